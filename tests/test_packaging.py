@@ -1,0 +1,97 @@
+"""What is shipped: the same files from the tree and from the sdist, the grammar found in every kind of install."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GRAMMAR = (ROOT / "grammar" / "mil.lark").read_bytes()
+READ_GRAMMAR = """
+import site, sys
+before = list(sys.path)
+site.addsitedir(sys.argv[1])
+sys.path[:] = [path for path in sys.path if path not in before] + before
+from miltext import grammar
+print(grammar.__file__)
+sys.stdout.flush()
+sys.stdout.buffer.write(grammar.grammar_text().encode())
+"""
+
+pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the source tree")
+
+
+def build(kind: str, tree: Path, out: Path) -> Path:
+    """The archive that hatchling's `build_sdist`, `build_wheel` or `build_editable` makes of a tree."""
+    pytest.importorskip("hatchling", reason="needs hatchling, which builds the package")
+    code = f"from hatchling.build import build_{kind} as build; print(build({str(out)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out / done.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def wheel_of_sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    sdist = build("sdist", ROOT, folder)
+    subprocess.run([sys.executable, "-m", "tarfile", "-e", str(sdist), str(folder)], check=True)
+    (tree,) = (path for path in folder.iterdir() if path.is_dir())
+    return build("wheel", tree, tmp_path_factory.mktemp("wheel_of_sdist"))
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as files:
+        return {name: files.read(name) for name in files.namelist()}
+
+
+def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
+    """Unpack a wheel as an installer does; where it finds `miltext.grammar`, and the grammar that one reads."""
+    with zipfile.ZipFile(archive) as files:
+        files.extractall(folder)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", READ_GRAMMAR, str(folder)]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    place, _, text = done.stdout.partition(b"\n")
+    return Path(place.decode().strip()), text.replace(b"\r\n", b"\n")
+
+
+def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
+    files = contents(wheel)
+    assert files["miltext/mil.lark"] == GRAMMAR
+    for name in ("py.typed", "proto/MIL.binpb", "proto/__init__.pyi", "proto/LICENSE.Apple"):
+        assert files[f"miltext/{name}"] == (ROOT / "src" / "miltext" / name).read_bytes()
+
+
+def test_wheel_holds_nothing_but_the_package(wheel: Path) -> None:
+    folders = {name.split("/")[0] for name in contents(wheel)}
+    assert folders == {"miltext", wheel.name.split("-py3")[0] + ".dist-info"}
+
+
+def test_wheel_out_of_the_sdist_is_the_same(wheel: Path, wheel_of_sdist: Path) -> None:
+    assert contents(wheel_of_sdist) == contents(wheel)
+
+
+@pytest.mark.parametrize("source", ["wheel", "wheel_of_sdist"])
+def test_installed_package_finds_the_grammar(source: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    place, text = installed_grammar(request.getfixturevalue(source), tmp_path)
+    assert place.is_relative_to(tmp_path.resolve())
+    assert text == GRAMMAR
+
+
+def test_editable_install_finds_the_grammar(tmp_path: Path) -> None:
+    editable = build("editable", ROOT, tmp_path)
+    assert "miltext/mil.lark" not in contents(editable)
+    place, text = installed_grammar(editable, tmp_path / "site")
+    assert place.is_relative_to(ROOT / "src")
+    assert text == GRAMMAR
