@@ -1,0 +1,87 @@
+"""The `miltext` command. Each verb is a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+VERBS = {
+    "print": "Print a model's program as MIL text.",
+    "parse": "Turn MIL text into a serialized Program.",
+    "fmt": "Lay MIL text out canonically, comments kept.",
+}
+
+EPILOG = """\b
+Examples:
+  miltext print Model.mlpackage
+  miltext print Model.mlpackage --elide 16 -o model.mil
+  miltext parse model.mil -o program.pb
+  miltext fmt --check *.mil
+\b
+Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a missing extra.
+Documentation: https://github.com/miltext/miltext
+"""
+
+
+class Verbs(click.Group):
+    """The verbs, whose modules are imported only when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        command: click.Command = import_module(f"miltext.cli.{name}_verb").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(_suggestion(args[0], error.message), ctx) from None
+
+
+def _suggestion(word: str, message: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, VERBS, n=1)
+    return f"{message} Did you mean `{near[0]}`?" if near else message
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        click.echo(f"miltext {version('miltext')}")
+        ctx.exit()
+
+
+@click.command(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="Whether to colour what is shown; `auto` is on a terminal, unless NO_COLOR is set.",
+)
+@click.pass_context
+def command(ctx: click.Context, color: str) -> None:
+    """Core ML's MIL programs as text: print, write, format and compare them."""
+    ctx.obj = color
+
+
+def main() -> None:
+    """Run the command; what goes wrong with an input or a file ends in one message and an exit status."""
+    from miltext.cli.streams import report_failures
+
+    with report_failures():
+        command(prog_name="miltext", standalone_mode=True)
+    sys.exit(0)

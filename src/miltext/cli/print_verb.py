@@ -1,0 +1,45 @@
+"""`miltext print`: a model's program as MIL text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from miltext.cli.streams import load_model, model_argument, output_option, show, show_strict_findings, write_text
+from miltext.printing import pieces
+
+EPILOG = """\b
+Examples:
+  miltext print Model.mlpackage
+  miltext print Model.mlmodelc --dialect 1.0 -o model.mil
+  miltext print Model.mlpackage --elide 16 | less
+  miltext print Model.mlpackage --as-coremlc | sed -n 7p    # what `model.mil:7:12` speaks of
+  git show HEAD:model.mlmodel | miltext print
+"""
+
+
+@click.command("print", epilog=EPILOG)
+@model_argument
+@output_option("Write to FILE instead of standard output.")
+@click.option("--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", help="The version of MIL text.  [1.3]")
+@click.option("--floats", type=click.Choice(["hex", "decimal"]), default="hex", help="How floats are written.  [hex]")
+@click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
+@click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
+@click.option("--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn of what is unproven.")
+@click.option("--verify-roundtrip", is_flag=True, help="Prove that the text reads back as the same Program.")
+@click.option("--model", "nested", metavar="PATH", help="A model inside a pipeline, by index or name: 1, 1/0.")
+def command(model: str, output: str, nested: str | None, as_coremlc: bool, verify_roundtrip: bool, **style: Any) -> None:
+    """Print MODEL's program as MIL text that reads back as the same Program.
+
+    MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
+    """
+    loaded = load_model(model, nested)
+    if as_coremlc:
+        style = {**style, "as_coremlc": True, **_compiled(loaded)}
+    if verify_roundtrip or style["strict"]:
+        text = "".join(pieces(loaded.program, **style))
+        show_strict_findings(text, style["strict"])
+        write_text(output, [_proven(text, loaded.program) if verify_roundtrip else text])
+    else:
+        write_text(output, pieces(loaded.program, **style))

@@ -1,0 +1,183 @@
+"""The reader's words for a text that breaks off from the grammar."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.grammar import load_grammar
+from miltext.literals import FORBIDDEN
+from miltext.syntax import Node, SyntaxFailure
+
+_TERMINALS = {
+    "NAME": "a name",
+    "DTYPE": "a data type",
+    "CODE": "`$` and a data type's number",
+    "NUMBER": "a number",
+    "BOOL": "`true` or `false`",
+    "STRING": "a string",
+    "LIST": "`[`",
+    "FIELD": "`$` and a field's name",
+    "$END": "the end of the text",
+}
+
+_PHRASES = {
+    "program": "the program",
+    "function": "the function",
+    "opset": "the opset",
+    "parameters": "the inputs",
+    "named_value": "the value's name",
+    "results": "the operation's outputs",
+    "block": "the block",
+    "outputs": "the block's outputs",
+    "operation": "the operation",
+    "inner_block": "the operation's block",
+    "arguments": "the operation",
+    "single_argument": "the argument",
+    "argument": "the argument",
+    "attribute": "the attribute",
+    "attributes": "the attributes",
+    "value": "the value",
+    "raw_list": "the list",
+    "raw_tuple": "the tuple",
+    "raw_dictionary": "the dictionary",
+    "pair": "the pair",
+}
+
+_TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
+_LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
+
+
+def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+    """What is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
+
+
+def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
+    """The complaint about characters that begin no token."""
+    start = failure.start
+    if not text.strip(" \t\r\n"):
+        return error("MIL001", "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
+    if text[start : start + 1] == "\ufeff" and start == 0:
+        return error("MIL002", "the text begins with a byte-order mark; save it as UTF-8 without one", Span(0, 1))
+    if re.match(f"[{FORBIDDEN}]", text[start : start + 1]):
+        return _forbidden(text, start)
+    if text.startswith(('"', '$"'), start) and not _string_end(text, start):
+        return _unterminated_string(text, start)
+    if text.startswith("/*", start):
+        return _unterminated_comment(text, start)
+    word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
+    if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
+        return error("MIL003", f"there is no word `{word[0]}` in MIL text", Span(start, word.end()))
+    if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
+        return error("MIL003", f"`{word[0][:40]}` is no number", Span(start, word.end()))
+    if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
+        return error("MIL003", f"{_named(text[start])} begins nothing in MIL text", Span(start, start + 1))
+    return None
+
+
+def _is_number(word: str) -> bool:
+    pattern = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "NUMBER")
+    return re.fullmatch(pattern, word) is not None
+
+
+def _literals() -> set[str]:
+    return {terminal.literal for terminal in load_grammar().terminals if terminal.literal} | {
+        f"${field}" for field in ("floats", "ints", "bools", "strings", "longInts", "doubles", "bytes")
+    }
+
+
+def _named(character: str) -> str:
+    name = unicodedata.name(character, "")
+    code = f"U+{ord(character):04X}"
+    return f"{code} ({name})" if name else code
+
+
+def _forbidden(text: str, at: int) -> Diagnostic:
+    character = text[at]
+    message = f"a raw {_named(character)} is not taken: it would hide or reorder what a reader sees"
+    if unicodedata.category(character) == "Cc":
+        message = f"a raw control character {_named(character)} is not taken"
+    return error("MIL024", f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1))
+
+
+def _string_end(text: str, start: int) -> int | None:
+    pattern = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "STRING")
+    match = re.compile(pattern).match(text, text.index('"', start))
+    return match.end() if match else None
+
+
+def _unterminated_string(text: str, start: int) -> Diagnostic:
+    """A string stops at a character that cannot stand in it: the end of its line, as a rule."""
+    body = re.compile(rf'"(?:[^"\\\n{FORBIDDEN}\t\r]|\\[^\n{FORBIDDEN}\t\r])*').match(text, text.index('"', start))
+    assert body is not None
+    stop = body.end()
+    if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
+        return _forbidden(text, stop)
+    if text[stop : stop + 1] == "\t":
+        return error("MIL024", "a raw tab in a string is not taken; write `\\t`", Span(stop, stop + 1))
+    return error("MIL004", 'this string is not closed: `"` is missing before the end of the line', Span(start, stop))
+
+
+def _unterminated_comment(text: str, start: int) -> Diagnostic:
+    closing = text.find("*/", start + 2)
+    hidden = re.compile(f"[{FORBIDDEN}]").search(text, start, closing if closing >= 0 else len(text))
+    if hidden:
+        return _forbidden(text, hidden.start())
+    return error("MIL004", "this comment is not closed: `*/` is missing", Span(start, start + 2))
+
+
+def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic | None:
+    """The complaint about a text that ends too early, with the brackets that are still open."""
+    if text[failure.start :].strip(" \t\r\n"):
+        return None
+    opened = [node for node in nodes if node.token in ("{", "(", "[", "<", "$[")]
+    notes = [Note(f"this `{node.token}` is not closed", node.span) for node in opened[-1:]]
+    place = Span(len(text.rstrip()), len(text.rstrip()))
+    return error("MIL005", f"the text ends too early: {_wanted(failure, nodes)}", place, *notes)
+
+
+def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+    found = text[failure.start : failure.end] or "the end of the text"
+    shown = found if len(found) <= 40 else found[:40] + "..."
+    return error("MIL010", f"{_wanted(failure, nodes)}, found `{shown}`", Span(failure.start, failure.end))
+
+
+def _wanted(failure: SyntaxFailure, nodes: list[Node]) -> str:
+    """`` expected `;` after the operation ``"""
+    names = {terminal.name: terminal for terminal in load_grammar().terminals}
+    words = [names[name].literal or name if name in names else name for name in failure.expected]
+    return f"expected {_listed(_choices(set(words)))}{_after(nodes)}"
+
+
+def _choices(words: set[str]) -> list[str]:
+    """The words a reader wants: what ends a phrase before what could prolong it, kinds of things by their nouns."""
+    if ";" in words:
+        return ["`;`"]
+    chosen = []
+    if len(words & _LITERAL_STARTS) > 4:
+        chosen.append("a literal")
+        words = words - _LITERAL_STARTS
+    if len(words & _TYPE_STARTS) > 4:
+        chosen.append("a type")
+        words = words - _TYPE_STARTS
+    plain = sorted(word for word in words if not word.startswith("$") or word == "$END" or not (words - {word}))
+    return chosen + [_TERMINALS.get(word, f"`{word}`") for word in plain]
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _after(nodes: list[Node]) -> str:
+    """What stands before the place: the last finished phrase, or the last token."""
+    if not nodes:
+        return ""
+    last = nodes[-1]
+    noun = _PHRASES.get(last.name)
+    if noun:
+        return f" after {noun}"
+    return f" after `{last.token}`" if last.token and len(last.token) < 40 else ""

@@ -1,0 +1,117 @@
+"""How deep messages nest: protobuf's readers refuse what is deeper than their limit, so no text may say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from miltext.proto import Program
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+LIMIT = 100
+"""How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
+below the outermost one, and a Program must load from inside a Model."""
+
+TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
+
+Path = tuple["str | int", ...]
+"""Where a message stands in a Program: field names, each followed by the key or the index of a repeated one."""
+
+
+class Key(str):
+    """A step of a path that is the key of a map."""
+
+    __slots__ = ()
+
+
+def too_deep(wire: bytes) -> Path | None:
+    """The path of the first message in a Program's bytes that stands deeper than LIMIT.
+
+    For bytes that protobuf would refuse for it; those of a Program that loads take a while.
+    """
+    todo: list[tuple[Any, bytes, Path, int]] = [(Program.DESCRIPTOR, wire, (), 1)]
+    while todo:
+        descriptor, message, path, depth = todo.pop()
+        if depth > LIMIT:
+            return path
+        todo += reversed([(child, inner, path + step, depth + 1) for child, inner, step in _submessages(descriptor, message)])
+    return None
+
+
+def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, Path]]:
+    """The messages directly inside one: descriptor, bytes and the step to it."""
+    counts: dict[int, int] = {}
+    is_entry = descriptor.GetOptions().map_entry
+    for number, payload in _fields(message):
+        field = descriptor.fields_by_number.get(number)
+        if not isinstance(payload, bytes) or field is None or field.message_type is None:
+            continue
+        index = counts[number] = counts.get(number, -1) + 1
+        yield field.message_type, payload, _step(field, index, payload, is_entry)
+
+
+def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
+    if is_entry:
+        return ()
+    if field.message_type.GetOptions().map_entry:
+        key = next((text for number, text in _fields(payload) if number == 1), b"")
+        return field.name, Key(key.decode() if isinstance(key, bytes) else "")
+    return (field.name, index) if _is_repeated(field) else (field.name,)
+
+
+def _is_repeated(field: Any) -> bool:
+    """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
+    return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
+    """The fields of a message: numbers, and the bytes or the varint that stand there."""
+    position = 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        kind = key & 7
+        if kind == 0:
+            number, position = _varint(message, position)
+            yield key >> 3, number
+        else:
+            size, position = _varint(message, position) if kind == 2 else ({1: 8, 5: 4}[kind], position)
+            yield key >> 3, message[position : position + size]
+            position += size
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        digit = message[position]
+        position += 1
+        number |= (digit & 127) << shift
+        if digit < 128:
+            return number, position
+        shift += 7
+
+
+def walk(program: Message) -> Iterator[tuple[Message, Path, int]]:
+    """Every message of a Program, with its path and how many messages stand from the Program down to it."""
+    todo: list[tuple[Message, Path, int]] = [(program, (), 1)]
+    while todo:
+        message, path, depth = todo.pop()
+        yield message, path, depth
+        for field, content in message.ListFields():
+            if field.message_type is None:
+                continue
+            if field.message_type.GetOptions().map_entry:
+                todo += [(content[key], (*path, field.name, Key(key)), depth + 2) for key in content]
+            elif _is_repeated(field):
+                todo += [(inner, (*path, field.name, index), depth + 1) for index, inner in enumerate(content)]
+            else:
+                todo.append((content, (*path, field.name), depth + 1))
+
+
+def spelled(path: Path) -> str:
+    """A path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f'["{step}"]' if isinstance(step, Key) else f".{step}"
+    return text.lstrip(".")

@@ -1,0 +1,126 @@
+"""What miltext says about an input: diagnostics, the errors that carry them, and how they are shown.
+
+Positions are offsets into the text (code points, end exclusive); a line and a column are worked out
+only when a message is shown.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+WINDOW = 96
+"""How many columns of a source line a message shows around the place."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of text, `start` to `end` in code points, `end` exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """A further sentence under a diagnostic, with the place it speaks of if there is one."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent."""
+
+    severity: str
+    code: str
+    message: str
+    span: Span | None = None
+    notes: tuple[Note, ...] = field(default=())
+
+
+class MiltextError(ValueError):
+    """An input that miltext refuses. `diagnostics` says what is wrong, `text` is what the spans point into."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], *, text: str | None = None, path: str | None = None) -> None:
+        super().__init__(diagnostics[0].message)
+        self.diagnostics = list(diagnostics)
+        self.text = text
+        self.path = path
+
+    def __str__(self) -> str:
+        return "\n".join(render(diagnostic, self.text, self.path) for diagnostic in self.diagnostics)
+
+
+class ParseError(MiltextError):
+    """The text is not MIL text, or says what no Program can hold."""
+
+
+class PrintError(MiltextError):
+    """The Program holds what the asked-for text cannot say."""
+
+
+class ModelError(MiltextError):
+    """A file or folder that is not the model it should be."""
+
+
+def error(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:
+    """A Diagnostic of severity `error`."""
+    return Diagnostic("error", code, message, span, notes)
+
+
+def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:
+    """A Diagnostic of severity `warning`."""
+    return Diagnostic("warning", code, message, span, notes)
+
+
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """The line and column of an offset, both from 1; columns count code points."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
+    """A diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
+    head = f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}"
+    shown = _place(head, diagnostic.span, text, path)
+    for note in diagnostic.notes:
+        shown += "\n" + _place(f"note: {note.message}", note.span, text, path)
+    return shown
+
+
+def _place(head: str, span: Span | None, text: str | None, path: str | None) -> str:
+    if span is None or text is None:
+        return f"{path}: {head}" if path else head
+    line, column = line_and_column(text, span.start)
+    return f"{path or '<text>'}:{line}:{column}: {head}\n{_excerpt(text, span, line)}"
+
+
+def _excerpt(text: str, span: Span, line: int) -> str:
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start)
+    end = len(text) if end < 0 else end
+    left = max(start, span.start - WINDOW // 2)
+    right = min(end, left + WINDOW)
+    before = ("..." if left > start else "") + _visible(text[left : span.start])
+    marked = _visible(text[span.start : min(span.end, right)])
+    after = _visible(text[min(span.end, right) : right]) + ("..." if right < end else "")
+    number = str(line)
+    carets = "^" + "~" * (_width(marked) - 1)
+    return f" {number} | {before}{marked}{after}\n {' ' * len(number)} | {' ' * _width(before)}{carets}"
+
+
+def _visible(text: str) -> str:
+    """Text that is safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
+    return "".join(
+        " " if char == "\t" else "\ufffd" if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") else char
+        for char in text
+    )
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

@@ -1,0 +1,83 @@
+"""The data types of MIL: the one table that every other module derives from.
+
+Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of what
+coremltools 9.0 writes; blob numbers are those of its blob storage format, version 2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class DType(NamedTuple):
+    """One scalar type.
+
+    `bits` is the width of one element (0 for a string), `kind` one of `bool string float int uint`,
+    `numpy` the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and
+    fp8 their bit pattern), `field` the member of `TensorValue` that usually carries the values, and
+    `blob` the number that the type has in a weight file, if it can stand there.
+    """
+
+    name: str
+    number: int
+    proto_name: str
+    bits: int
+    kind: str
+    numpy: str
+    field: str
+    blob: int | None
+
+    @property
+    def packed(self) -> bool:
+        """Whether several elements share a byte."""
+        return 0 < self.bits < 8 and self.kind in ("int", "uint")
+
+    @property
+    def minimum(self) -> int:
+        """The least value of an integer type."""
+        return -(1 << (self.bits - 1)) if self.kind == "int" else 0
+
+    @property
+    def maximum(self) -> int:
+        """The greatest value of an integer type."""
+        return (1 << (self.bits - (self.kind == "int"))) - 1
+
+
+DTYPES: tuple[DType, ...] = (
+    DType("bool", 1, "BOOL", 8, "bool", "?", "bools", None),
+    DType("string", 2, "STRING", 0, "string", "O", "strings", None),
+    DType("fp8e4m3fn", 40, "FLOAT8E4M3FN", 8, "float", "<u1", "bytes", 16),
+    DType("fp8e5m2", 41, "FLOAT8E5M2", 8, "float", "<u1", "bytes", 17),
+    DType("fp16", 10, "FLOAT16", 16, "float", "<f2", "bytes", 1),
+    DType("bf16", 13, "BFLOAT16", 16, "float", "<u2", "bytes", 5),
+    DType("fp32", 11, "FLOAT32", 32, "float", "<f4", "floats", 2),
+    DType("fp64", 12, "FLOAT64", 64, "float", "<f8", "doubles", None),
+    DType("int4", 25, "INT4", 4, "int", "<i1", "bytes", 8),
+    DType("int8", 21, "INT8", 8, "int", "<i1", "bytes", 4),
+    DType("int16", 22, "INT16", 16, "int", "<i2", "ints", 6),
+    DType("int32", 23, "INT32", 32, "int", "<i4", "ints", 14),
+    DType("int64", 24, "INT64", 64, "int", "<i8", "longInts", None),
+    DType("uint1", 37, "UINT1", 1, "uint", "<u1", "bytes", 9),
+    DType("uint2", 36, "UINT2", 2, "uint", "<u1", "bytes", 10),
+    DType("uint3", 39, "UINT3", 3, "uint", "<u1", "bytes", 12),
+    DType("uint4", 35, "UINT4", 4, "uint", "<u1", "bytes", 11),
+    DType("uint6", 38, "UINT6", 6, "uint", "<u1", "bytes", 13),
+    DType("uint8", 31, "UINT8", 8, "uint", "<u1", "bytes", 3),
+    DType("uint16", 32, "UINT16", 16, "uint", "<u2", "ints", 7),
+    DType("uint32", 33, "UINT32", 32, "uint", "<u4", "bytes", 15),
+    DType("uint64", 34, "UINT64", 64, "uint", "<u8", "longInts", None),
+)
+
+BY_NAME: dict[str, DType] = {dtype.name: dtype for dtype in DTYPES}
+BY_NUMBER: dict[int, DType] = {dtype.number: dtype for dtype in DTYPES}
+BY_BLOB: dict[int, DType] = {dtype.blob: dtype for dtype in DTYPES if dtype.blob is not None}
+
+FIELD_DTYPES: dict[str, DType] = {
+    "floats": BY_NAME["fp32"],
+    "ints": BY_NAME["int32"],
+    "bools": BY_NAME["bool"],
+    "strings": BY_NAME["string"],
+    "longInts": BY_NAME["int64"],
+    "doubles": BY_NAME["fp64"],
+}
+"""How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""

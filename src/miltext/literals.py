@@ -1,0 +1,329 @@
+"""Literals as text: lists of elements nested like a shape, and strings.
+
+Nothing here knows data types: what an element stands for is the matter of `encoding`.
+
+What is wrong with a literal is a `LiteralError` with one of these codes:
+
+    MIL020  a number that its type cannot hold
+    MIL021  an element that is no number (or bool) of its type
+    MIL022  nesting, or a count of elements, that disagrees with the shape
+    MIL023  an escape that no string has
+    MIL024  a raw control, bidirectional-control or separator character in a string
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import islice
+
+OUT_OF_RANGE = "MIL020"
+NOT_OF_TYPE = "MIL021"
+WRONG_NESTING = "MIL022"
+BAD_ESCAPE = "MIL023"
+RAW_CONTROL = "MIL024"
+
+FORBIDDEN = (
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    r"\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
+)
+"""Body of a regular expression's character class: what may never stand raw in MIL text. Control characters
+other than tab, line feed and carriage return; Unicode's bidirectional controls (CVE-2021-42574), line and
+paragraph separators, and the byte-order mark."""
+
+MOST_EMPTY_LISTS = 4096
+"""How many `[]` the literal of a shape without elements, such as `[1000, 0]`, may be made of."""
+
+Shape = Sequence["int | None"]
+
+_TOKEN = re.compile(r"[\[\],]|[^\s\[\],]+")
+_ELEMENT = re.compile(r"[^\s\[\],]+")
+_TO_SPACE = str.maketrans("\t\r\n", "   ")
+_TO_OUTLINE = {code: None for code in range(128) if chr(code) not in "[],"}
+_TO_ELEMENTS = str.maketrans("", "", "[]")
+
+
+class LiteralError(ValueError):
+    """A literal that is wrong.
+
+    `code` is one of the codes above; `start` and `end` are offsets, end exclusive, into the text that the
+    function was given. Where that was a sequence of elements, `index` is the place of the wrong one among
+    them, `element` its text, and the offsets point into `element`; `locate` finds it in the list's text.
+    """
+
+    def __init__(self, code: str, message: str, start: int, end: int, element: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.start = start
+        self.end = end
+        self.element = element
+        self.index: int | None = None
+
+
+def elements(text: str, shape: Shape) -> list[str]:
+    """The element texts of a list literal such as `[[1, 2], [3, 4]]`, in order, without white space.
+
+    `shape` has at most one None: a dimension of unknown size. Raises LiteralError at the first place where
+    the text is not nested like the shape.
+    """
+    flat = flatten(text, shape)
+    return _Walk(text, shape).elements() if flat is None else flat.split(",")
+
+
+def flatten(text: str, shape: Shape) -> str | None:
+    """The element texts of a list literal with one `,` between each, found without looking at each.
+
+    None if the literal has no elements or is wrong: `elements` then says which.
+    """
+    compact = _without_spaces(text)
+    count = compact.count(",") + 1
+    sizes = _known_sizes(shape, count)
+    if " " in compact or _product(sizes, count) != count:
+        return None
+    if len(sizes) == 1:
+        flat = compact[1:-1]
+        nested = compact[:1] == "[" and compact[-1:] == "]" and "[" not in flat and "]" not in flat
+    else:
+        flat = compact.translate(_TO_ELEMENTS)
+        nested = _is_nested(compact, sizes)
+    every = nested and flat != "" and flat[0] != "," and flat[-1] != "," and ",," not in flat
+    return flat if every else None
+
+
+def _without_spaces(text: str) -> str:
+    """The text without white space, save one space where two elements (or brackets) have nothing else between."""
+    compact = text.replace(", ", ",")
+    if not (" " in compact or "\n" in compact or "\t" in compact or "\r" in compact):
+        return compact
+    compact = compact.translate(_TO_SPACE)
+    while "  " in compact:
+        compact = compact.replace("  ", " ")
+    for mark in "[],":
+        compact = compact.replace(mark + " ", mark).replace(" " + mark, mark)
+    return compact
+
+
+def _known_sizes(shape: Shape, count: int) -> list[int]:
+    """The shape with its unknown dimension, if any, as a literal of `count` elements must have it."""
+    if None not in shape:
+        return [size for size in shape if size is not None]
+    known = _product([size for size in shape if size is not None], count)
+    return [size if size is not None else count // known if known else 0 for size in shape]
+
+
+def _product(sizes: Sequence[int], most: int) -> int:
+    """The product of the sizes, or any number above `most` if it is above: a type may have 100,000 large dimensions."""
+    product = 1
+    for size in sizes:
+        product *= size
+        if product > most:
+            return 0 if 0 in sizes else product
+    return product
+
+
+def _is_nested(compact: str, sizes: list[int]) -> bool:
+    """Whether brackets and commas stand as the sizes, none of them zero, ask.
+
+    Two facts show it: without its elements the text is the outline built here from the sizes; and as many
+    separators (`]],[[`) are unbroken in the text as in the outline, so that elements stand only in their places.
+    """
+    outline, depth = "", 0
+    for axis in range(len(sizes) - 1, -1, -1):
+        if sizes[axis] != 1:
+            separator = "]" * depth + "," + "[" * depth
+            if compact.count(separator) != math.prod(sizes[: axis + 1]) - 1:
+                return False
+            outline = (outline + separator) * (sizes[axis] - 1) + outline
+        depth += 1
+    opening, closing = "[" * depth, "]" * depth
+    framed = compact.startswith(opening) and compact.endswith(closing)
+    return framed and compact.translate(_TO_OUTLINE) == opening + outline + closing
+
+
+class _Walk:
+    """A list literal read token by token: slow, and exact about what is wrong and where."""
+
+    def __init__(self, text: str, shape: Shape) -> None:
+        self.text = text
+        self.shape = shape
+        self.sizes = list(shape)
+        self.texts: list[str] = []
+        self.open: list[int] = []  # where each list that is open starts
+        self.found: list[int] = []  # how many items it has so far
+        self.last = ""
+        self.start = self.end = 0
+
+    def elements(self) -> list[str]:
+        for match in _TOKEN.finditer(self.text):
+            self.start, self.end = match.span()
+            token = match[0]
+            if not self.open and self.last:
+                self.fail(f"expected the literal to end here, found `{shown(token)}`")
+            if token == ",":
+                self.comma()
+            elif token == "]":
+                self.close()
+            else:
+                self.item(token)
+            self.last = token
+        if self.open or not self.last:
+            self.start = self.end = len(self.text)
+            self.fail(f"expected {'`]`' if self.open else self.noun()}, found the end of the literal")
+        return self.texts
+
+    def comma(self) -> None:
+        if self.last in ("", "[", ","):
+            self.fail(f"expected {self.noun()} before `,`")
+
+    def close(self) -> None:
+        if self.last in ("", ","):
+            self.fail(f"expected {self.noun()}, found `]`")
+        axis = len(self.open) - 1
+        expected = self.sizes[axis]
+        if expected is None:
+            self.sizes[axis] = self.found[-1]
+        elif self.found[-1] != expected:
+            self.fail_count(expected, self.found[-1])
+        self.open.pop()
+        self.found.pop()
+
+    def item(self, token: str) -> None:
+        if self.last not in ("", "[", ","):
+            self.fail(f"expected `,` or `]`, found `{shown(token)}`")
+        if self.open:
+            self.found[-1] += 1
+            expected = self.sizes[len(self.open) - 1]
+            if expected is not None and self.found[-1] > expected:
+                self.fail_count(expected, self.length())
+        wanted = len(self.open) < len(self.sizes)
+        if (token == "[") != wanted:
+            expected_token = "`[`" if wanted else "an element"
+            self.fail(f"expected {expected_token}, found `{shown(token)}`: the shape is {_spelled(self.shape)}")
+        if wanted:
+            self.open.append(self.start)
+            self.found.append(0)
+        else:
+            self.texts.append(token)
+
+    def length(self) -> int:
+        """How many items the innermost open list has in all."""
+        items = depth = 0
+        for match in _TOKEN.finditer(self.text, self.open[-1]):
+            token = match[0]
+            items += depth == 1 and token not in ("]", ",")
+            depth += (token == "[") - (token == "]")
+            if depth == 0:
+                break
+        return items
+
+    def noun(self) -> str:
+        return "an element" if len(self.open) == len(self.sizes) else "a list"
+
+    def fail_count(self, expected: int, found: int) -> None:
+        noun = self.noun().split()[-1] + ("" if expected == 1 else "s")
+        where = f" in dimension {len(self.open) - 1} of {_spelled(self.shape)}" if len(self.sizes) > 1 else ""
+        self.fail(f"expected {expected} {noun}{where}, found {found}")
+
+    def fail(self, message: str) -> None:
+        raise LiteralError(WRONG_NESTING, message, self.start, self.end)
+
+
+def locate(text: str, index: int) -> tuple[int, int]:
+    """Where the element number `index` of a list literal stands: its offsets in the text, end exclusive."""
+    return next(islice(_ELEMENT.finditer(text), index, None)).span()
+
+
+def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
+    """A list literal from element texts, `[[0x1p+0, 0x0p+0], [0x0p+0, 0x1p+0]]`; for the empty shape, the one text.
+
+    Raises LiteralError if the shape has another number of elements, or none and more than
+    `MOST_EMPTY_LISTS` empty lists.
+    """
+    if _product(shape, len(texts)) != len(texts):
+        raise LiteralError(WRONG_NESTING, f"{len(texts)} elements do not fill the shape {_spelled(shape)}", 0, 0)
+    if not texts:
+        spelled, shape = _spelled(shape), shape[: shape.index(0)]
+        lists = _product(shape, MOST_EMPTY_LISTS)
+        if lists > MOST_EMPTY_LISTS:
+            raise LiteralError(WRONG_NESTING, f"the shape {spelled} has too many empty lists to write", 0, 0)
+        texts = ["[]"] * lists
+    depth = 0
+    for size in reversed(shape):
+        if size != 1:
+            separator = "]" * depth + ", " + "[" * depth
+            texts = [separator.join(texts[start : start + size]) for start in range(0, len(texts), size)]
+        depth += 1
+    return "[" * depth + texts[0] + "]" * depth
+
+
+def _spelled(shape: Shape) -> str:
+    sizes = ["?" if size is None else str(size) for size in shape[:8]]
+    return "[" + ", ".join(sizes + ["..."] * (len(shape) > 8)) + "]"
+
+
+def shown(text: str) -> str:
+    """A piece of source as a message quotes it: cut in the middle if it is long."""
+    return text if len(text) <= 40 else f"{text[:18]}...{text[-18:]}"
+
+
+_ESCAPED = re.compile(rf'[\t\n\r"\\{FORBIDDEN}]')
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+_UNESCAPED = {escape[1]: char for char, escape in _SHORT_ESCAPES.items()}
+_IN_STRING = re.compile(rf"\\u\{{([^{{}}]*)\}}|\\(.?)|([{FORBIDDEN}\ud800-\udfff])", re.DOTALL)
+_CODE_POINT = re.compile(r"0*([0-9a-fA-F]{1,6})")
+
+
+def quote(value: str) -> str:
+    r"""A string as MIL text: in double quotes, with `\"`, `\\`, `\n`, `\t`, and `\u{hex}` for what else may not
+    stand raw (`FORBIDDEN`, and the carriage return).
+    """
+    if value.isprintable() and '"' not in value and "\\" not in value:
+        return f'"{value}"'
+    return '"' + _ESCAPED.sub(lambda match: _SHORT_ESCAPES.get(match[0]) or f"\\u{{{ord(match[0]):x}}}", value) + '"'
+
+
+def unquote(text: str) -> str:
+    """What a quoted string says. Raises LiteralError at a wrong escape or at a character that may not stand raw.
+
+    `text` includes the quotes; tabs and line ends in it are taken as they are.
+    """
+    if "\\" not in text and text.isprintable():
+        return text[1:-1]
+    return _IN_STRING.sub(_character, text[1:-1])
+
+
+def _character(match: re.Match[str]) -> str:
+    start, end = match.start() + 1, match.end() + 1  # the quote before
+    if match[3]:
+        raise LiteralError(RAW_CONTROL, _raw(match[3]), start, end)
+    if match[1] is not None:
+        return _code_point(match[1], start, end)
+    if match[2] == "u":
+        raise LiteralError(BAD_ESCAPE, r"expected `\u{...}` with the hexadecimal number of a character", start, end)
+    if match[2] not in _UNESCAPED:
+        raise LiteralError(BAD_ESCAPE, rf"unknown escape `\{_named(match[2])}`", start, end)
+    return _UNESCAPED[match[2]]
+
+
+def _raw(char: str) -> str:
+    if "\ud800" <= char <= "\udfff":
+        return f"U+{ord(char):04X} is a surrogate, which no string may hold"
+    name = unicodedata.name(char, "control character")
+    return rf"U+{ord(char):04X} ({name}) may not stand raw in a string: write `\u{{{ord(char):x}}}`"
+
+
+def _code_point(digits: str, start: int, end: int) -> str:
+    number = _CODE_POINT.fullmatch(digits)
+    code = int(number[1], 16) if number else 0x110000
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        problem = "is a surrogate, which is no character" if code <= 0xFFFF else "is not the number of a character"
+        raise LiteralError(BAD_ESCAPE, rf"`\u{{{_named(shown(digits))}}}` {problem}", start, end)
+    return chr(code)
+
+
+def _named(text: str) -> str:
+    """Text that is safe in a message: what may not stand raw becomes its number."""
+    return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

@@ -1,0 +1,38 @@
+"""Names, strings and plain numbers as the wire has them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from miltext.literals import LiteralError, unquote
+from miltext.lowering.refusal import Refused
+from miltext.names import RESERVED
+
+@lru_cache(maxsize=1 << 15)
+def name_bytes(token: str) -> bytes:
+    """A name, quoted or not, as UTF-8."""
+    if token[0] == "$":
+        return string_bytes(token, 1)
+    if token in RESERVED:
+        raise Refused("MIL102", f'`{token}` is a reserved word; as a name it is written `$"{token}"`', token)
+    return token.encode()
+
+
+def string_bytes(token: str, start: int = 0) -> bytes:
+    """What a string literal holds, as UTF-8; the literal begins at `start` of the token."""
+    try:
+        return unquote(token[start:]).encode()
+    except LiteralError as failure:
+        raise Refused(failure.code, failure.message, token, start + failure.start, start + failure.end) from None
+
+
+def whole_number(token: str, bits: int, signed: bool) -> int:
+    """A decimal integer of at most so many bits."""
+    digits = token.lstrip("+-")
+    if not digits.isdecimal() or not digits.isascii():
+        raise Refused("MIL021", f"expected a whole number, found `{token}`", token)
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    number = int(token) if len(digits.lstrip("0")) < 40 else most + 1  # Python reads no integer of any length
+    if not least <= number <= most:
+        raise Refused("MIL020", f"this number is outside {least} to {most}", token)
+    return number

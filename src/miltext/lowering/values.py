@@ -1,0 +1,369 @@
+"""Values as lowering sees them: a raw literal becomes the wire bytes of a `Value` once its type is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from miltext.dtypes import BY_NAME, FIELD_DTYPES, DType
+from miltext.encoding import encode
+from miltext.literals import LiteralError, elements, locate
+from miltext.lowering.names import string_bytes, whole_number
+from miltext.lowering.refusal import Refused
+from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
+from miltext.wire import number_tag, sized, tag, varint, varints
+
+IMMEDIATE, BLOB = tag(3), tag(5)
+TENSOR, TUPLE, LIST, DICTIONARY = tag(1), tag(2), tag(3), tag(4)
+"""The members of ImmediateValue."""
+
+FIELDS = {"floats": tag(1), "ints": tag(2), "bools": tag(3), "strings": tag(4), "longInts": tag(5), "doubles": tag(6), "bytes": tag(7)}
+"""The members of TensorValue."""
+
+VALUES = tag(1)
+
+_NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
+
+
+class Raw:
+    """A literal without its type. `tokens` are its children as parsed, the first token tells where it stands."""
+
+    kind = ""
+    member = b""
+
+    def __init__(self, children: Sequence[Any]) -> None:
+        self.children = children
+
+    @property
+    def place(self) -> str | None:
+        """The first token, for a message's place."""
+        first = self.children[0] if self.children else None
+        return first.place if isinstance(first, Raw) else first
+
+    def content(self, value_type: LoweredType) -> bytes:
+        """The value's field of the Value message: `immediateValue` or `blobFileValue`."""
+        if value_type.kind != self.kind:
+            raise misfit(value_type, self.place)
+        return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        """The fields of the ListValue, TupleValue or DictionaryValue."""
+        raise NotImplementedError  # pragma: no cover  # each literal with `kind` has its own
+
+
+def misfit(value_type: LoweredType, place: str | None) -> Refused:
+    """The refusal of a literal whose form is not its type's."""
+    noun = _NOUNS.get(value_type.kind, "no type at all")
+    way = "$list[...], $tuple(...) or $dictionary{...} spells a literal of another kind than its type"
+    return Refused("MIL105", f"this literal does not fit its type, which is {noun}; {way}", place)
+
+
+def immediate(member: bytes, message: bytes) -> bytes:
+    """The field `immediateValue` with the member given."""
+    return sized(IMMEDIATE, sized(member, message))
+
+
+def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
+    """The Value of a type and a literal."""
+    content = text_content(value_type, raw) if isinstance(raw, str) else raw.content(value_type)
+    return value_type.field + content
+
+
+def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
+    """A Value that stands inside another: its type is what the container implies, unless it brings its own."""
+    if isinstance(raw, WholeValue):
+        return raw.message
+    if value_type is None:
+        raise Refused("MIL105", "the container's type implies no type here; write `$value(TYPE(...))`", _place(raw))
+    return lower_value(value_type, raw)
+
+
+def _place(raw: str | Raw) -> str | None:
+    return raw if isinstance(raw, str) else raw.place
+
+
+def text_content(value_type: LoweredType, raw: str) -> bytes:
+    """The content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
+    if value_type.kind == "list" and raw[0] == "[":
+        return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
+    if value_type.kind != "tensor":
+        raise misfit(value_type, raw)
+    if raw[0] == "[":
+        texts = _elements(raw, _literal_shape(value_type, raw))
+    elif _literal_shape(value_type, raw) == ():
+        texts = [raw]
+    else:
+        raise Refused("MIL022", f"expected a list nested like its type's shape, found `{raw[:40]}`", raw)
+    return tensor_content(value_type.dtype, texts, raw)
+
+
+def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
+    """The shape that a literal of the type must be nested like."""
+    if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
+        why = "its type has no data type, rank and dimensions that one could be nested like"
+        raise Refused("MIL106", f"no plain literal here: {why}; name the field, as in `$ints([1, 2])`", place)
+    return value_type.shape
+
+
+def _elements(raw: str, shape: tuple[int | None, ...], place: str | None = None) -> list[str]:
+    try:
+        return elements(raw, shape)
+    except LiteralError as failure:
+        if place is not None:
+            raise Refused(failure.code, failure.message, place) from None
+        raise Refused(failure.code, failure.message, raw, failure.start, failure.end) from None
+
+
+def tensor_content(dtype: DType | None, texts: list[str], raw: str) -> bytes:
+    """The usual field of a TensorValue, with its elements."""
+    assert dtype is not None
+    return immediate(TENSOR, sized(FIELDS[dtype.field], packed(dtype, texts, raw)))
+
+
+def packed(dtype: DType, texts: list[str], raw: str) -> bytes:
+    """The field `values` of RepeatedFloats and its like. `raw` is the literal's token, or its first bracket."""
+    if dtype.kind == "string":
+        return b"".join(sized(VALUES, _string(text, raw)) for text in texts)
+    try:
+        data = encode(texts, dtype)
+    except LiteralError as failure:
+        start, end = locate(raw, failure.index) if raw.startswith("[") and len(raw) > 1 else (0, len(raw))
+        raise Refused(failure.code, failure.message, raw, start, end) from None
+    if not data:
+        return b""
+    return sized(VALUES, data if isinstance(data, bytes) else varints(data))
+
+
+def _string(text: str, raw: str) -> bytes:
+    if text[0] != '"':
+        raise Refused("MIL021", f"expected a string, found `{text[:40]}`", raw)
+    return string_bytes(text)
+
+
+def _split(raw: str) -> list[str]:
+    """The elements of a bracketed list, inner lists whole."""
+    parts, depth, start = [], 0, 1
+    for match in re.finditer(r"[\[\],]", raw):
+        depth += {"[": 1, "]": -1}.get(match[0], 0)
+        if depth == 0 or (depth == 1 and match[0] == ","):
+            parts.append(raw[start : match.start()].strip())
+            start = match.end()
+        if depth == 0 and match.end() != len(raw):
+            raise Refused("MIL022", "this bracket closes the list before its end", raw, match.start(), match.end())
+    if parts == [""]:
+        return []
+    if depth or "" in parts:
+        raise Refused("MIL022", "this list has a missing element or bracket", raw)
+    return parts
+
+
+def _separated(parts: list[Any]) -> list[Any]:
+    """The parts with commas between them, as the children of a list are."""
+    return [child for part in parts for child in (",", part)][1:]
+
+
+class RawList(Raw):
+    """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment stands between them."""
+
+    kind = "list"
+    member = LIST
+
+    def content(self, value_type: LoweredType) -> bytes:
+        if value_type.kind != "tensor":
+            return super().content(value_type)
+        texts: list[str] = []
+        nesting = "".join(self._flatten(texts))
+        shape = _literal_shape(value_type, self.place)
+        if not any(text[0] == '"' for text in texts):
+            texts = _elements(nesting, shape, self.place)
+        else:
+            _elements(nesting, shape, self.place)
+        assert value_type.dtype is not None
+        return tensor_content(value_type.dtype, texts, self.place or "[")
+
+    def _flatten(self, texts: list[str]) -> list[str]:
+        """The list's text with each string as 0; its elements are gathered in `texts`."""
+        nesting: list[str] = []
+        for child in self.children:
+            if isinstance(child, RawList):
+                nesting += child._flatten(texts)
+            elif isinstance(child, Raw):
+                raise Refused("MIL105", "a tensor's literal holds only numbers, truth values or strings", child.place)
+            elif child in ("[", "]", ","):
+                nesting.append(child)
+            else:
+                texts.append(child)
+                nesting.append("0" if child[0] == '"' else child)
+        return nesting
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        children = self.children[1:-1:2]
+        if strict and length is not None and length != len(children):
+            raise Refused("MIL022", f"expected {length} values, found {len(children)}", self.place)
+        implied = parts[0] if parts else None
+        return b"".join(sized(VALUES, element(implied, child)) for child in children)
+
+
+class RawTuple(Raw):
+    """`(a, b)`."""
+
+    kind = "tuple"
+    member = TUPLE
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        children = self.children[1:-1:2]
+        if strict and len(parts) != len(children):
+            raise Refused("MIL022", f"expected {len(parts)} values, found {len(children)}", self.place)
+        implied = [*parts, *[None] * len(children)]
+        return b"".join(sized(VALUES, element(kind, child)) for kind, child in zip(implied, children))  # noqa: B905
+
+
+class RawDictionary(Raw):
+    """`{{key, value}, {key, value}}`."""
+
+    kind = "dict"
+    member = DICTIONARY
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        key_type, value_type = parts or (None, None)
+        return b"".join(
+            sized(VALUES, _member(1, key_type, key) + _member(2, value_type, value))
+            for _, key, _, value, _ in self.children[1:-1:2]
+        )
+
+
+def _member(field: int, value_type: LoweredType | None, raw: str | Raw) -> bytes:
+    return b"" if isinstance(raw, NoValue) else sized(tag(field), element(value_type, raw))
+
+
+class AnyKind(Raw):
+    """`$list[...]`, `$tuple(...)`, `$dictionary{...}`: a literal whose kind or count need not be its type's."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        literal = self.children[1]
+        parts = value_type.parts if value_type.kind == literal.kind else ()
+        return immediate(literal.member, literal.values(parts, strict=False))
+
+
+class ValuesField(Raw):
+    """`$ints([1, 2])`: a TensorValue's member by name, with any number of elements; `$bytes("0aff")` in hex."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        field, _, raw, _ = self.children
+        return immediate(TENSOR, sized(FIELDS[field[1:]], self._values(field[1:], raw)))
+
+    def _values(self, field: str, raw: str | Raw) -> bytes:
+        if field == "bytes":
+            data = _hexadecimal(raw)
+            return sized(VALUES, data) if data else b""
+        if isinstance(raw, RawList):
+            texts: list[str] = []
+            nesting = "".join(raw._flatten(texts))
+            counted = _elements(nesting, (None,), raw.place)
+            return packed(FIELD_DTYPES[field], texts if '"' in {text[0] for text in texts} else counted, raw.place or "[")
+        if isinstance(raw, str) and raw[0] == "[":
+            return packed(FIELD_DTYPES[field], _elements(raw, (None,)), raw)
+        raise Refused("MIL105", f"`${field}` takes a flat list: `${field}([...])`", _place(raw))
+
+
+def _hexadecimal(raw: str | Raw) -> bytes:
+    if isinstance(raw, str) and re.fullmatch(r'"(?:[0-9a-fA-F]{2})*"', raw):
+        return bytes.fromhex(raw[1:-1])
+    raise Refused("MIL105", '`$bytes` takes pairs of hexadecimal digits: `$bytes("00ff")`', _place(raw))
+
+
+class BlobLiteral(Raw):
+    """`BLOBFILE(path = string("..."), offset = uint64(64))`."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        return sized(BLOB, self.children[1])
+
+    @property
+    def place(self) -> str | None:
+        return str(self.children[0])
+
+
+def blob_message(path: bytes, offset: int) -> bytes:
+    """A BlobFileValue."""
+    return sized(tag(1), path) + (number_tag(2) + varint(offset) if offset else b"")
+
+
+class WholeValue(Raw):
+    """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise Refused("MIL105", "`$value` stands only inside a list, a tuple or a dictionary", self.place)
+
+    @property
+    def message(self) -> bytes:
+        return self.children[2]  # type: ignore[no-any-return]
+
+
+class NoValue(Raw):
+    """`$absent` in a pair: no Value at all."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise Refused("MIL105", "`$absent` stands only for a dictionary's key or value", self.place)
+
+
+class Fixed(Raw):
+    """`$tensor`, `$empty`, `$unset`: a TensorValue, an ImmediateValue or a Value that holds nothing."""
+
+    contents = {"$tensor": immediate(TENSOR, b""), "$empty": sized(IMMEDIATE, b""), "$unset": b""}
+
+    def content(self, value_type: LoweredType) -> bytes:
+        return self.contents[self.children[0]]
+
+
+class Elided(Raw):
+    """`$elided(1000, "sha256:...")`: a literal that was left out; it holds no value by itself."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise Refused(
+            "MIL107",
+            f"this literal of {self.children[2]} elements was left out when the text was printed; "
+            "print without --elide to have it",
+            self.place,
+        )
+
+
+_PLAIN_BLOB = re.compile(r'BLOBFILE\s*\(\s*path\s*=\s*([^("]+)\(\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*\)\s*,\s*offset\s*=\s*([^(]+)\(\s*([0-9]+)\s*\)\s*\)')
+
+
+def plain_type(text: str) -> LoweredType:
+    """A tensor type, or the name of a data type for a scalar's."""
+    return plain_tensor(text) if text.startswith("tensor") else scalar_type(BY_NAME[text])
+
+
+@lru_cache(maxsize=1 << 14)
+def _short_value(token: str) -> bytes:
+    return _plain_value(token)
+
+
+def plain_value(token: str) -> bytes:
+    """The Value of a phrase that was read as one token: `string("x")`, `tensor<fp16, [1]>([0x1p+0])`."""
+    return _short_value(token) if len(token) < 100 else _plain_value(token)
+
+
+def _plain_value(token: str) -> bytes:
+    opening = token.index("(")
+    value_type = plain_type(token[:opening].rstrip())
+    raw = token[opening + 1 : -1].strip(" \t\r\n")
+    if raw.startswith("BLOBFILE"):
+        return value_type.field + sized(BLOB, _plain_blob(raw))
+    return value_type.field + text_content(value_type, raw)
+
+
+def _plain_blob(raw: str) -> bytes:
+    path_type, path, offset_type, offset = _PLAIN_BLOB.fullmatch(raw).groups()  # type: ignore[union-attr]
+    check_blob_field(plain_type(path_type.rstrip()), "string")
+    check_blob_field(plain_type(offset_type.rstrip()), "uint64")
+    return blob_message(string_bytes(path), whole_number(offset, 64, signed=False))
+
+
+def check_blob_field(value_type: LoweredType, name: str) -> None:
+    """A blob's path is a string and its offset a uint64."""
+    if value_type != scalar_type(BY_NAME[name]):
+        raise Refused("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')

@@ -1,0 +1,20 @@
+"""Names in MIL text: which stand as they are, and how the others are quoted."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from miltext.dtypes import BY_NAME
+from miltext.literals import quote
+
+RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
+"""The words that are no names unless quoted: `$"bool"`."""
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+
+
+@lru_cache(maxsize=1 << 15)
+def name_text(name: str) -> str:
+    """A name as MIL text spells it: `x`, or `$"..."` where it is no identifier or a reserved word."""
+    return name if _PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

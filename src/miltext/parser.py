@@ -1,0 +1,127 @@
+"""Parsing: MIL text to a Program, or a ParseError that says what is wrong and where."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from miltext.complaints import complain
+from miltext.depth import TOO_DEEP, too_deep
+from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.lowering import Lowering, Refused
+from miltext.proto import Program
+from miltext.places import find
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Token, Trace
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    M = TypeVar("M", bound=Message)
+
+
+def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
+    """The Program that MIL text spells.
+
+    `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
+    `path` is the name that errors show. Raises ParseError, and leaves `into` as it was then.
+    """
+    wire = lower(text, path)
+    if into is None:
+        return Program.FromString(wire)
+    into.ParseFromString(wire)
+    return into
+
+
+def lower(text: str, path: str | None = None) -> bytes:
+    """The wire bytes of the Program that MIL text spells. Raises ParseError."""
+    with collector_paused():
+        try:
+            wire, deep = _driver().run(text)
+        except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failure:
+            raise ParseError([diagnose(text, failure)], text=text, path=path) from None
+        if deep and (step := too_deep(wire)) is not None:
+            span = find(parse_tree(text).root, step).span
+            raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
+    return wire  # type: ignore[no-any-return]
+
+
+def parse_tree(text: str, path: str | None = None) -> Trace:
+    """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError."""
+    kept = Trace()
+    with collector_paused():
+        try:
+            _tree_driver().run(text, kept)
+        except (SyntaxFailure, NestingFailure) as failure:
+            raise ParseError([_described(text, failure, kept)], text=text, path=path) from None
+    return kept
+
+
+@lru_cache(maxsize=2)
+def _driver(fast: bool = True) -> Driver:
+    return Driver(Lowering(), fast=fast)
+
+
+@lru_cache(maxsize=1)
+def _tree_driver() -> Driver:
+    return Driver(fast=False)
+
+
+def diagnose(text: str, failure: Exception) -> Diagnostic:
+    """The diagnostic of a text that the fast parse refused with `failure`: a second, traced parse finds the place."""
+    kept = Trace()
+    try:
+        _driver(fast=False).run(text, kept)
+    except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failed:
+        return _described(text, failed, kept)
+    raise failure
+
+
+def _described(text: str, failure: Exception, kept: Trace) -> Diagnostic:
+    """The diagnostic of a traced parse's failure."""
+    if isinstance(failure, SyntaxFailure):
+        return complain(text, failure, kept.nodes)
+    if isinstance(failure, Refused):
+        return error(failure.code, failure.message, _blamed(failure, kept.nodes[-1]))
+    span = Span(failure.start, failure.start + 1) if isinstance(failure, NestingFailure) else kept.nodes[-1].span
+    return error("MIL006", "this is nested too deeply to be a Program", span)
+
+
+def _blamed(refused: Refused, phrase: Node) -> Span:
+    """The place that a refusal speaks of, inside the phrase that was being lowered."""
+    if isinstance(refused.at, Token):
+        start = refused.at.start
+        return Span(start + refused.start, refused.at.end if refused.end is None else start + refused.end)
+    if isinstance(refused.at, int) and refused.at < len(phrase.children):
+        return phrase.children[refused.at].span
+    return phrase.span
+
+
+_pauses = 0
+_was_enabled = False
+_pause_lock = threading.Lock()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's cyclic collector off: a parse makes millions of objects and no cycles.
+
+    The switch is the whole process's, so pauses are counted: the collector is as it was when the last one ends,
+    whichever thread that is in and however it ends.
+    """
+    global _pauses, _was_enabled
+    with _pause_lock:
+        if _pauses == 0:
+            _was_enabled = gc.isenabled()
+            gc.disable()
+        _pauses += 1
+    try:
+        yield
+    finally:
+        with _pause_lock:
+            _pauses -= 1
+            if _pauses == 0 and _was_enabled:
+                gc.enable()

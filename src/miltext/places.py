@@ -1,0 +1,111 @@
+"""Where in a text the messages of its Program stand: the tree of phrases, read along the schema's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from miltext.depth import Key, Path
+from miltext.literals import unquote
+from miltext.opsets import PROTO_BY_TEXT
+from miltext.syntax import Node
+
+
+def find(program: Node, path: Path) -> Node:
+    """The phrase that spells the message at a path, or the innermost phrase around it that spells one."""
+    found = program
+    for place, phrase in places(program):
+        if path[: len(place)] == place:
+            found = phrase
+    return found
+
+
+def places(program: Node) -> Iterator[tuple[Path, Node]]:
+    """Every phrase that spells a message of its own, outermost first, with the message's path."""
+    yield (), program
+    yield from _attributes(program, ())
+    for function in _named(program, "function"):
+        yield from _function(function)
+
+
+def name_of(token: str) -> str:
+    """The name that a token spells."""
+    return unquote(token[1:]) if token.startswith("$") else token
+
+
+def _token(phrase: Node, terminal: str = "NAME") -> str:
+    return next(child.token or "" for child in phrase.children if child.name == terminal)
+
+
+def _named(phrase: Node, *names: str) -> Iterator[Node]:
+    return (child for child in phrase.children if child.name in names)
+
+
+def _opset(phrase: Node) -> str:
+    for opset in _named(phrase, "opset"):
+        token = _token(opset)
+        return PROTO_BY_TEXT.get(token) or name_of(token)
+    return ""
+
+
+def _function(function: Node) -> Iterator[tuple[Path, Node]]:
+    path: Path = ("functions", Key(name_of(_token(function))))
+    yield path, function
+    yield from _parameters(function, (*path, "inputs"))
+    yield from _attributes(function, path)
+    for bodies in _named(function, "bodies"):
+        for body in _named(bodies, "block", "specialization"):
+            key = _opset(body) if body.name == "specialization" else _opset(function)
+            yield from _block(body, (*path, "block_specializations", Key(key)))
+
+
+def _block(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    """A block; with the opset or the inputs that stand before it, where it has them."""
+    yield path, body
+    yield from _parameters(body, (*path, "inputs"))
+    block = body if body.name == "block" else next(_named(body, "block"))
+    for index, operation in enumerate(_named(block, "operation")):
+        yield from _operation(operation, (*path, "operations", index))
+    yield from _attributes(block, path)
+
+
+def _operation(operation: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    yield path, operation
+    for results in _named(operation, "results"):
+        yield from _values(results, (*path, "outputs"))
+    for arguments in _named(operation, "arguments"):
+        for argument in _named(arguments, "argument", "single_argument"):
+            yield from _argument(argument, (*path, "inputs", Key(name_of(_token(argument)))))
+    yield from _attributes(operation, path)
+    for index, inner in enumerate(_named(operation, "inner_block")):
+        yield from _block(inner, (*path, "blocks", index))
+
+
+def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    yield path, argument
+    bindings = _named(argument, "name_binding", "value_binding", "unset_binding")
+    for index, binding in enumerate(bindings):
+        yield (*path, "arguments", index), binding
+        if binding.name == "value_binding":
+            yield from _value(binding.children[0], (*path, "arguments", index, "value"))
+
+
+def _parameters(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for parameters in _named(phrase, "parameters"):
+        yield from _values(parameters, path)
+
+
+def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for index, value in enumerate(_named(phrase, "named_value")):
+        yield (*path, index), value
+        yield (*path, index, "type"), value.children[0]
+
+
+def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for attributes in _named(phrase, "attributes", "marked_attributes"):
+        for attribute in _named(attributes, "attribute"):
+            yield from _value(attribute.children[2], (*path, "attributes", Key(name_of(_token(attribute)))))
+
+
+def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    yield path, value
+    yield (*path, "type"), value.children[-4]

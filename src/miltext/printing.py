@@ -1,0 +1,51 @@
+"""The front door of printing: a Program to MIL text, losslessly or as Apple's compiler would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.opsets import DIALECTS
+from miltext.printer import Printer
+from miltext.programs import own_copy
+from miltext.tensors import Style
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+
+def to_text(
+    program: Message,
+    *,
+    dialect: str = "1.3",
+    floats: str = "hex",
+    elide: int | None = None,
+    strict: bool = False,
+) -> str:
+    """MIL text that reads back as this Program.
+
+    `dialect` is the version of the language, `1.0` or `1.3`; `floats` is `hex`, as Apple prints them, or `decimal`.
+    Literals of more than `elide` elements are left out, and such a text does not read back. `program` may be any
+    message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raises PrintError where the
+    Program has fields that are not in the schema, is nested too deeply or, if `strict`, says what Apple's syntax
+    cannot.
+    """
+    return "".join(pieces(program, dialect=dialect, floats=floats, elide=elide, strict=strict))
+
+
+def pieces(
+    program: Message,
+    *,
+    dialect: str = "1.3",
+    floats: str = "hex",
+    elide: int | None = None,
+    strict: bool = False,
+) -> Iterator[str]:
+    """What `to_text` gives, piece by piece. Raises as it does, before the first piece or at any later one."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"there is no dialect {dialect!r}: 1.0 and 1.3 are the two")
+    if floats not in ("hex", "decimal"):
+        raise ValueError(f"floats are written in 'hex' or 'decimal', not {floats!r}")
+    printer = Printer(dialect, Style(floats == "decimal", elide), strict=strict)
+    yield from printer.program(own_copy(program))
+    yield "\n"

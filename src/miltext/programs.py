@@ -1,0 +1,55 @@
+"""Programs from anywhere: any message of the full name, as a Program of miltext's own that text can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.depth import LIMIT, TOO_DEEP, spelled, walk
+from miltext.diagnostics import PrintError, error
+from miltext.proto import Model, Program
+from miltext.wire import sized, tag
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+PROGRAM_IN_MODEL = 502
+"""The number of `Model.mlProgram`."""
+
+FULL_NAME = "CoreML.Specification.MILSpec.Program"
+
+
+def own_copy(program: Message) -> Program:
+    """A Program of miltext's own with what `program` holds.
+
+    Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
+    would be lost; TypeError if it is no Program.
+    """
+    if getattr(getattr(program, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
+        raise TypeError(f"expected a message {FULL_NAME}, got {type(program).__name__}")
+    try:
+        wire = program.SerializeToString()
+        copy = _inside_model(wire)
+    except Exception as failure:  # each of protobuf's backends has an error of its own for it
+        path = next((path for _, path, depth in walk(program) if depth > LIMIT), None)
+        if path is None:
+            raise
+        raise PrintError([error("MIL006", f"{TOO_DEEP}: {spelled(path)}")]) from failure
+    copy.DiscardUnknownFields()
+    if copy.ByteSize() != len(wire):
+        raise PrintError([error("MIL202", _unknown(_inside_model(wire)))])
+    return copy
+
+
+def _inside_model(wire: bytes) -> Program:
+    return Model.FromString(sized(tag(PROGRAM_IN_MODEL), wire)).mlProgram
+
+
+def _unknown(program: Message) -> str:
+    """Which field of which message the schema does not have."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    message, path, number = next(
+        (message, path, unknown.field_number) for message, path, _ in walk(program) for unknown in UnknownFieldSet(message)
+    )
+    where = f"{message.DESCRIPTOR.name} at {spelled(path)}" if path else message.DESCRIPTOR.name
+    return f"field {number} of {where} is not in the schema that this version of miltext knows, and would be lost"

@@ -1,0 +1,276 @@
+"""The syntax of MIL text at work: a small loop that drives the LALR table which Lark builds from the grammar.
+
+Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser
+state. The loop here reads the same table with one regular expression, and hands each finished phrase to the
+callback of that name in a `lark.Transformer`, as Lark's parser does. Where the expression's first guess at a token
+does not fit the parser's state, the state's own expression decides, as in Lark's contextual lexer; so both accept the
+same texts. Tokens are plain strings; places are kept only when a `Trace` asks for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from miltext.diagnostics import Span
+from miltext.grammar import WORD_END, Grammar, Rule, Terminal, load_grammar
+
+NESTING_LIMIT = 2000
+"""How many unfinished phrases a text may hold at once. What protobuf can load needs about a third of it."""
+
+DEEP = 48
+"""From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
+
+Callback = Callable[[list[Any]], Any]
+
+
+class Token(str):
+    """A token that knows its place: what a traced parse passes instead of plain strings."""
+
+    __slots__ = ("end", "start")
+
+    start: int
+    end: int
+
+
+class Node(NamedTuple):
+    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it stands in the text."""
+
+    name: str
+    start: int
+    end: int
+    children: list[Node]
+    token: str | None = None
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+class SyntaxFailure(Exception):
+    """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand."""
+
+    def __init__(self, start: int, end: int, expected: list[str]) -> None:
+        super().__init__(start)
+        self.start = start
+        self.end = end
+        self.expected = expected
+
+
+class NestingFailure(Exception):
+    """More than NESTING_LIMIT phrases are open at `start`."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.start = start
+
+
+class Trace:
+    """What a traced parse keeps: the tree of phrases, and the spans of the comments."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.comments: list[Span] = []
+
+    @property
+    def root(self) -> Node:
+        """The whole text's phrase, once it is parsed."""
+        return self.nodes[0]
+
+    def shift(self, terminal: str, token: str, start: int, end: int) -> str:
+        """A token was read; the parse goes on with what is returned in its place."""
+        placed = Token(token)
+        placed.start, placed.end = start, end
+        self.nodes.append(Node(terminal, start, end, [], placed))
+        return placed
+
+    def reduce(self, name: str, size: int) -> None:
+        """The last `size` phrases make one. Those of rules that begin with `_` give way to their children."""
+        children: list[Node] = []
+        for node in self.nodes[-size:]:
+            if node.token is not None or node.name[0] != "_":
+                children.append(node)
+            elif children:
+                children += node.children
+            else:  # the growing list of a repetition: taken over, not copied
+                children = node.children
+        self.nodes[-size:] = [Node(name, self.nodes[-size].start, self.nodes[-1].end, children)]
+
+    def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
+        """A comment was passed; `values` are those of the phrases that are open."""
+        self.comments.append(Span(start, end))
+
+
+class _Lexicon:
+    """The terminals as one regular expression, and what its groups and words stand for."""
+
+    def __init__(self, grammar: Grammar, fast: bool) -> None:
+        self.grammar = grammar
+        self.terminals = [terminal for terminal in grammar.terminals if fast or not terminal.fast]
+        self.words: dict[str, str] = {}
+        groups: list[tuple[str, str]] = []
+        literals: list[str] = []
+        for terminal in self.terminals:
+            words = _words(terminal)
+            if words:
+                self.words.update(dict.fromkeys(words, terminal.name))
+            elif terminal.literal is not None:
+                self.words[terminal.literal] = terminal.name
+                literals.append(terminal.pattern)
+            elif terminal.name != "WHITE_SPACE":
+                groups.append((terminal.name, terminal.pattern))
+        self.names = ["", *(name for name, _ in groups), "LITERAL", "$END", "OTHER"]
+        patterns = [*(pattern for _, pattern in groups), "|".join(literals), r"\Z", r"[^ \t\r\n]"]
+        self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
+
+    @lru_cache(maxsize=None)  # noqa: B019  # a lexicon lives as long as the process
+    def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
+        """The expression for the terminals that `state` takes, in Lark's order, and their names by group."""
+        takes = self.grammar.states[state]
+        chosen = [terminal for terminal in self.terminals if terminal.name in takes]
+        pattern = "|".join(f"({terminal.pattern})" for terminal in chosen)
+        return re.compile(pattern or r"(?!)"), [terminal.name for terminal in chosen]
+
+
+def _words(terminal: Terminal) -> list[str]:
+    """The words of a terminal that a name could be taken for: `func`, or `true` and `false`."""
+    alternatives = re.fullmatch(r"(?:\(\?:)?([A-Za-z0-9_|]+?)\)?" + re.escape(WORD_END), terminal.pattern)
+    return alternatives[1].split("|") if alternatives else []
+
+
+@lru_cache(maxsize=2)
+def _lexicon(fast: bool) -> _Lexicon:
+    return _Lexicon(load_grammar(), fast)
+
+
+class Driver:
+    """Parses MIL text for one `lark.Transformer`: `callbacks` has a method for each rule, which takes the children.
+
+    Without callbacks there are no values, only the tree of a Trace.
+    """
+
+    def __init__(self, callbacks: Any = None, *, fast: bool = True) -> None:
+        self._grammar = load_grammar()
+        self._lexicon = _lexicon(fast)
+        reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
+        self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]
+        for row, state in zip(self._rows, self._grammar.states, strict=True):
+            for symbol, target in state.items():
+                row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
+        self._accepting = self._rows[self._grammar.end]
+        self._number = {id(row): number for number, row in enumerate(self._rows)}
+
+    def run(self, text: str, observer: Any = None) -> tuple[Any, bool]:
+        """The value of the whole text, and whether more than DEEP phrases were open at once.
+
+        `observer` is told of every token, phrase and comment, as a Trace is. Raises SyntaxFailure, NestingFailure,
+        and whatever a callback raises.
+        """
+        scan, names, words = self._lexicon.pattern.finditer, self._lexicon.names, self._lexicon.words
+        row = self._rows[self._grammar.start]
+        states, values = [row], []  # type: tuple[list[dict[str, Any]], list[Any]]
+        limit, position, resume = DEEP, 0, -1
+        while True:
+            for match in scan(text, position):
+                kind: int = match.lastindex  # type: ignore[assignment]  # some group always matches
+                token = match[kind]
+                terminal = words.get(token, names[kind])
+                while True:
+                    action = row.get(terminal)
+                    if action.__class__ is dict:  # shift
+                        if observer is not None:
+                            token = observer.shift(terminal, token, match.start(kind), match.start(kind) + len(token))
+                        values.append(token)
+                        states.append(action)
+                        row = action
+                        if len(states) > limit:
+                            limit = self._raised(limit, match.start(kind))
+                        break
+                    if action is not None:  # reduce
+                        size, callback, plan, origin, name = action
+                        if observer is not None:
+                            observer.reduce(name, size)
+                        children = values[-size:]
+                        del values[-size:], states[-size:]
+                        if plan is not None:
+                            children = _children(plan, children)
+                        values.append(children if callback is None else callback(children))
+                        row = states[-1][origin]
+                        states.append(row)
+                        continue
+                    if terminal == "COMMENT":
+                        if observer is not None:
+                            observer.comment(text, match.start(kind), match.end(), values)
+                        break
+                    if row is self._accepting and terminal == "$END":
+                        return values[0], limit > DEEP
+                    terminal, token = self._contextual(text, match.start(kind), match.end(), states)
+                    if len(token) != match.end() - match.start(kind):
+                        resume = match.start(kind) + len(token)
+                if resume >= 0:
+                    break
+            position, resume = resume, -1
+
+    def _raised(self, limit: int, offset: int) -> int:
+        if limit == NESTING_LIMIT:
+            raise NestingFailure(offset)
+        return NESTING_LIMIT
+
+    def _contextual(self, text: str, start: int, end: int, states: list[dict[str, Any]]) -> tuple[str, str]:
+        """The token that the parser's state can take at `start`, where the first guess was none."""
+        pattern, names = self._lexicon.contextual(self._number[id(states[-1])])
+        match = pattern.match(text, start)
+        if match is None:
+            raise SyntaxFailure(start, end, self._expected(states))
+        assert match.lastindex is not None
+        return names[match.lastindex - 1], match[0]
+
+    def _expected(self, states: list[dict[str, Any]]) -> list[str]:
+        """The terminals that could truly come next: those that the table takes after the reductions they ask for."""
+        return [terminal for terminal in states[-1] if terminal.isupper() or "_ANON" in terminal if self._takes(states, terminal)]
+
+    def _takes(self, states: list[dict[str, Any]], terminal: str) -> bool:
+        stack = list(states)
+        while isinstance(action := stack[-1].get(terminal), tuple):
+            size, _, _, origin, _ = action
+            del stack[-size:]
+            stack.append(stack[-1][origin])
+        return action is not None or (terminal == "$END" and stack[-1] is self._accepting)
+
+
+def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
+    """The children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
+    children: list[Any] = []
+    for step in plan:
+        if step is None:
+            children.append(None)
+        elif step >= 0:
+            children.append(values[step])
+        elif children:
+            children += values[~step]
+        else:
+            children = values[~step]
+    return children
+
+
+def _reduction(rule: Rule, callbacks: Any) -> tuple[int, Callback | None, list[int | None] | None, str, str]:
+    """The action that finishes a phrase: its size, the callback, the plan of its children, its symbol, its name."""
+    inlined = rule.origin.startswith("_")
+    callback = None if inlined else getattr(callbacks, rule.callback, _nothing)
+    return len(rule.plan), callback, _plan(rule), rule.origin, rule.origin if inlined else rule.callback
+
+
+def _plan(rule: Rule) -> list[int | None] | None:
+    """None where each symbol's value is one child; else an index a child, `~index` for an inlined symbol."""
+    steps: list[int | None] = []
+    for index, (absent, inlined) in enumerate(rule.plan):
+        steps += [None] * absent
+        steps.append(~index if inlined else index)
+    steps += [None] * rule.absent
+    return None if steps == list(range(len(steps))) else steps
+
+
+def _nothing(children: list[Any]) -> None:
+    """The callback of a parse that makes no values."""

@@ -1,0 +1,56 @@
+"""Every example of docs/language.md says what the page claims."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import miltext
+from miltext.diagnostics import Diagnostic
+
+PAGE = Path(__file__).parents[1] / "docs" / "language.md"
+
+BLOCKS = re.findall(r"```mil (\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+WRAPPED = {
+    "program": "%s",
+    "operation": "program(1.3) { func main<ios18>() { %s } -> (); }",
+    "types": "program(1.3) { func main<ios18>(%s x) { } -> (); }",
+    "values": "program(1.3) [a = %s] { }",
+}
+
+
+def examples() -> list[str]:
+    texts = []
+    for kind, block in BLOCKS:
+        parts = block.strip().splitlines() if kind in ("types", "values") else [block.strip()]
+        texts += [WRAPPED[kind] % part for part in parts]
+    return texts
+
+
+def test_the_page_has_examples_of_every_kind() -> None:
+    assert {kind for kind, _ in BLOCKS} == set(WRAPPED)
+    assert len(examples()) > 35
+
+
+@pytest.mark.parametrize("text", examples())
+def test_an_example_reads_back_equal_from_its_print(text: str) -> None:
+    program = miltext.parse(text)
+    again = miltext.parse(miltext.to_text(program))
+    assert again.SerializeToString(deterministic=True) == program.SerializeToString(deterministic=True)
+
+
+def errors(findings: list[Diagnostic]) -> list[Diagnostic]:
+    return [finding for finding in findings if finding.severity == "error"]
+
+
+@pytest.mark.parametrize("text", examples())
+def test_strict_refuses_just_what_is_marked(text: str) -> None:
+    assert bool(errors(miltext.strict_findings(text))) == ("$" in text)
+
+
+@pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "program"])
+def test_a_program_on_the_page_is_in_the_canonical_layout(text: str) -> None:
+    assert miltext.to_text(miltext.parse(text)) == text
