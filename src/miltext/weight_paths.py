@@ -1,0 +1,103 @@
+"""Which file a BlobFileValue names, and what may be wrong with it: no model leads out of its own folder."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import stat
+from pathlib import Path
+
+from miltext.diagnostics import ModelError, Note, error
+
+MODEL_PATH = "@model_path"
+"""What a BlobFileValue's fileName starts with: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
+
+WAYS_OUT = {
+    "MIL301": f"a weight file is named {MODEL_PATH}/ and a path inside the model's folder; "
+    "of a model that has links to elsewhere, use a copy with the links followed (cp -RL)",
+    "MIL302": "fetch the whole model, its weight files as regular files: links to them are not followed",
+    "MIL303": "run `git lfs pull` in the model's repository",
+    "MIL304": "name the weight file of an ML Program; if it is one, fetch or export it again",
+    "MIL305": "the offset must be that of a record's metadata; model and weight file may not belong together",
+    "MIL306": "the file is damaged or cut short: fetch or export it again",
+    "MIL307": "read the records by the offsets that the model names",
+    "MIL308": "convert the values to a type that holds them and that a weight file has",
+    "MIL309": "give the value the type and shape of the record, or the offset of another",
+}
+"""What to do about each WeightsError, by its code."""
+
+
+class WeightsError(ModelError):
+    """A weight file that cannot be read or written, or a name of one that is refused.
+
+    MIL301 a fileName that is not followed; MIL302 a file that cannot be opened; MIL303 a git-lfs pointer;
+    MIL304 not blob storage version 2; MIL305 no record at an offset; MIL306 a record that lies; MIL307
+    records that cannot be listed; MIL308 values that cannot be stored; MIL309 a record of other values.
+    """
+
+
+def refusal(code: str, message: str, path: str | os.PathLike[str]) -> WeightsError:
+    """A WeightsError that names the file, says what is wrong, and what to do about it."""
+    return WeightsError([error(code, message, None, Note(WAYS_OUT[code]))], path=os.fspath(path))
+
+
+def resolve(file_name: str, model_path: Path) -> Path:
+    """The real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
+
+    Raises WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
+    drive letter or a NUL, or leads outside through a link; MIL302 when there is no regular file.
+    """
+    reason = _suspicion(file_name)
+    if reason:
+        raise refusal("MIL301", f"the file name {file_name!r} {reason}", model_path)
+    root = os.path.realpath(model_path)
+    try:
+        real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
+        regular = stat.S_ISREG(real.stat().st_mode)
+    except (OSError, ValueError) as failure:
+        raise refusal("MIL302", f"the weight file {file_name!r} cannot be found: {failure}", model_path) from failure
+    if not real.is_relative_to(root):
+        raise refusal("MIL301", f"the file name {file_name!r} leads outside through a link", model_path)
+    if not regular:
+        raise refusal("MIL302", f"the weight file {file_name!r} is not a regular file", model_path)
+    return real
+
+
+def _suspicion(file_name: str) -> str | None:
+    start, _, rest = file_name.partition("/")
+    parts = rest.split("/")
+    reasons = {
+        f"does not start with {MODEL_PATH}/ and a path": start != MODEL_PATH or not rest,
+        "has an absolute path": not parts[0],
+        "climbs out with '..'": ".." in parts,
+        "has a backslash": "\\" in file_name,
+        "has a drive letter": any(re.match("[A-Za-z]:", part) for part in parts),
+        "has a NUL": "\0" in file_name,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), None)
+
+
+def map_file(path: Path) -> mmap.mmap:
+    """The whole of a regular file, mapped for reading; links and devices are refused, a FIFO is not waited for."""
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    try:
+        descriptor = os.open(path, flags)
+        try:
+            return _map(descriptor, path)
+        finally:
+            os.close(descriptor)
+    except OSError as failure:
+        why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
+        raise refusal("MIL302", f"the weight file cannot be opened: {why}", path) from failure
+
+
+def _map(descriptor: int, path: Path) -> mmap.mmap:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise refusal("MIL302", "the weight file is not a regular file", path)
+    if not status.st_size:
+        raise refusal("MIL304", "the weight file is empty", path)
+    return mmap.mmap(descriptor, status.st_size, access=mmap.ACCESS_READ)
