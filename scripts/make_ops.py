@@ -1,0 +1,216 @@
+"""Make src/miltext/ops.json, the table of op signatures, out of coremltools; `--check` fails where it is stale.
+
+Needs coremltools 9.0. The table describes Programs as coremltools saves them, which differ from what its
+registry declares: parameters that begin with `_` exist in memory only, the iOS16 `constexpr_*` and
+`const` keep everything in attributes, and some ops come into being while saving. Whatever the registry
+does not say stands in the tables below, each with its source in coremltools/converters/mil.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "ops.json"
+
+# The registry's first opsets are those of neural networks: a program starts at iOS15 (coremltools/__init__.py: _OPSET).
+OPSETS = {"iOS13": "ios15", "iOS14": "ios15", "iOS15": "ios15", "iOS16": "ios16", "iOS17": "ios17", "iOS18": "ios18"}
+
+# Registered for coremltools' own tests, with symbols for values: no saved Program has it
+# (mil/ops/defs/iOS15/control_flow.py).
+UNSAVED = {"_const_symbolic"}
+
+# The kinds of value that each class of mil/input_type.py accepts (its _is_compatible).
+KINDS = {
+    "TensorInputType": "tensor",
+    "TupleInputType": "tensor",
+    "ListInputType": "list",
+    "StateInputType": "state",
+    "ListOrTensorOrDictInputType": "tensor list dictionary",
+}
+
+# How many outputs, least and most, where that is not one (each op's type_inference in mil/ops/defs).
+OUTPUTS: dict[str, dict[str, list[int | None]]] = {
+    "classify": {"ios15": [2, 2]},
+    "cond": {"ios15": [1, None]},
+    "constexpr_lut_to_sparse": {"ios18": [2, 2]},
+    "constexpr_sparse_blockwise_shift_scale": {"ios18": [2, 2]},
+    "gru": {"ios15": [2, 2]},
+    "lstm": {"ios15": [3, 3]},
+    "non_maximum_suppression": {"ios15": [4, 4], "ios17": [3, 3]},
+    "rnn": {"ios15": [2, 2]},
+    "split": {"ios15": [1, None]},
+    "topk": {"ios15": [2, 2], "ios16": [1, 2]},
+    "while_loop": {"ios15": [1, None]},
+}
+
+# Nested blocks in order: a name for each, and the parameter whose values its inputs stand for
+# (build_nested_blocks in mil/ops/defs/iOS15/control_flow.py).
+BLOCKS: dict[str, list[list[str | None]]] = {
+    "cond": [["true", None], ["false", None]],
+    "while_loop": [["cond", "loop_vars"], ["body", "loop_vars"]],
+}
+
+# Where a parameter takes more or less than its input_spec says: as the op's own code demands (type_inference
+# of each), but for `constexpr_lut_to_dense`, whose shape published models also give as int32.
+CORRECTIONS: dict[tuple[str, str], dict[str, Any]] = {
+    ("constexpr_lut_to_dense", "shape"): {"dtypes": "uint32 int32"},
+    ("make_list", "elem_shape"): {"dtypes": "int32 string", "constant": True},
+    ("reshape_like", "begins"): {"dtypes": "int32", "constant": True},
+    ("reshape_like", "ends"): {"dtypes": "int32", "constant": True},
+    ("reshape_like", "end_masks"): {"dtypes": "bool", "constant": True},
+    ("while_loop", "loop_vars"): {"kinds": "tensor list"},
+}
+
+STRING = {"dtypes": "string", "constant": True, "attribute": True}
+STRINGS = {"kinds": "list", "constant": True, "attribute": True}
+
+# Ops that only a saved Program has, or has in a form of its own, as versions of the table
+# (backend/mil/load.py: translate_generic_op, translate_const).
+SAVED_ONLY: dict[str, list[dict[str, Any]]] = {
+    "const": [
+        {
+            "opset": "ios15",
+            "parameters": {
+                "val": {"kinds": "tensor list tuple dictionary", "constant": True, "attribute": True},
+            },
+        }
+    ],
+    "custom_layer": [
+        {
+            "opset": "ios15",
+            "parameters": {
+                "class_name": STRING,
+                "input_order": STRINGS,
+                "parameters": STRINGS,
+                "weights": STRINGS,
+                "description": STRING,
+            },
+            "outputs": [0, None],
+            "open": True,
+        }
+    ],
+}
+
+
+def op_table() -> dict[str, list[dict[str, Any]]]:
+    """Every op's versions, oldest first; facts that have their usual value are left out."""
+    from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
+
+    names = set(SSAOpRegistry.core_ops) - UNSAVED - set(SAVED_ONLY)
+    table = {name: op_versions(name, SSAOpRegistry.core_ops[name]) for name in names}
+    table["write_state"] = [write_state(SSAOpRegistry.dialect_ops["coreml_update_state"])]
+    return dict(sorted({**table, **SAVED_ONLY}.items()))
+
+
+def write_state(update: Any) -> dict[str, Any]:
+    """What `coreml_update_state` is saved as (backend/mil/load.py: translate_coreml_update_state_op)."""
+    parameters = op_version("write_state", "ios18", update)["parameters"]
+    renamed = {"input": parameters["state"], "data": parameters["value"]}
+    return {"opset": "ios18", "parameters": renamed, "outputs": [0, 0]}
+
+
+def op_versions(name: str, variants: dict[Any, Any]) -> list[dict[str, Any]]:
+    """One entry for each opset that brings the op or changes its class."""
+    versions: list[dict[str, Any]] = []
+    previous = None
+    for target in sorted(variants):
+        if variants[target] is not previous:
+            previous = variants[target]
+            versions.append(op_version(name, OPSETS[target.name], previous))
+    return versions
+
+
+def op_version(name: str, opset: str, op_class: Any) -> dict[str, Any]:
+    in_attributes = name.startswith("constexpr_") and opset < "ios18"  # backend/mil/load.py: translate_constexpr
+    version: dict[str, Any] = {"opset": opset, "parameters": {}}
+    defaults = default_values(op_class)
+    for parameter, declared in op_class.input_spec.input_types.items():
+        if parameter.startswith("_"):  # backend/mil/load.py: translate_generic_op
+            continue
+        facts = {**parameter_facts(op_class, declared), **CORRECTIONS.get((name, parameter), {})}
+        if parameter in defaults:
+            facts |= defaulted(facts, defaults[parameter])
+        version["parameters"][parameter] = {**facts, "attribute": True} if in_attributes else facts
+    counts = [count for since, count in OUTPUTS.get(name, {}).items() if since <= opset]
+    if counts:
+        version["outputs"] = counts[-1]
+    if name in BLOCKS:
+        version["blocks"] = BLOCKS[name]
+    return version
+
+
+def default_values(op_class: Any) -> dict[str, Any]:
+    """The values that coremltools gives to parameters left out, of an op on tensors of rank 4."""
+    op = op_class.__new__(op_class)
+    stand_in = SimpleNamespace(rank=4, shape=(1, 1, 1, 1), dtype=dtype_of("fp32"), val=True)
+    for parameter in op_class.input_spec.input_types:
+        setattr(op, parameter, stand_in)
+    return {name: value for name, value in op.default_inputs().items() if value is not None}
+
+
+def defaulted(facts: dict[str, Any], value: Any) -> dict[str, Any]:
+    """The default, if it does not depend on what else is given.
+
+    No data type is shared with it: coremltools makes the constant (fp32 for a float) and checks no more
+    (mil/builder.py: _add_op).
+    """
+    facts.pop("domain", None)
+    return {"default": value} if isinstance(value, bool | int | float | str) else {}
+
+
+def parameter_facts(op_class: Any, declared: Any) -> dict[str, Any]:
+    kind = type(declared).__name__
+    facts: dict[str, Any] = {}
+    if kind == "TensorInputType":
+        domain = declared.type_domain_id
+        facts["dtypes"] = dtype_names(op_class.type_domains[domain] if domain else declared.type_domain)
+        if domain:
+            facts["domain"] = domain
+    if KINDS[kind] != "tensor":
+        facts["kinds"] = KINDS[kind]
+    flags = {"optional": declared.optional, "constant": declared.const, "variadic": kind == "TupleInputType"}
+    return {**facts, **{flag: True for flag, value in flags.items() if value}}
+
+
+def dtype_of(name: str) -> Any:
+    from coremltools.converters.mil.mil import types
+
+    return types.string_to_builtin(name)
+
+
+def dtype_names(builtins: tuple[Any, ...]) -> str:
+    from coremltools.converters.mil.mil import types
+
+    return " ".join(types.builtin_to_string(builtin) for builtin in builtins)
+
+
+def render(table: dict[str, list[dict[str, Any]]]) -> str:
+    """The table as JSON, one version of one op on a line."""
+    ops = []
+    for name, versions in table.items():
+        lines = ",\n".join(f"  {json.dumps(version)}" for version in versions)
+        ops.append(f" {json.dumps(name)}: [\n{lines}\n ]")
+    return "{\n" + ",\n".join(ops) + "\n}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 where the table is stale")
+    check = parser.parse_args().check
+    logging.disable(logging.WARNING)  # coremltools greets with what it cannot load here
+    made = render(op_table())
+    if made == (TABLE.read_text(encoding="utf-8") if TABLE.exists() else None):
+        return
+    if check:
+        sys.exit(f"stale: {TABLE.name} (run scripts/make_ops.py)")
+    TABLE.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
