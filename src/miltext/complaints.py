@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.dtypes import BY_NAME
 from miltext.grammar import load_grammar
-from miltext.literals import FORBIDDEN
+from miltext.literals import FORBIDDEN, shown
 from miltext.syntax import Node, SyntaxFailure
 
 _TERMINALS = {
@@ -47,6 +49,8 @@ _PHRASES = {
 
 _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
+_TYPED = "a typed value such as `int32(1)`"
+_HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`"}
 
 
 def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
@@ -73,7 +77,8 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
         return error("MIL003", f"`{word[0][:40]}` is no number", Span(start, word.end()))
     if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
-        return error("MIL003", f"{_named(text[start])} begins nothing in MIL text", Span(start, start + 1))
+        what = f"{_named(text[start])} begins nothing in MIL text{_HINTS.get(text[start], '')}"
+        return error("MIL003", what, Span(start, start + 1))
     return None
 
 
@@ -89,6 +94,8 @@ def _literals() -> set[str]:
 
 
 def _named(character: str) -> str:
+    if "!" <= character <= "~":
+        return f"`{character}`"
     name = unicodedata.name(character, "")
     code = f"U+{ord(character):04X}"
     return f"{code} ({name})" if name else code
@@ -139,31 +146,71 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
 
 
 def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
-    found = text[failure.start : failure.end] or "the end of the text"
-    shown = found if len(found) <= 40 else found[:40] + "..."
-    return error("MIL010", f"{_wanted(failure, nodes)}, found `{shown}`", Span(failure.start, failure.end))
+    found = text[failure.start : failure.end]
+    place = Span(failure.start, failure.end)
+    words = _words(failure)
+    no_type = _no_type(found, place, words, nodes)
+    hint = "; each argument and attribute is written `name = value`" if words == {"="} and found in (")", ",") else ""
+    return no_type or error("MIL010", f"{_wanted(failure, nodes)}, found `{shown(found)}`{hint}", place)
+
+
+def _no_type(found: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
+    """The complaint about a name that stands where a type should, if that is what is wrong."""
+    is_name = re.fullmatch(r"[A-Za-z_]\w*", found, re.ASCII)
+    if is_name and "DTYPE" in words and "NAME" not in words:
+        noun = "type" if "tensor" in words else "data type"
+    elif nodes and nodes[-1].name == "NAME" and "=" not in words and (found == "(" or (is_name and "(" in words)):
+        noun, found, place = "type", nodes[-1].token or "", nodes[-1].span
+    else:
+        return None
+    near = difflib.get_close_matches(found, [*BY_NAME, "tensor", "list", "tuple", "dict", "state"], 1)
+    hint = f"; did you mean `{near[0]}`?" if near else ""
+    return error("MIL104", f"there is no {noun} `{shown(found)}`{hint}", place)
+
+
+def _words(failure: SyntaxFailure) -> set[str]:
+    """The terminals that could stand at the place, by their words where they have only one."""
+    terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
+    named = [terminals.get(name) for name in failure.expected]
+    words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
+    return words | {name for name in failure.expected if name not in terminals}
 
 
 def _wanted(failure: SyntaxFailure, nodes: list[Node]) -> str:
-    """`` expected `;` after the operation ``"""
-    names = {terminal.name: terminal for terminal in load_grammar().terminals}
-    words = [names[name].literal or name if name in names else name for name in failure.expected]
-    return f"expected {_listed(_choices(set(words)))}{_after(nodes)}"
-
-
-def _choices(words: set[str]) -> list[str]:
-    """The words a reader wants: what ends a phrase before what could prolong it, kinds of things by their nouns."""
+    """`` expected `;` after the operation ``."""
+    words = _words(failure)
     if ";" in words:
-        return ["`;`"]
+        return f"expected `;` after {_unfinished(nodes)}"
+    return f"expected {_listed(_choices(words, nodes))}{_after(nodes)}"
+
+
+def _unfinished(nodes: list[Node]) -> str:
+    """What a `;` would close: a function where no block but the program's own braces is open, else an operation."""
+    depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
+    return "the operation" if depth > 1 else "the function"
+
+
+def _choices(words: set[str], nodes: list[Node]) -> list[str]:
+    """The words a reader wants: kinds of things by their nouns, what is ours only where nothing else fits."""
     chosen = []
     if len(words & _LITERAL_STARTS) > 4:
         chosen.append("a literal")
         words = words - _LITERAL_STARTS
     if len(words & _TYPE_STARTS) > 4:
-        chosen.append("a type")
-        words = words - _TYPE_STARTS
-    plain = sorted(word for word in words if not word.startswith("$") or word == "$END" or not (words - {word}))
-    return chosen + [_TERMINALS.get(word, f"`{word}`") for word in plain]
+        noun, implied = _typed_noun(words, nodes)
+        chosen.append(noun)
+        words = words - _TYPE_STARTS - implied
+    plain = {word for word in words if not word.startswith("$") or word == "$END"}
+    return chosen + [_TERMINALS.get(word, f"`{word}`") for word in sorted(plain or (set() if chosen else words))]
+
+
+def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
+    """The noun for what begins with a type here, and what else that noun covers."""
+    if {"NAME", "}"} <= words:
+        return "an operation", {"NAME"}
+    if nodes and nodes[-1].token == "=":
+        return _TYPED, {"("}
+    return "a type", set()
 
 
 def _listed(words: list[str]) -> str:

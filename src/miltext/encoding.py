@@ -1,4 +1,4 @@
-"""Element texts to what a `TensorValue` field holds, and back, for every data type.
+"""Element texts to what a `TensorValue` field holds, and back, for every data type but string.
 
 What a field holds is given as bytes (`floats` and `doubles` as little-endian fp32 and fp64, `bytes` as in
 weight files: little-endian, elements of fewer than 8 bits packed from the least significant bit on, the
@@ -27,7 +27,7 @@ _CHUNK = 1 << 13
 
 _LETTERS = {8: "B", 16: "H", 32: "I"}
 _BOOLS = {"true": 1, "false": 0}
-_INTEGER = re.compile(r"([-+]?)0*([0-9]+)")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
 _INTEGERS = re.compile(r"[-+0-9,]*")
 
 
@@ -160,12 +160,11 @@ def _integers(elements: Sequence[str], dtype: DType) -> list[int]:
 
 
 def _integer(text: str, dtype: DType) -> int:
-    match = _INTEGER.fullmatch(text)
-    if not match or dtype.kind not in ("int", "uint"):
+    if not _INTEGER.fullmatch(text) or dtype.kind not in ("int", "uint"):
         raise LiteralError(NOT_OF_TYPE, f"`{shown(text)}` is no {_noun(dtype)}", 0, len(text), text)
-    sign, digits = match.groups()
-    magnitude = int(digits) if len(digits) <= 20 else 1 << 64
-    value = -magnitude if sign == "-" else magnitude
+    digits = text.lstrip("-+0") or "0"
+    magnitude = int(digits) if len(digits) <= 20 else 1 << 64  # Python reads no integer of any length
+    value = -magnitude if text[0] == "-" else magnitude
     if not dtype.minimum <= value <= dtype.maximum:
         raise LiteralError(OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
     return value
@@ -187,8 +186,7 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
     LiteralError, with its `index`, at an int out of the type's range.
     """
     if isinstance(data, bytes):
-        if len(data) != (count * dtype.bits + 7) // 8:
-            raise ValueError(f"{len(data)} bytes are not {count} elements of {dtype.name}")
+        _check_size(data, dtype, count)
         return [text for part in _decoded(data, dtype, count, decimal) for text in part]
     if len(data) != count:
         raise ValueError(f"{len(data)} values are not {count} elements of {dtype.name}")
@@ -212,6 +210,11 @@ def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[I
         yield map(str if dtype.bits > 16 else _texts(dtype.name, decimal).__getitem__, codes)
 
 
+def _check_size(data: bytes, dtype: DType, count: int) -> None:
+    if len(data) != (count * dtype.bits + 7) // 8:
+        raise ValueError(f"{len(data)} bytes are not {count} elements of {dtype.name}")
+
+
 def _check_range(values: Sequence[int], dtype: DType) -> None:
     if values and not (dtype.minimum <= min(values) and max(values) <= dtype.maximum):
         index = next(i for i, value in enumerate(values) if not dtype.minimum <= value <= dtype.maximum)
@@ -233,14 +236,13 @@ def pack(values: Sequence[int], dtype: DType) -> bytes:
 
 
 def unpack(data: bytes, dtype: DType, count: int) -> list[int]:
-    """The reverse of `pack`, padding passed over. Raises ValueError if there are fewer than `count` elements."""
-    if len(data) * 8 < count * dtype.bits:
-        raise ValueError(f"{len(data)} bytes are fewer than {count} elements of {dtype.name}")
+    """The reverse of `pack`, padding passed over. Raises ValueError if the data is not that of `count` elements."""
+    _check_size(data, dtype, count)
     size = _CHUNK * dtype.bits // 8
     numbers = [_signed(code, dtype) for code in range(1 << dtype.bits)]
     return [
         numbers[code]
-        for start in range(0, (count * dtype.bits + 7) // 8, size)
+        for start in range(0, len(data), size)
         for code in _chunk_codes(data[start : start + size], dtype.bits, count - start * 8 // dtype.bits)
     ]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
@@ -170,12 +170,24 @@ def decimal_text(bits: int, form: Format) -> str:
     low, high = math.ldexp(units - (0.25 if power else 0.5), exponent), math.ldexp(units + 0.5, exponent)
     # As many digits as every decimal keeps through a normal number, so that no shorter one is missed.
     digits = int(form.mantissa * math.log10(2)) - 1 if units >> form.mantissa else 0
-    for precision in range(max(digits, 0), 17):
-        text = f"{value:.{precision}e}"
+    for text in _decimals(value, max(digits, 0), power):
         near = float(text)
         if low < near < high or (near in (low, high) and bits_of(text, form) == bits & ~form.sign):
             return f"{sign}{near!r}"
-    raise AssertionError("17 digits tell any two doubles apart")
+    raise AssertionError("17 digits tell any two fp64 apart")
+
+
+def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:
+    """The nearest decimal with so many digits after the first, then with one more, and so on.
+
+    Below a power of two the nearest may be too far off where the next one above is not: both are given.
+    """
+    for precision in range(digits, 17):
+        text = f"{value:.{precision}e}"
+        yield text
+        if power:
+            mantissa, exponent = text.split("e")
+            yield f"{int(mantissa.replace('.', '')) + 1}e{int(exponent) - precision}"
 
 
 def _special_text(bits: int, form: Format) -> str | None:

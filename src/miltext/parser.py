@@ -72,12 +72,22 @@ def _tree_driver() -> Driver:
 
 def diagnose(text: str, failure: Exception) -> Diagnostic:
     """The diagnostic of a text that the fast parse refused with `failure`: a second, traced parse finds the place."""
-    kept = Trace()
+    kept = _Glance()
     try:
         _driver(fast=False).run(text, kept)
     except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failed:
         return _described(text, failed, kept)
     raise failure
+
+
+class _Glance(Trace):
+    """A trace for a diagnostic: of the phrases that are open it keeps what they directly hold, not the whole tree."""
+
+    def reduce(self, name: str, size: int) -> None:
+        for node in self.nodes[-size:]:
+            if node.name[0] != "_":
+                node.children.clear()
+        super().reduce(name, size)
 
 
 def _described(text: str, failure: Exception, kept: Trace) -> Diagnostic:

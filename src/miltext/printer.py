@@ -131,7 +131,6 @@ class Printer:
     def _operation(self, operation: Any, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
         name = self._name(operation.type)
-        name = '$"_"' if name == "_" else name
         inputs = operation.inputs
         arguments = ", ".join([f"{self._name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
         attributes = self._attributes(operation.attributes) if operation.attributes else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.opsets import DIALECTS
@@ -13,6 +13,9 @@ from miltext.tensors import Style
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from miltext.coremlc import Versions
+    from miltext.diagnostics import Diagnostic
+
 
 def to_text(
     program: Message,
@@ -21,6 +24,11 @@ def to_text(
     floats: str = "hex",
     elide: int | None = None,
     strict: bool = False,
+    as_coremlc: bool = False,
+    specification_version: int = 9,
+    description: Message | None = None,
+    versions: Versions | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
     """MIL text that reads back as this Program.
 
@@ -29,8 +37,23 @@ def to_text(
     message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raises PrintError where the
     Program has fields that are not in the schema, is nested too deeply or, if `strict`, says what Apple's syntax
     cannot.
+
+    With `as_coremlc`, the text is what Apple's compiler would write instead: `miltext.coremlc.as_coremlc` tells what
+    that is and what the other arguments mean. It has no choice of dialect, floats and elision.
     """
-    return "".join(pieces(program, dialect=dialect, floats=floats, elide=elide, strict=strict))
+    made = pieces(
+        program,
+        dialect=dialect,
+        floats=floats,
+        elide=elide,
+        strict=strict,
+        as_coremlc=as_coremlc,
+        specification_version=specification_version,
+        description=description,
+        versions=versions,
+        on_warning=on_warning,
+    )
+    return "".join(made)
 
 
 def pieces(
@@ -40,12 +63,24 @@ def pieces(
     floats: str = "hex",
     elide: int | None = None,
     strict: bool = False,
+    as_coremlc: bool = False,
+    specification_version: int = 9,
+    description: Message | None = None,
+    versions: Versions | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> Iterator[str]:
     """What `to_text` gives, piece by piece. Raises as it does, before the first piece or at any later one."""
     if dialect not in DIALECTS:
         raise ValueError(f"there is no dialect {dialect!r}: 1.0 and 1.3 are the two")
     if floats not in ("hex", "decimal"):
         raise ValueError(f"floats are written in 'hex' or 'decimal', not {floats!r}")
+    if as_coremlc:
+        if (dialect, floats, elide) != ("1.3", "hex", None):
+            raise ValueError("what Apple's compiler writes has no choice of dialect, floats or elision")
+        from miltext import coremlc
+
+        yield from coremlc.pieces(program, specification_version, description, versions, on_warning)
+        return
     printer = Printer(dialect, Style(floats == "decimal", elide), strict=strict)
     yield from printer.program(own_copy(program))
     yield "\n"

@@ -154,13 +154,25 @@ class Driver:
     def __init__(self, callbacks: Any = None, *, fast: bool = True) -> None:
         self._grammar = load_grammar()
         self._lexicon = _lexicon(fast)
+        self._terminals = {terminal.name for terminal in self._grammar.terminals}
         reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
         self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]
         for row, state in zip(self._rows, self._grammar.states, strict=True):
             for symbol, target in state.items():
                 row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
+        self._fold(reductions)
         self._accepting = self._rows[self._grammar.end]
         self._number = {id(row): number for number, row in enumerate(self._rows)}
+
+    def _fold(self, reductions: list[Any]) -> None:
+        """Where a token alone makes a phrase whatever follows, let one action read it and finish that phrase."""
+        for row, state in zip(self._rows, self._grammar.states, strict=True):
+            for symbol, target in state.items():
+                after = set(self._grammar.states[target].values()) if target >= 0 and symbol in self._terminals else ()
+                if len(after) == 1 and (number := -1 - next(iter(after))) >= 0:
+                    size, callback, _, origin, name = reductions[number]
+                    if size == 1 and callback is not None:
+                        row[symbol] = [callback, self._rows[state[origin]], name]
 
     def run(self, text: str, observer: Any = None) -> tuple[Any, bool]:
         """The value of the whole text, and whether more than DEEP phrases were open at once.
@@ -187,6 +199,14 @@ class Driver:
                         row = action
                         if len(states) > limit:
                             limit = self._raised(limit, match.start(kind))
+                        break
+                    if action.__class__ is list:  # shift, and reduce that token
+                        callback, row, name = action
+                        if observer is not None:
+                            token = observer.shift(terminal, token, match.start(kind), match.start(kind) + len(token))
+                            observer.reduce(name, 1)
+                        values.append(callback([token]))
+                        states.append(row)
                         break
                     if action is not None:  # reduce
                         size, callback, plan, origin, name = action
@@ -229,7 +249,7 @@ class Driver:
 
     def _expected(self, states: list[dict[str, Any]]) -> list[str]:
         """The terminals that could truly come next: those that the table takes after the reductions they ask for."""
-        return [terminal for terminal in states[-1] if terminal.isupper() or "_ANON" in terminal if self._takes(states, terminal)]
+        return [symbol for symbol in states[-1] if symbol in self._terminals or symbol == "$END" if self._takes(states, symbol)]
 
     def _takes(self, states: list[dict[str, Any]], terminal: str) -> bool:
         stack = list(states)
@@ -258,7 +278,7 @@ def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
 def _reduction(rule: Rule, callbacks: Any) -> tuple[int, Callback | None, list[int | None] | None, str, str]:
     """The action that finishes a phrase: its size, the callback, the plan of its children, its symbol, its name."""
     inlined = rule.origin.startswith("_")
-    callback = None if inlined else getattr(callbacks, rule.callback, _nothing)
+    callback = None if inlined else _nothing if callbacks is None else getattr(callbacks, rule.callback)
     return len(rule.plan), callback, _plan(rule), rule.origin, rule.origin if inlined else rule.callback
 
 

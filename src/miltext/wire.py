@@ -7,7 +7,7 @@ can read the result. The format is that of https://protobuf.dev/programming-guid
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 _SHORT = [bytes([number]) for number in range(128)]
 
@@ -31,8 +31,10 @@ def sized(tag: bytes, payload: bytes) -> bytes:
     return tag + (_SHORT[size] if size < 128 else varint(size)) + payload
 
 
-def varints(numbers: Iterable[int]) -> bytes:
+def varints(numbers: Sequence[int]) -> bytes:
     """Packed varints."""
+    if not numbers or (min(numbers) >= 0 and max(numbers) < 128):
+        return bytes(numbers)
     return b"".join(map(varint, numbers))
 
 

@@ -66,3 +66,15 @@ def _format(name: str, check: bool, diff: bool) -> bool:
         write_atomically(Path(name), [formatted.encode()])
         click.echo(f"reformatted {name}", err=True)
     return formatted == text or not (check or diff)
+
+
+def _read(name: str) -> str:
+    from miltext.models import decode_text
+
+    return decode_text(read_stdin() if name == "-" else Path(name).read_bytes(), name)
+
+
+def _difference(name: str, text: str, formatted: str) -> list[str]:
+    from difflib import unified_diff
+
+    return list(unified_diff(text.splitlines(keepends=True), formatted.splitlines(keepends=True), name, f"{name} (formatted)"))

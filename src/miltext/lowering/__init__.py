@@ -13,6 +13,7 @@ from typing import Any
 
 from lark import Transformer
 
+from miltext.grammar import load_grammar
 from miltext.lowering.names import name_bytes, string_bytes, whole_number
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import (
@@ -97,6 +98,12 @@ def opset_bytes(token: str) -> bytes:
     """An opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
     proto = PROTO_BY_TEXT.get(token)
     return proto.encode() if proto else name_bytes(token)
+
+
+@lru_cache(maxsize=1)
+def _plain_attribute() -> re.Pattern[str]:
+    value = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "PLAIN_VALUE")
+    return re.compile(rf"([A-Za-z0-9_@]+)\s*=\s*({value})")
 
 
 class Lowering(Transformer):  # type: ignore[type-arg]
@@ -231,6 +238,12 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         """`$unset`"""
         return b""
 
+    def plain_attributes(self, children: list[Any]) -> Entries:
+        """`[name = string("y")]`, read as one token"""
+        pairs = _plain_attribute().findall(children[0])
+        members = {name_bytes(name): plain_value(value) for name, value in pairs}
+        return members if len(members) == len(pairs) else unique(((name, name_bytes(name), b"") for name, _ in pairs), "an attribute")
+
     def attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""
         pairs = children[1:-1:2]
@@ -295,7 +308,11 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def tuple_type(self, children: list[Any]) -> LoweredType:
         """`tuple<string, int32>`"""
-        return tuple_type(children[2:-1:2])
+        parts = children[2:-1:2]
+        for index, value_type in enumerate(parts):
+            if value_type.wire is None:
+                raise Refused("MIL105", "a tuple's types are all present; write `$empty`", 2 + 2 * index)
+        return tuple_type(parts)
 
     def dictionary_type(self, children: list[Any]) -> LoweredType:
         """`dict<string, string>`"""

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from miltext.dtypes import BY_NAME, FIELD_DTYPES, DType
-from miltext.encoding import encode
-from miltext.literals import LiteralError, elements, locate
+from miltext.encoding import encode, encode_list
+from miltext.literals import LiteralError, elements
 from miltext.lowering.names import string_bytes, whole_number
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
@@ -90,13 +90,13 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
         return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
+    shape, dtype = _literal_shape(value_type, raw), value_type.dtype
+    assert dtype is not None
     if raw[0] == "[":
-        texts = _elements(raw, _literal_shape(value_type, raw))
-    elif _literal_shape(value_type, raw) == ():
-        texts = [raw]
-    else:
+        return tensor_content(dtype, list_values(raw, shape, dtype))
+    if shape:
         raise Refused("MIL022", f"expected a list nested like its type's shape, found `{raw[:40]}`", raw)
-    return tensor_content(value_type.dtype, texts, raw)
+    return tensor_content(dtype, element_values([raw], dtype, raw))
 
 
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
@@ -107,38 +107,40 @@ def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | No
     return value_type.shape
 
 
-def _elements(raw: str, shape: tuple[int | None, ...], place: str | None = None) -> list[str]:
+def tensor_content(dtype: DType, values: bytes) -> bytes:
+    """An immediate TensorValue with its usual field, whose message is `values`."""
+    return immediate(TENSOR, sized(FIELDS[dtype.field], values))
+
+
+def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
+    """RepeatedFloats or its like from a bracketed list of numbers, nested like the shape."""
     try:
-        return elements(raw, shape)
+        if dtype.kind == "string":  # of strings in brackets, only an empty list is one token
+            return element_values(elements(raw, shape), dtype, raw)
+        return _repeated(encode_list(raw, shape, dtype))
     except LiteralError as failure:
-        if place is not None:
-            raise Refused(failure.code, failure.message, place) from None
         raise Refused(failure.code, failure.message, raw, failure.start, failure.end) from None
 
 
-def tensor_content(dtype: DType | None, texts: list[str], raw: str) -> bytes:
-    """The usual field of a TensorValue, with its elements."""
-    assert dtype is not None
-    return immediate(TENSOR, sized(FIELDS[dtype.field], packed(dtype, texts, raw)))
-
-
-def packed(dtype: DType, texts: list[str], raw: str) -> bytes:
-    """The field `values` of RepeatedFloats and its like. `raw` is the literal's token, or its first bracket."""
+def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
+    """RepeatedFloats or its like from element texts; what is wrong with one is shown at `place`."""
     if dtype.kind == "string":
-        return b"".join(sized(VALUES, _string(text, raw)) for text in texts)
+        return b"".join(sized(VALUES, _string(text, place)) for text in texts)
     try:
-        data = encode(texts, dtype)
+        return _repeated(encode(texts, dtype))
     except LiteralError as failure:
-        start, end = locate(raw, failure.index) if raw.startswith("[") and len(raw) > 1 else (0, len(raw))
-        raise Refused(failure.code, failure.message, raw, start, end) from None
+        raise Refused(failure.code, failure.message, place) from None
+
+
+def _repeated(data: bytes | list[int]) -> bytes:
     if not data:
         return b""
     return sized(VALUES, data if isinstance(data, bytes) else varints(data))
 
 
-def _string(text: str, raw: str) -> bytes:
+def _string(text: str, place: str) -> bytes:
     if text[0] != '"':
-        raise Refused("MIL021", f"expected a string, found `{text[:40]}`", raw)
+        raise Refused("MIL021", f"expected a string, found `{text[:40]}`", place)
     return string_bytes(text)
 
 
@@ -173,15 +175,19 @@ class RawList(Raw):
     def content(self, value_type: LoweredType) -> bytes:
         if value_type.kind != "tensor":
             return super().content(value_type)
+        shape, dtype = _literal_shape(value_type, self.place), value_type.dtype
+        assert dtype is not None
+        return tensor_content(dtype, self.tensor_values(shape, dtype))
+
+    def tensor_values(self, shape: Sequence[int | None], dtype: DType) -> bytes:
+        """RepeatedFloats or its like. The list's own text, strings as 0 in it, shows whether it is nested rightly."""
         texts: list[str] = []
-        nesting = "".join(self._flatten(texts))
-        shape = _literal_shape(value_type, self.place)
-        if not any(text[0] == '"' for text in texts):
-            texts = _elements(nesting, shape, self.place)
-        else:
-            _elements(nesting, shape, self.place)
-        assert value_type.dtype is not None
-        return tensor_content(value_type.dtype, texts, self.place or "[")
+        place = self.place or ""
+        try:
+            numbers = elements("".join(self._flatten(texts)), shape)
+        except LiteralError as failure:
+            raise Refused(failure.code, failure.message, place) from None
+        return element_values(texts if any(text[0] == '"' for text in texts) else numbers, dtype, place)
 
     def _flatten(self, texts: list[str]) -> list[str]:
         """The list's text with each string as 0; its elements are gathered in `texts`."""
@@ -259,12 +265,9 @@ class ValuesField(Raw):
             data = _hexadecimal(raw)
             return sized(VALUES, data) if data else b""
         if isinstance(raw, RawList):
-            texts: list[str] = []
-            nesting = "".join(raw._flatten(texts))
-            counted = _elements(nesting, (None,), raw.place)
-            return packed(FIELD_DTYPES[field], texts if '"' in {text[0] for text in texts} else counted, raw.place or "[")
+            return raw.tensor_values((None,), FIELD_DTYPES[field])
         if isinstance(raw, str) and raw[0] == "[":
-            return packed(FIELD_DTYPES[field], _elements(raw, (None,)), raw)
+            return list_values(raw, (None,), FIELD_DTYPES[field])
         raise Refused("MIL105", f"`${field}` takes a flat list: `${field}([...])`", _place(raw))
 
 
@@ -350,14 +353,17 @@ def plain_value(token: str) -> bytes:
 def _plain_value(token: str) -> bytes:
     opening = token.index("(")
     value_type = plain_type(token[:opening].rstrip())
-    raw = token[opening + 1 : -1].strip(" \t\r\n")
-    if raw.startswith("BLOBFILE"):
+    raw = token[opening + 1 : -1].strip()
+    if raw.endswith(")"):  # BLOBFILE(...), the only such literal
         return value_type.field + sized(BLOB, _plain_blob(raw))
     return value_type.field + text_content(value_type, raw)
 
 
 def _plain_blob(raw: str) -> bytes:
-    path_type, path, offset_type, offset = _PLAIN_BLOB.fullmatch(raw).groups()  # type: ignore[union-attr]
+    match = _PLAIN_BLOB.fullmatch(raw)
+    if match is None:  # a number for the path, or a string for the offset
+        raise _no_blob()
+    path_type, path, offset_type, offset = match.groups()
     check_blob_field(plain_type(path_type.rstrip()), "string")
     check_blob_field(plain_type(offset_type.rstrip()), "uint64")
     return blob_message(string_bytes(path), whole_number(offset, 64, signed=False))
@@ -366,4 +372,8 @@ def _plain_blob(raw: str) -> bytes:
 def check_blob_field(value_type: LoweredType, name: str) -> None:
     """A blob's path is a string and its offset a uint64."""
     if value_type != scalar_type(BY_NAME[name]):
-        raise Refused("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')
+        raise _no_blob()
+
+
+def _no_blob() -> Refused:
+    return Refused("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')

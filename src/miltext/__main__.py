@@ -1,0 +1,5 @@
+"""`python -m miltext`."""
+
+from miltext.cli import main
+
+main()

@@ -1,0 +1,225 @@
+"""The Pygments lexer for MIL text: `pygmentize -l mil`, Sphinx, MkDocs and Jupyter find it once miltext is installed.
+
+The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by where it
+stands, never by what surrounds it on its line. So that `editors/generate.py` can make a TextMate grammar and a Sublime
+syntax of the same states, each rule is a pattern that stays within a line, a token, and at most one state to push or
+pop; and a rule that pops matches a closing mark or looks ahead for one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pygments.lexer import RegexLexer, include, words
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
+
+from miltext.literals import FORBIDDEN
+from miltext.vocabulary import keywords, operation_names, type_names
+
+_WORDS = keywords()
+_END = r"(?![A-Za-z0-9_@])"
+_NAME = r'[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*"'
+_TYPE = [
+    (words(type_names(), suffix=_END), Keyword.Type, "typed"),
+    (words(_WORDS.type_markers, suffix=_END), Keyword.Pseudo, "typed"),
+    (r"\$-?[0-9]+(?![0-9A-Za-z_])", Keyword.Type, "typed"),
+]
+_TYPE_ALONE = [rule[:2] for rule in _TYPE]
+
+
+def _nothing(lexer: object, match: object, context: object = None) -> Iterator[tuple[int, _TokenType, str]]:
+    """What a rule yields that only looks ahead: Pygments would yield an empty token."""
+    return iter(())
+
+
+class MilLexer(RegexLexer):
+    """For the text of Core ML's MIL programs: Apple's, hand-written, and miltext's own extensions."""
+
+    name = "MIL"
+    aliases = ["mil"]
+    filenames = ["*.mil"]
+    mimetypes = ["text/x-mil"]
+
+    tokens = {
+        "root": [
+            include("gap"),
+            (words(("program",), suffix=_END), Keyword.Declaration),
+            include("body"),
+        ],
+        "functions": [
+            include("gap"),
+            (r"\}", Punctuation, "#pop"),
+            include("body"),
+        ],
+        "body": [
+            (words(("func",), suffix=_END), Keyword.Declaration, "function"),
+            (r"\{", Punctuation, "functions"),
+            include("statement"),
+        ],
+        "function": [
+            include("gap"),
+            (r";", Punctuation, "#pop"),
+            (r"\{", Punctuation, "block"),
+            include("phrase"),
+            (_NAME, Name.Function),
+        ],
+        "block": [
+            include("gap"),
+            (r"\}", Punctuation, "#pop"),
+            (r"\{", Punctuation, "block"),
+            include("statement"),
+        ],
+        "statement": [
+            include("phrase"),
+            (words(operation_names(), suffix=_END), Name.Builtin),
+            (_NAME, Name.Function),
+        ],
+        "phrase": [
+            *_TYPE,
+            (r"\(", Punctuation, "arguments"),
+            (r"\$?\[", Punctuation, "attributes"),
+            (r"->", Operator, "outputs"),
+            (r"=", Operator),
+            (r"<", Punctuation, "opset"),
+            (r"[,;>\])}]", Punctuation),
+            include("constant"),
+        ],
+        "opset": [
+            include("gap"),
+            (r">", Punctuation, "#pop"),
+            (_NAME, Name.Namespace),
+            (r"(?=[^A-Za-z_$>/\s])", _nothing, "#pop"),
+        ],
+        "arguments": [
+            include("gap"),
+            (r"\)", Punctuation, "#pop"),
+            (r"=", Operator, "binding"),
+            (r",", Punctuation),
+            *_TYPE,
+            include("names of parameters"),
+        ],
+        "attributes": [
+            include("gap"),
+            (r"\]", Punctuation, "#pop"),
+            (r"=", Operator, "binding"),
+            (r",", Punctuation),
+            include("names of parameters"),
+        ],
+        "names of parameters": [
+            (_NAME, Name.Attribute),
+            (r"(?=[;{}])", _nothing, "#pop"),
+            include("constant"),
+        ],
+        "binding": [
+            include("gap"),
+            (r"(?=[,)\];{}])", _nothing, "#pop"),
+            include("bound"),
+        ],
+        "bindings": [
+            include("gap"),
+            (r"\)", Punctuation, "#pop"),
+            (r",", Punctuation),
+            (r"(?=[;{}])", _nothing, "#pop"),
+            include("bound"),
+        ],
+        "bound": [
+            *_TYPE,
+            (_NAME, Name),
+            (r"\(", Punctuation, "bindings"),
+            (r"\[", Punctuation, "elements"),
+            include("constant"),
+        ],
+        "outputs": [
+            include("gap"),
+            (r"\)", Punctuation, "#pop"),
+            (r"[(,]", Punctuation),
+            (_NAME, Name),
+            (r"(?=[;{}\[])", _nothing, "#pop"),
+        ],
+        # After a type: what it is made of, the name it is given, or the literal that it has.
+        "typed": [
+            include("gap"),
+            (r"<", Punctuation, "type"),
+            (r"\(", Punctuation, "literal"),
+            *_TYPE_ALONE,
+            (_NAME, Name.Variable),
+            (r"(?=[^A-Za-z_$<(/\s])", _nothing, "#pop"),
+        ],
+        "type": [
+            include("gap"),
+            (r">", Punctuation, "#pop"),
+            *_TYPE_ALONE,
+            (r"\$\[", Punctuation, "attributes"),
+            (r"[,\[\]()]", Punctuation),
+            (r"\?", Keyword.Constant),
+            (r"<", Punctuation, "type"),
+            include("field"),
+            (r"(?=[;{}])", _nothing, "#pop"),
+            include("constant"),
+        ],
+        "literal": [
+            include("gap"),
+            (r"\)", Punctuation, "#pop"),
+            include("element"),
+            (r"[\[\]{}]", Punctuation),
+        ],
+        "elements": [
+            include("gap"),
+            (r"\]", Punctuation, "#pop"),
+            include("element"),
+            (r"\[", Punctuation, "elements"),
+            (r"[{}]", Punctuation),
+        ],
+        "element": [
+            (r",", Punctuation),
+            (words((*_WORDS.numbers, "-inf"), suffix=_END), Number.Float),
+            (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
+            include("constant"),
+            *_TYPE_ALONE,
+            (r"\(", Punctuation, "literal"),
+            (words(_WORDS.blobs, suffix=_END), Keyword),
+            include("field"),
+            (r"<", Punctuation, "type"),
+            (r"(?=;)", _nothing, "#pop"),
+        ],
+        "field": [
+            (words(_WORDS.fields, suffix=_END), Name.Attribute),
+            (r"=", Operator),
+        ],
+        "constant": [
+            (r"[-+]?[0-9]+(?![0-9A-Za-z_.])", Number.Integer),
+            (r"[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
+            (r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
+            (r"\"", String.Double, "string"),
+            (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
+            (r"\$0x[0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
+        ],
+        "string": [
+            (rf'[^"\\\n{FORBIDDEN}]+', String.Double),
+            (r"\"", String.Double, "#pop"),
+            (r'\\(?:["\\nt]|u\{[0-9a-fA-F]+\})', String.Escape),
+            (r"\\.", Error),
+            (r"(?=$)", _nothing, "#pop"),
+        ],
+        "gap": [
+            (r"[ \t\r\n]+", Whitespace),
+            (r"//", Comment.Single, "remark"),
+            (r"/\*", Comment.Multiline, "comment"),
+        ],
+        "remark": [
+            (rf"[^\n{FORBIDDEN}]+", Comment.Single),
+            (r"(?=$)", _nothing, "#pop"),
+        ],
+        "comment": [
+            (rf"[^*{FORBIDDEN}]+", Comment.Multiline),
+            (r"\*/", Comment.Multiline, "#pop"),
+            (r"\*", Comment.Multiline),
+        ],
+    }
+
+    @staticmethod
+    def analyse_text(text: str) -> float:
+        """Nearly certain of a text that begins as a program does."""
+        begins = re.match(r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\s*\(\s*[0-9.]+\s*\)", text)
+        return 0.95 if begins else 0.0

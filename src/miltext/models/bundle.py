@@ -1,0 +1,157 @@
+"""The `.mlmodelc`: the folder that Apple's compiler writes, with the program as text and no Model message."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext import coremldata, metadata_json
+from miltext.coremldata import CoreMLData, parse_coremldata, parse_names
+from miltext.diagnostics import ModelError, warning
+from miltext.metadata_json import Interface, MetadataJson
+from miltext.models.contents import decode, read_inside
+from miltext.models.model import PROGRAM, Model
+from miltext.models.programs import parse_text
+from miltext.models.refusals import refusal
+
+if TYPE_CHECKING:
+    from miltext.proto import ModelDescription, Program
+
+TEXT = "model.mil"
+
+SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
+"""What stands in a bundle that is no ML Program, and which type of model it tells of."""
+
+
+class Record(NamedTuple):
+    """What a bundle says about its model, where it says anything."""
+
+    specification_version: int | None
+    description: ModelDescription | None
+
+
+class BundleModel(Model):
+    """A compiled model; its text is read, and then parsed, when it is first asked for."""
+
+    def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
+        super().__init__("mlmodelc", name, path, folder, pipeline_name)
+        self.folder = folder
+        self._type = self._find_type()
+        if self._type == PROGRAM:
+            self.name = str(folder / TEXT)
+
+    @property
+    def type(self) -> str:
+        return self._type
+
+    @cached_property
+    def text(self) -> str | None:
+        return decode(read_inside(self.folder, TEXT), self.name) if self._type == PROGRAM else None
+
+    @cached_property
+    def program(self) -> Program:
+        if self.text is None:
+            raise self._no_program()
+        return parse_text(self.text, self.name)
+
+    @property
+    def specification_version(self) -> int | None:
+        return self._record.specification_version
+
+    @property
+    def description(self) -> ModelDescription | None:
+        return self._record.description
+
+    @cached_property
+    def models(self) -> Sequence[Model]:
+        folders: list[Path] = []
+        while self._is_folder(f"model{len(folders)}"):
+            folders.append(self.folder / f"model{len(folders)}")
+        names = [*self._pipeline_names, *[""] * len(folders)]
+        return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
+
+    def _find_type(self) -> str:
+        if self._has(TEXT):
+            return PROGRAM
+        with suppress(ModelError):  # then its files tell it, as far as they do
+            return self._read_coremldata().type
+        found = next((kind for sign, kind in SIGNS.items() if self._has(sign)), None)
+        if found is None:
+            raise refusal("MIL255", f"the compiled model has no {TEXT}", self.name)
+        return found
+
+    def _no_program(self) -> ModelError:
+        if self.models:
+            return super()._no_program()
+        message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
+        return refusal("MIL255" if self.type == PROGRAM else "MIL254", message, self.name)
+
+    def _has(self, name: str) -> bool:
+        return os.path.exists(self.folder / name)
+
+    def _is_folder(self, name: str) -> bool:
+        """Whether there is a folder of that name, and no link, which may lead round in circles."""
+        return os.path.isdir(self.folder / name) and not os.path.islink(self.folder / name)
+
+    @property
+    def _pipeline_names(self) -> list[str]:
+        with suppress(ModelError):  # then there is only the order to tell the models apart by
+            names = f"modelNames/{coremldata.FILE_NAME}"
+            return parse_names(read_inside(self.folder, names), self.folder / names)
+        return []
+
+    def _read_coremldata(self) -> CoreMLData:
+        return parse_coremldata(read_inside(self.folder, coremldata.FILE_NAME), self.folder / coremldata.FILE_NAME)
+
+    def _read_metadata(self) -> MetadataJson | None:
+        name = metadata_json.FILE_NAME
+        return MetadataJson(read_inside(self.folder, name), self.folder / name) if self._has(name) else None
+
+    @cached_property
+    def _record(self) -> Record:
+        """From `coremldata.bin`, and from `metadata.json` where that cannot be read."""
+        if not self._has(coremldata.FILE_NAME):
+            return self._record_of_metadata(f"there is no {coremldata.FILE_NAME}")
+        try:
+            data = self._read_coremldata()
+        except ModelError as failure:
+            record = self._record_of_metadata(failure.diagnostics[0].message)
+            if record.description is None:
+                raise
+            return record
+        self._cross_check(data)
+        return Record(data.specification_version, data.description)
+
+    def _record_of_metadata(self, why: str) -> Record:
+        metadata = self._read_metadata()
+        if metadata is None:
+            return Record(None, None)
+        record = Record(metadata.interface.specification_version, metadata.description())
+        self._warn(f"{why}; the description is from {metadata_json.FILE_NAME}, which has less")
+        return record
+
+    def _cross_check(self, data: CoreMLData) -> None:
+        """Warn where `metadata.json` disagrees; Core ML itself goes by `coremldata.bin`."""
+        try:
+            metadata = self._read_metadata()
+        except ModelError as failure:
+            self._warn(failure.diagnostics[0].message)
+            return
+        if metadata and metadata.interface != _interface(data):
+            self._warn(f"{metadata_json.FILE_NAME} disagrees with {coremldata.FILE_NAME}, which is gone by")
+
+    def _warn(self, message: str) -> None:
+        self.warnings.append(warning("MIL260", message))
+
+
+def _interface(data: CoreMLData) -> Interface:
+    """What `metadata.json` should show: of several functions, the default one's features."""
+    description = data.description
+    default = [function for function in description.functions if function.name == description.defaultFunctionName]
+    features = default[0] if default else description
+    inputs, outputs = [[each.name for each in side] for side in (features.input, features.output)]
+    return Interface(data.specification_version, inputs, outputs)

@@ -1,0 +1,90 @@
+"""Reading what a model is made of: its bytes, what kind they are, and text that is strictly UTF-8."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from miltext.models.refusals import refusal
+from miltext.proto import Program
+
+LFS_POINTER = b"version https://git-lfs"
+"""How the small file begins that stands in a git repository in place of one that git-lfs keeps."""
+
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+_PROTOBUF_TEXT = re.compile(rf"\s*X".encode())
+"""How protobuf's text of a Program begins: with one of its comments or of its fields."""
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. Raises ModelError: MIL250 when it cannot be read, MIL252 for a git-lfs pointer."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as failure:
+        raise refusal("MIL250", "there is no such file or folder", path) from failure
+    except (OSError, ValueError) as failure:
+        raise refusal("MIL250", f"the file cannot be read: {failure}", path) from failure
+    if data.startswith(LFS_POINTER):
+        raise refusal("MIL252", "a git-lfs pointer stands here in place of the file", path)
+    return data
+
+
+def read_inside(folder: Path, name: str) -> bytes:
+    """The bytes of a file that belongs to the model in `folder`; raises ModelError as `inside` and `read_file`."""
+    return read_file(inside(folder, name))
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a regular file in `folder`, if `name` leads to one.
+
+    Raises ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path, and for what
+    is not there or no regular file.
+    """
+    root = os.path.realpath(folder)
+    try:
+        real = Path(os.path.realpath(os.path.join(root, name)))
+        is_file = real.is_file()
+    except (OSError, ValueError) as failure:
+        raise refusal("MIL255", f"{name!r} cannot be followed: {failure}", folder) from failure
+    if not real.is_relative_to(root):
+        raise refusal("MIL255", f"{name!r} leads outside", folder)
+    if not is_file:
+        raise refusal("MIL255", f"there is no file {name!r}", folder)
+    return folder / name
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether bytes are a serialized message rather than text, by how they begin.
+
+    Text begins with a printable character or white space; the first byte of a message is the tag of a field, and
+    those of Program and Model are neither, but for one that text never begins with.
+    """
+    first = data[:1]
+    if first == b'"':  # a Program that begins with its attributes
+        return True
+    return not (first.isspace() or b"!" <= first <= b"~" or data.startswith(_BYTE_ORDER_MARKS))
+
+
+def is_protobuf_text(data: bytes) -> bool:
+    """Whether text is protobuf's text of a Program; if not, it is meant as MIL text."""
+    return _PROTOBUF_TEXT.match(data) is not None
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text in bytes, its newlines as they are. Raises ModelError (MIL256) when there is none, or no UTF-8."""
+    if not data:
+        raise refusal("MIL256", "the file is empty", name)
+    if b"\0" in data:
+        raise refusal("MIL256", f"this is binary data, not text: {_place(data, data.index(0))} is a NUL", name)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        found = f"{_place(data, failure.start)} is 0x{data[failure.start]:02x}"
+        raise refusal("MIL256", f"this is not UTF-8 text: {found}", name) from failure
+
+
+def _place(data: bytes, offset: int) -> str:
+    line = data.count(b"\n", 0, offset) + 1
+    return f"the byte at offset {offset}, in line {line},"

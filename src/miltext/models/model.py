@@ -1,0 +1,113 @@
+"""What every model has, whatever it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic, ModelError, Note
+from miltext.literals import quote
+from miltext.models.refusals import refusal
+
+if TYPE_CHECKING:
+    from miltext.proto import Model as Spec
+    from miltext.proto import ModelDescription, Program
+
+PROGRAM = "mlProgram"
+"""The type of a model that is an ML Program: the name of its field in `Model`."""
+
+
+class Model:
+    """A Core ML model, or a bare program, as it was read.
+
+    `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `name` is what errors
+    call it, `path` what was opened (None for standard input), `model_path` the folder that `@model_path` means (None
+    where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as properties are
+    read that have something to be said about.
+    """
+
+    def __init__(
+        self, kind: str, name: str, path: Path | None, model_path: Path | None, pipeline_name: str = ""
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.path = path
+        self.model_path = model_path
+        self.pipeline_name = pipeline_name
+        self.warnings: list[Diagnostic] = []
+
+    @property
+    def type(self) -> str:
+        """The kind of model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, ..."""
+        return PROGRAM
+
+    @cached_property
+    def program(self) -> Program:
+        """The Program; a change to it is a change to the model.
+
+        Raises ParseError for text that is no program, and ModelError for a model that is no ML Program.
+        """
+        raise self._no_program()
+
+    @property
+    def text(self) -> str | None:
+        """The MIL text that it was read from: of a `.mil`, and the model.mil of an `.mlmodelc`."""
+        return None
+
+    @property
+    def spec(self) -> Spec | None:
+        """The Model message; None for a bundle, a text and a bare Program."""
+        return None
+
+    @property
+    def specification_version(self) -> int | None:
+        """The version of Core ML's specification, None where it is unknown: 6 for iOS 15, 9 for iOS 18."""
+        return None
+
+    @property
+    def description(self) -> ModelDescription | None:
+        """The ModelDescription, None where there is none."""
+        return None
+
+    @property
+    def models(self) -> Sequence[Model]:
+        """The models of a pipeline, in its order."""
+        return ()
+
+    def select(self, path: int | str | None) -> Model:
+        """The ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
+
+        Raises ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
+        """
+        chosen = self
+        for step in [] if path in (None, "") else str(path).split("/"):
+            chosen = chosen._nested(step)
+        if chosen.type != PROGRAM:
+            raise chosen._no_program()
+        return chosen
+
+    def listing(self, prefix: str = "") -> Iterator[str]:
+        """A line for each model inside, however deep: its path, its name and its type."""
+        for index, model in enumerate(self.models):
+            name = f" {quote(model.pipeline_name)}" if model.pipeline_name else ""
+            yield f"{prefix}{index}{name}: {model.type}"
+            yield from model.listing(f"{prefix}{index}/")
+
+    def _nested(self, step: str) -> Model:
+        by_name = {model.pipeline_name: model for model in self.models if model.pipeline_name}
+        found = {**by_name, **{str(index): model for index, model in enumerate(self.models)}}
+        if step not in found:
+            where = "this pipeline" if self.models else f"this {self.type}, which is no pipeline"
+            raise refusal("MIL257", f"there is no model {step!r} in {where}", self.name, *self._inventory())
+        return found[step]
+
+    def _inventory(self) -> list[Note]:
+        return [Note(line) for line in self.listing()]
+
+    def _no_program(self) -> ModelError:
+        if self.models:
+            message = f"this is a pipeline of {len(self.models)} models, not an ML Program by itself"
+            return refusal("MIL257", message, self.name, *self._inventory())
+        return refusal("MIL254", f"this model is of the kind `{self.type}`, not an ML Program", self.name)

@@ -1,0 +1,58 @@
+"""The `.mlpackage`: a folder whose Manifest.json says where its `.mlmodel` is.
+
+The manifest's form is that of coremltools 9.0, `modelpackage/src/ModelPackage.cpp`: an item's path is relative to
+`Data/`, and the item named by `rootModelIdentifier` is the model. Other producers use other names, so that nothing
+but the manifest is followed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.models.contents import inside, read_file, read_inside
+from miltext.models.refusals import refusal
+from miltext.models.spec import SpecModel, parse_spec
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import ModelError
+
+MANIFEST = "Manifest.json"
+
+
+def open_package(folder: Path, name: str) -> SpecModel:
+    """The model of a package. Raises ModelError: MIL255 for its manifest, and as the reading of an `.mlmodel` does."""
+    path = model_file(folder)
+    spec = parse_spec(read_file(path), str(path))
+    return SpecModel("mlpackage", name, folder, path.parent, spec)
+
+
+def model_file(folder: Path) -> Path:
+    """The path of a package's `.mlmodel`, as its manifest has it. Raises ModelError (MIL255)."""
+    manifest = _read_manifest(folder)
+    root = manifest.get("rootModelIdentifier")
+    items = manifest.get("itemInfoEntries")
+    if not isinstance(root, str) or not isinstance(items, dict):
+        raise _wrong(folder, "it has no rootModelIdentifier, or no itemInfoEntries")
+    item = items.get(root)
+    path = item.get("path") if isinstance(item, dict) else None
+    if not isinstance(path, str) or not path:
+        raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
+    return inside(folder / "Data", path)
+
+
+def _read_manifest(folder: Path) -> dict[str, object]:
+    import json
+
+    data = read_inside(folder, MANIFEST)
+    try:
+        manifest = json.loads(data)
+    except (ValueError, RecursionError) as failure:
+        raise _wrong(folder, f"it is no JSON: {failure}") from failure
+    if not isinstance(manifest, dict):
+        raise _wrong(folder, "it is no JSON object")
+    return manifest
+
+
+def _wrong(folder: Path, what: str) -> ModelError:
+    return refusal("MIL255", f"the package's manifest is wrong: {what}", folder / MANIFEST)

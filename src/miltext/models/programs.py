@@ -1,0 +1,79 @@
+"""Programs without a model around them: MIL text, a serialized Program, and protobuf's text of one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from google.protobuf import text_format
+
+from miltext.diagnostics import ModelError, Note, Span, error
+from miltext.models.contents import decode
+from miltext.models.model import Model
+from miltext.models.refusals import WAYS_OUT, refusal
+from miltext.proto import Program
+
+
+class TextModel(Model):
+    """A program as MIL text, which is parsed when `program` is first asked for."""
+
+    def __init__(self, data: bytes, name: str, path: Path | None) -> None:
+        super().__init__("mil", name, path, path.parent if path else None)
+        self._text = decode(data, name)
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @cached_property
+    def program(self) -> Program:
+        return parse_text(self._text, self.name)
+
+
+class BareProgram(Model):
+    """A Program by itself, from its serialized form (`pb`) or from protobuf's text of it (`txtpb`)."""
+
+    def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:
+        super().__init__(kind, name, path, path.parent if path else None)
+        self._program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else _from_bytes(data, name)
+
+    @cached_property
+    def program(self) -> Program:
+        return self._program
+
+
+def parse_text(text: str, name: str) -> Program:
+    """The Program that MIL text spells; the parser, and Lark with it, is imported only now."""
+    from miltext.parser import parse
+
+    return parse(text, path=name)
+
+
+def _from_bytes(data: bytes, name: str) -> Program:
+    if not data:
+        raise refusal("MIL253", "the file is empty", name)
+    try:
+        return Program.FromString(data)
+    except Exception as failure:  # each of protobuf's backends has errors of its own
+        message = "these bytes are no serialized Program: damaged, cut short, or something else"
+        raise refusal("MIL253", message, name) from failure
+
+
+def _from_protobuf_text(text: str, name: str) -> Program:
+    try:
+        return text_format.Parse(text, Program())
+    except text_format.ParseError as failure:
+        message, line, column = str(failure), failure.GetLine(), failure.GetColumn()
+    except RecursionError:
+        message, line, column = "this is nested too deeply to be a Program", None, None
+    except (ValueError, TypeError) as failure:  # a number that its field does not take
+        message, line, column = str(failure), None, None
+    span = None if line is None else _span(text, line, column or 1)
+    message = message.partition(" : ")[2] or message
+    raise ModelError([error("MIL259", message, span, Note(WAYS_OUT["MIL259"]))], text=text, path=name)
+
+
+def _span(text: str, line: int, column: int) -> Span:
+    """A place that protobuf counts in lines and columns from 1."""
+    start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
+    return Span(start, start + 1)

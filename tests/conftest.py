@@ -1,0 +1,59 @@
+"""What the tests share: the corpus, how Programs are compared, and goldens with one switch that renews them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+CORPUS = Path(os.environ.get("MILTEXT_CORPUS") or ROOT.parent / "shared" / "corpus")
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("usual", max_examples=100, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("MILTEXT_HYPOTHESIS") or "usual")
+
+
+def corpus_files(*patterns: str) -> list[Any]:
+    """The corpus' files that match, as parameters of a test: one that is skipped, with the reason, without a corpus."""
+    files = sorted(path for pattern in patterns for path in CORPUS.glob(pattern))
+    if not files:
+        reason = f"no {' or '.join(patterns)} in the corpus {CORPUS}; MILTEXT_CORPUS names another folder"
+        return [pytest.param(CORPUS, marks=pytest.mark.skip(reason=reason), id="no-corpus")]
+    return [pytest.param(path, id=path.relative_to(CORPUS).as_posix()) for path in files]
+
+
+def wire(program: Message) -> bytes:
+    """A message as bytes, to compare: `==` tells neither NaN from NaN nor -0.0 from 0.0 on every protobuf."""
+    return program.SerializeToString(deterministic=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--mil-update", action="store_true", help="rewrite the golden files with what the tests now see")
+
+
+Check = Callable[[Path, str], None]
+
+
+@pytest.fixture
+def matches_golden(request: pytest.FixtureRequest) -> Check:
+    """A check that a file holds a text; under `--mil-update` it writes the file instead."""
+
+    def check(path: Path, text: str) -> None:
+        if request.config.getoption("--mil-update"):
+            path.write_bytes(text.encode())
+            return
+        expected = path.read_bytes().decode() if path.exists() else None
+        place = request.node.nodeid.split("[")[0]
+        assert text == expected, f"{path.name} says something else; to accept it: pytest --mil-update {place}"
+
+    return check
