@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TypeVar
 
 from miltext.dtypes import BY_NAME, DType
@@ -82,7 +83,7 @@ def _joined(parts: Sequence[Data]) -> Data:
         return parts[0]
     if isinstance(parts[0], bytes):
         return b"".join(part for part in parts if isinstance(part, bytes))
-    return [value for part in parts for value in part]
+    return list(chain.from_iterable(parts))
 
 
 def _unpacked(elements: Sequence[str], dtype: DType) -> Data:
@@ -187,7 +188,7 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
     """
     if isinstance(data, bytes):
         _check_size(data, dtype, count)
-        return [text for part in _decoded(data, dtype, count, decimal) for text in part]
+        return list(chain.from_iterable(_decoded(data, dtype, count, decimal)))
     if len(data) != count:
         raise ValueError(f"{len(data)} values are not {count} elements of {dtype.name}")
     if dtype.kind == "bool":
