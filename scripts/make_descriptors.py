@@ -42,7 +42,7 @@ from google.protobuf.internal.containers import (
     RepeatedScalarFieldContainer,
     ScalarMap,
 )
-from google.protobuf.message import Message
+from google.protobuf.message import Message as Message
 '''
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import stat
 import subprocess
 import sys
@@ -124,7 +123,14 @@ def test_a_wrong_text_is_shown_with_its_place(program: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("print", "missing.mil"), ("parse", "x.mil"), ("prnt",), ("fmt",), ("print", "--dialect", "2"), ("fmt", "missing")],
+    [
+        ("print", "missing.mil"),
+        ("parse", "x.mil"),
+        ("prnt",),
+        ("fmt",),
+        ("print", "--dialect", "2"),
+        ("fmt", "missing"),
+    ],
 )
 def test_usage_and_files_end_with_two_and_no_traceback(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
@@ -155,9 +161,14 @@ def test_an_unwritable_place_is_two(program: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_binary_never_goes_to_a_terminal(program: Path) -> None:
+    import pty
+
     master, slave = pty.openpty()
     done = subprocess.run(
-        [sys.executable, "-m", "miltext", "parse", str(program), "--to", "pb"], stdout=slave, stderr=subprocess.PIPE, check=False
+        [sys.executable, "-m", "miltext", "parse", str(program), "--to", "pb"],
+        stdout=slave,
+        stderr=subprocess.PIPE,
+        check=False,
     )
     os.close(slave)
     os.close(master)

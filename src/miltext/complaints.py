@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import difflib
 import re
 import unicodedata
@@ -10,7 +12,9 @@ from miltext.diagnostics import Diagnostic, Note, Span, error
 from miltext.dtypes import BY_NAME
 from miltext.grammar import load_grammar
 from miltext.literals import FORBIDDEN, shown
-from miltext.syntax import Node, SyntaxFailure
+
+if TYPE_CHECKING:
+    from miltext.syntax import Node, SyntaxFailure
 
 _TERMINALS = {
     "NAME": "a name",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.proto import Program
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
+    from miltext.proto import Message
 
 LIMIT = 100
 """How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
@@ -36,7 +36,9 @@ def too_deep(wire: bytes) -> Path | None:
         descriptor, message, path, depth = todo.pop()
         if depth > LIMIT:
             return path
-        todo += reversed([(child, inner, path + step, depth + 1) for child, inner, step in _submessages(descriptor, message)])
+        todo += reversed(
+            [(child, inner, path + step, depth + 1) for child, inner, step in _submessages(descriptor, message)]
+        )
     return None
 
 

@@ -110,7 +110,7 @@ def _end_words(terminal: TerminalDef) -> None:
 
 def _build() -> Grammar:
     lark = lark_parser()
-    table = lark.parser.parser._parse_table  # type: ignore[union-attr]  # Lark shows its table nowhere else
+    table = lark.parser.parser._parse_table
     rules = list(lark.rules)
     number = {rule: index for index, rule in enumerate(rules)}
     states = [_state(table.states[index], number) for index in range(len(table.states))]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 DIALECTS = ("1.0", "1.3")
 """The two versions of MIL text that Apple's compiler prints."""
 

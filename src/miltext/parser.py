@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from miltext.collector import collector_paused
 from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, too_deep
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.lowering import Lowering, Refused
-from miltext.proto import Program
 from miltext.places import find
+from miltext.proto import Program
 from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Token, Trace
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
+    from miltext.proto import Message
 
     M = TypeVar("M", bound=Message)
 
@@ -38,7 +35,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 
 def lower(text: str, path: str | None = None) -> bytes:
     """The wire bytes of the Program that MIL text spells. Raises ParseError."""
-    with collector_paused():
+    with collector_paused:
         try:
             wire, deep = _driver().run(text)
         except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failure:
@@ -52,7 +49,7 @@ def lower(text: str, path: str | None = None) -> bytes:
 def parse_tree(text: str, path: str | None = None) -> Trace:
     """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError."""
     kept = Trace()
-    with collector_paused():
+    with collector_paused:
         try:
             _tree_driver().run(text, kept)
         except (SyntaxFailure, NestingFailure) as failure:
@@ -108,30 +105,3 @@ def _blamed(refused: Refused, phrase: Node) -> Span:
     if isinstance(refused.at, int) and refused.at < len(phrase.children):
         return phrase.children[refused.at].span
     return phrase.span
-
-
-_pauses = 0
-_was_enabled = False
-_pause_lock = threading.Lock()
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep Python's cyclic collector off: a parse makes millions of objects and no cycles.
-
-    The switch is the whole process's, so pauses are counted: the collector is as it was when the last one ends,
-    whichever thread that is in and however it ends.
-    """
-    global _pauses, _was_enabled
-    with _pause_lock:
-        if _pauses == 0:
-            _was_enabled = gc.isenabled()
-            gc.disable()
-        _pauses += 1
-    try:
-        yield
-    finally:
-        with _pause_lock:
-            _pauses -= 1
-            if _pauses == 0 and _was_enabled:
-                gc.enable()

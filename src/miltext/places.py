@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from miltext.depth import Key, Path
 from miltext.literals import unquote
 from miltext.opsets import PROTO_BY_TEXT
-from miltext.syntax import Node
+
+if TYPE_CHECKING:
+    from miltext.syntax import Node
 
 
 def find(program: Node, path: Path) -> Node:

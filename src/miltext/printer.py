@@ -11,7 +11,7 @@ from miltext.dtypes import BY_NUMBER, DType
 from miltext.literals import quote
 from miltext.names import name_text
 from miltext.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
-from miltext.tensors import Style, field_literal, usual_literal
+from miltext.tensors import PLAIN, Style, field_literal, usual_literal
 
 FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 """Apple's indents: a function, the operations of its block, and the line that closes the block."""
@@ -38,12 +38,13 @@ class TypeText(NamedTuple):
 
 
 class Printer:
-    """Raises messages to text in one dialect and style. Maps print sorted by key: Python's order is that of UTF-8's bytes.
+    """Raises messages to text in one dialect and style.
 
-    With `strict`, whatever Apple's syntax cannot say is a PrintError instead of a spelling of ours.
+    Maps print sorted by key; Python's order of strings is that of their UTF-8 bytes. With `strict`, whatever Apple's
+    syntax cannot say is a PrintError instead of a spelling of ours.
     """
 
-    def __init__(self, dialect: str = "1.3", style: Style = Style(), *, strict: bool = False) -> None:
+    def __init__(self, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
         self._dialect = dialect
         self._style = style
         self._strict = strict
@@ -94,7 +95,7 @@ class Printer:
         head = f"{FUNCTION}func {self._name(name)}{opset}{self._parameters(function.inputs)}"
         yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
         blocks = function.block_specializations
-        own = blocks[function.opset] if function.opset in blocks else None
+        own = blocks.get(function.opset)
         if own is not None and not own.inputs:
             yield " "
             yield from self._block(own, CLOSING)
@@ -105,7 +106,9 @@ class Printer:
         for key in sorted(blocks):
             if own is None or key != function.opset:
                 opset = self._opset(key) if key else self._ours('$""', "a block without an opset")
-                yield self._ours(f"\n{CLOSING}$block<{opset}>", "a block of another opset than the function's, or its inputs")
+                yield self._ours(
+                    f"\n{CLOSING}$block<{opset}>", "a block of another opset than the function's, or its inputs"
+                )
                 yield (self._parameters(blocks[key].inputs) if blocks[key].inputs else "") + " "
                 yield from self._block(blocks[key], CLOSING)
         yield ";\n"
@@ -119,11 +122,12 @@ class Printer:
     def _block(self, block: Any, closing: str) -> Iterable[str]:
         yield "{\n"
         indent = OPERATION if closing == CLOSING else closing + "    "
-        for operation in block.operations:
-            try:
+        operation = None
+        try:
+            for operation in block.operations:
                 yield self._operation(operation, indent)
-            except PrintError as failure:
-                raise _inside(failure, operation) from None
+        except PrintError as failure:
+            raise _inside(failure, operation) from None
         yield f"{closing}}} -> ({', '.join([self._name(name) for name in block.outputs])})"
         if block.attributes:
             yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from miltext.depth import LIMIT, TOO_DEEP, spelled, walk
 from miltext.diagnostics import PrintError, error
@@ -10,7 +10,7 @@ from miltext.proto import Model, Program
 from miltext.wire import sized, tag
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
+    from miltext.proto import Message
 
 PROGRAM_IN_MODEL = 502
 """The number of `Model.mlProgram`."""
@@ -49,7 +49,9 @@ def _unknown(program: Message) -> str:
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     message, path, number = next(
-        (message, path, unknown.field_number) for message, path, _ in walk(program) for unknown in UnknownFieldSet(message)
+        (message, path, unknown.field_number)
+        for message, path, _ in walk(program)
+        for unknown in cast("Any", UnknownFieldSet(message))  # its type does not say that it iterates
     )
     where = f"{message.DESCRIPTOR.name} at {spelled(path)}" if path else message.DESCRIPTOR.name
     return f"field {number} of {where} is not in the schema that this version of miltext knows, and would be lost"

@@ -10,10 +10,8 @@ from miltext.parser import parse, parse_tree
 from miltext.places import places
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from miltext.diagnostics import Span
-    from miltext.proto import Program
+    from miltext.proto import Message, Program
 
 
 class SourceMap:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, error, warning
 from miltext.parser import parse_tree
-from miltext.syntax import Node
+
+if TYPE_CHECKING:
+    from miltext.syntax import Node
 
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]|fp8e4m3fn|fp8e5m2"), "the data type"),
     "NAN": (re.compile(r".*"), "the number"),
     "NUMBER": (re.compile(r"-0x0p\+0|-0(\.0*)?"), "the number"),
-    "STRING": (re.compile(r'(?s).*\\[^"].*'), "an escape other than `\\\"` in"),
+    "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
     "LIST": (re.compile(r"(?s).*(\bnan\b|-0x0p\+0).*"), "`nan` or `-0x0p+0` in"),
 }
 """By terminal: the tokens that nobody has seen in Apple's text, and what is unproven about them."""
@@ -60,10 +63,14 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
 def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
     shown = token if len(token) <= 40 else f"{token[:40]}..."
     if token.startswith("$"):
-        yield error("MIL203", f"`{shown}` is a spelling of miltext's own: Apple's compiler does not take it", phrase.span)
+        yield error(
+            "MIL203", f"`{shown}` is a spelling of miltext's own: Apple's compiler does not take it", phrase.span
+        )
     elif phrase.name == "LIST" and "$" in token:
         place = phrase.start + token.index("$")
-        yield error("MIL203", "`$` marks a spelling of miltext's own: Apple's compiler does not take it", Span(place, place + 1))
+        yield error(
+            "MIL203", "`$` marks a spelling of miltext's own: Apple's compiler does not take it", Span(place, place + 1)
+        )
     pattern, what = UNPROVEN_TOKENS.get(phrase.name, (None, ""))
     if pattern and pattern.fullmatch(token):
         yield _unproven(f"{what} `{shown}`", phrase.span)

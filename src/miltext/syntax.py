@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import Span
@@ -125,7 +125,7 @@ class _Lexicon:
         patterns = [*(pattern for _, pattern in groups), "|".join(literals), r"\Z", r"[^ \t\r\n]"]
         self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
 
-    @lru_cache(maxsize=None)  # noqa: B019  # a lexicon lives as long as the process
+    @cache  # noqa: B019  # a lexicon lives as long as the process
     def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
         """The expression for the terminals that `state` takes, in Lark's order, and their names by group."""
         takes = self.grammar.states[state]
@@ -249,7 +249,12 @@ class Driver:
 
     def _expected(self, states: list[dict[str, Any]]) -> list[str]:
         """The terminals that could truly come next: those that the table takes after the reductions they ask for."""
-        return [symbol for symbol in states[-1] if symbol in self._terminals or symbol == "$END" if self._takes(states, symbol)]
+        return [
+            symbol
+            for symbol in states[-1]
+            if symbol in self._terminals or symbol == "$END"
+            if self._takes(states, symbol)
+        ]
 
     def _takes(self, states: list[dict[str, Any]], terminal: str) -> bool:
         stack = list(states)

@@ -16,10 +16,15 @@ Shape = tuple["int | None", ...]
 
 class Style(NamedTuple):
     """How numbers are written: floats in `decimal` rather than hex, and literals of more than `elide` elements left
-    out, with their count and digest in their place."""
+    out, with their count and digest in their place.
+    """
 
     decimal: bool = False
     elide: int | None = None
+
+
+PLAIN = Style()
+"""Apple's floats, and every literal whole."""
 
 
 def usual_literal(tensor: Any, field: str, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
@@ -99,4 +104,4 @@ def _sizes(data: bytes | Sequence[Any], dtype: DType, shape: Shape) -> list[int]
 def _texts(data: bytes | Sequence[Any], dtype: DType, count: int, style: Style) -> list[str]:
     if dtype.kind == "string":
         return [quote(text) for text in data]  # type: ignore[arg-type]
-    return decode(data, dtype, count, decimal=style.decimal)  # type: ignore[arg-type]
+    return decode(data, dtype, count, decimal=style.decimal)

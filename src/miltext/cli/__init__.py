@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -42,6 +41,13 @@ class Verbs(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; what goes wrong with an input or a file ends in one message and an exit status."""
+        from miltext.cli.streams import report_failures
+
+        with report_failures():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(ctx, args)
@@ -64,7 +70,9 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
-@click.command(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.option(
     "--color",
@@ -79,9 +87,5 @@ def command(ctx: click.Context, color: str) -> None:
 
 
 def main() -> None:
-    """Run the command; what goes wrong with an input or a file ends in one message and an exit status."""
-    from miltext.cli.streams import report_failures
-
-    with report_failures():
-        command(prog_name="miltext", standalone_mode=True)
-    sys.exit(0)
+    """Run the command and end the process."""
+    command(prog_name="miltext")

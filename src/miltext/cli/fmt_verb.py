@@ -69,12 +69,14 @@ def _format(name: str, check: bool, diff: bool) -> bool:
 
 
 def _read(name: str) -> str:
-    from miltext.models import decode_text
+    from miltext.models.contents import decode
 
-    return decode_text(read_stdin() if name == "-" else Path(name).read_bytes(), name)
+    return decode(read_stdin() if name == "-" else Path(name).read_bytes(), name)
 
 
 def _difference(name: str, text: str, formatted: str) -> list[str]:
     from difflib import unified_diff
 
-    return list(unified_diff(text.splitlines(keepends=True), formatted.splitlines(keepends=True), name, f"{name} (formatted)"))
+    return list(
+        unified_diff(text.splitlines(keepends=True), formatted.splitlines(keepends=True), name, f"{name} (formatted)")
+    )

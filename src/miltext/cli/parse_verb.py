@@ -25,7 +25,9 @@ Examples:
 @model_argument
 @output_option("Write to FILE; its ending, .pb or .txtpb, tells the form.")
 @click.option("--to", "form", type=click.Choice(["pb", "txtpb"]), help="The form: protobuf's binary or its text.")
-@click.option("--strict", is_flag=True, help="Refuse what Apple's compiler does not take, and warn of what is unproven.")
+@click.option(
+    "--strict", is_flag=True, help="Refuse what Apple's compiler does not take, and warn of what is unproven."
+)
 def command(model: str, output: str, form: str | None, strict: bool) -> None:
     """Turn MODEL, MIL text as a rule, into a serialized Program.
 
@@ -37,7 +39,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
     loaded = load_model(model)
     program = loaded.program
     if strict and loaded.text is not None:
-        show_strict_findings(loaded.text, strict, loaded.name)
+        show_strict_findings(loaded.text, loaded.name)
     if form == "pb":
         write_bytes(output, [program.SerializeToString(deterministic=True)])
     else:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from miltext.cli.streams import load_model, model_argument, output_option, show, show_strict_findings, write_text
+from miltext.diagnostics import PrintError, error
 from miltext.printing import pieces
+
+if TYPE_CHECKING:
+    from miltext.models import Model
+    from miltext.proto import Program
 
 EPILOG = """\b
 Examples:
@@ -29,17 +34,37 @@ Examples:
 @click.option("--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn of what is unproven.")
 @click.option("--verify-roundtrip", is_flag=True, help="Prove that the text reads back as the same Program.")
 @click.option("--model", "nested", metavar="PATH", help="A model inside a pipeline, by index or name: 1, 1/0.")
-def command(model: str, output: str, nested: str | None, as_coremlc: bool, verify_roundtrip: bool, **style: Any) -> None:
+def command(
+    model: str, output: str, nested: str | None, as_coremlc: bool, verify_roundtrip: bool, **style: Any
+) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
     loaded = load_model(model, nested)
     if as_coremlc:
-        style = {**style, "as_coremlc": True, **_compiled(loaded)}
-    if verify_roundtrip or style["strict"]:
-        text = "".join(pieces(loaded.program, **style))
-        show_strict_findings(text, style["strict"])
-        write_text(output, [_proven(text, loaded.program) if verify_roundtrip else text])
-    else:
+        style = _as_coremlc(loaded, style)
+    if not (verify_roundtrip or style["strict"]):
         write_text(output, pieces(loaded.program, **style))
+        return
+    text = "".join(pieces(loaded.program, **style))
+    if style["strict"]:
+        show_strict_findings(text)
+    if verify_roundtrip:
+        _prove(text, loaded.program)
+    write_text(output, [text])
+
+
+def _as_coremlc(model: Model, style: dict[str, Any]) -> dict[str, Any]:
+    """The arguments for what Apple's compiler would write."""
+    version = model.specification_version
+    known = {"description": model.description, **({"specification_version": version} if version else {})}
+    return {**style, **known, "as_coremlc": True, "on_warning": lambda warning: show([warning], None, model.name)}
+
+
+def _prove(text: str, program: Program) -> None:
+    """Prove that the text reads back as the same Program, to the bit."""
+    from miltext.parser import parse
+
+    if parse(text).SerializeToString(deterministic=True) != program.SerializeToString(deterministic=True):
+        raise PrintError([error("MIL205", "the text reads back as another Program; please report this as a bug")])

@@ -14,15 +14,13 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from miltext.diagnostics import Diagnostic, MiltextError
+    from miltext.diagnostics import Diagnostic
     from miltext.models import Model
 
 WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
-
-KINDS = "a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input"
 
 
 def model_argument(function: Callable[..., None]) -> Callable[..., None]:
@@ -121,12 +119,12 @@ def report_failures() -> Iterator[None]:
         fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 
 
-def show_strict_findings(text: str, strict: bool, name: str | None = None) -> None:
-    """With `strict`, show what of a text is not Apple's own; ours is an error, and ends the command."""
+def show_strict_findings(text: str, name: str | None = None) -> None:
+    """Show what of a text is not Apple's own: warnings for the unproven; for what is ours, an error ends the command."""
     from miltext.diagnostics import ParseError
     from miltext.strictness import strict_findings
 
-    findings = strict_findings(text) if strict else []
+    findings = strict_findings(text)
     errors = [finding for finding in findings if finding.severity == "error"]
     show([finding for finding in findings if finding not in errors], text, name)
     if errors:

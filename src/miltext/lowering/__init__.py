@@ -15,7 +15,7 @@ from lark import Transformer
 
 from miltext.grammar import load_grammar
 from miltext.lowering.names import name_bytes, string_bytes, whole_number
-from miltext.lowering.refusal import Refused
+from miltext.lowering.refusal import Refused as Refused
 from miltext.lowering.types import (
     ABSENT,
     EMPTY,
@@ -152,7 +152,8 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def named_value(self, children: list[Any]) -> bytes:
         """`tensor<fp16, [1]> x` -> NamedValueType"""
-        value_type, name = children
+        value_type: LoweredType = children[0]
+        name: str = children[1]
         return sized(NAME, name_bytes(name)) + value_type.field
 
     def bodies(self, children: list[Any]) -> list[tuple[bytes | None, bytes]]:
@@ -169,7 +170,8 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def inner_block(self, children: list[Any]) -> bytes:
         """`(tensor<int32, [1]> i) { ... } -> (y)`"""
-        inputs, block = children
+        inputs: list[bytes] = children[0]
+        block: bytes = children[1]
         return repeated(BLOCK_INPUTS, inputs) + block
 
     def block(self, children: list[Any]) -> bytes:
@@ -190,7 +192,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
             raise Refused("MIL109", "an operation's own opset has no place in a Program; only functions have one", 3)
-        message = sized(OPERATION_TYPE, name_bytes(name)) + arguments + (results or b"")
+        message: bytes = sized(OPERATION_TYPE, name_bytes(name)) + arguments + (results or b"")
         if blocks:
             message += repeated(OPERATION_BLOCKS, blocks)
         return message + entries(OPERATION_ATTRIBUTES, attributes)
@@ -242,7 +244,11 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         """`[name = string("y")]`, read as one token"""
         pairs = _plain_attribute().findall(children[0])
         members = {name_bytes(name): plain_value(value) for name, value in pairs}
-        return members if len(members) == len(pairs) else unique(((name, name_bytes(name), b"") for name, _ in pairs), "an attribute")
+        return (
+            members
+            if len(members) == len(pairs)
+            else unique(((name, name_bytes(name), b"") for name, _ in pairs), "an attribute")
+        )
 
     def attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""

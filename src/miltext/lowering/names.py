@@ -8,6 +8,7 @@ from miltext.literals import LiteralError, unquote
 from miltext.lowering.refusal import Refused
 from miltext.names import RESERVED
 
+
 @lru_cache(maxsize=1 << 15)
 def name_bytes(token: str) -> bytes:
     """A name, quoted or not, as UTF-8."""

@@ -76,20 +76,24 @@ def scalar_type(dtype: DType) -> LoweredType:
 
 
 def list_type(element: LoweredType, length: Dimension) -> LoweredType:
+    """`list<T, 5>`"""
     size = b"" if length.wire is None else sized(tag(2), length.wire)
     return _type("list", 2, part(1, element) + size, None, None, (element,), length.size)
 
 
 def tuple_type(parts: list[LoweredType]) -> LoweredType:
+    """`tuple<T, U>`"""
     message = b"".join(sized(tag(1), element.wire or b"") for element in parts)
     return _type("tuple", 3, message, None, None, tuple(parts))
 
 
 def dictionary_type(key: LoweredType, value: LoweredType) -> LoweredType:
+    """`dict<K, V>`"""
     return _type("dict", 4, part(1, key) + part(2, value), None, None, (key, value))
 
 
 def state_type(wrapped: LoweredType) -> LoweredType:
+    """`state<T>`"""
     return _type("state", 5, part(1, wrapped), None, None, (wrapped,))
 
 
@@ -125,6 +129,8 @@ def plain_tensor(token: str) -> LoweredType:
     name, sizes = _PLAIN_TENSOR.fullmatch(token).groups()  # type: ignore[union-attr]  # the terminal is stricter
     dtype = BY_NAME.get(name)
     if dtype is None:
-        raise Refused("MIL104", f"there is no data type `{name}`", token, token.index(name), token.index(name) + len(name))
+        raise Refused(
+            "MIL104", f"there is no data type `{name}`", token, token.index(name), token.index(name) + len(name)
+        )
     dimensions = [lower_dimension(size.strip()) for size in sizes.split(",")] if sizes else []
     return tensor_type(dtype.number, dtype, dimensions)

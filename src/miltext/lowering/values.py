@@ -19,7 +19,15 @@ IMMEDIATE, BLOB = tag(3), tag(5)
 TENSOR, TUPLE, LIST, DICTIONARY = tag(1), tag(2), tag(3), tag(4)
 """The members of ImmediateValue."""
 
-FIELDS = {"floats": tag(1), "ints": tag(2), "bools": tag(3), "strings": tag(4), "longInts": tag(5), "doubles": tag(6), "bytes": tag(7)}
+FIELDS = {
+    "floats": tag(1),
+    "ints": tag(2),
+    "bools": tag(3),
+    "strings": tag(4),
+    "longInts": tag(5),
+    "doubles": tag(6),
+    "bytes": tag(7),
+}
 """The members of TensorValue."""
 
 VALUES = tag(1)
@@ -332,7 +340,9 @@ class Elided(Raw):
         )
 
 
-_PLAIN_BLOB = re.compile(r'BLOBFILE\s*\(\s*path\s*=\s*([^("]+)\(\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*\)\s*,\s*offset\s*=\s*([^(]+)\(\s*([0-9]+)\s*\)\s*\)')
+_PLAIN_BLOB = re.compile(
+    r'BLOBFILE\s*\(\s*path\s*=\s*([^("]+)\(\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*\)\s*,\s*offset\s*=\s*([^(]+)\(\s*([0-9]+)\s*\)\s*\)'
+)
 
 
 def plain_type(text: str) -> LoweredType:

@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING
 
 from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.message import Message as Message  # noqa: TC002  # others import it from here
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
-    from google.protobuf.message import Message
 
 _FOLDER = os.path.dirname(__file__)
 _pool = descriptor_pool.DescriptorPool()

@@ -9,7 +9,7 @@ from google.protobuf.internal.containers import (
     RepeatedScalarFieldContainer,
     ScalarMap,
 )
-from google.protobuf.message import Message
+from google.protobuf.message import Message as Message
 
 __all__ = ['Program', 'Function', 'Block', 'Argument', 'Operation', 'NamedValueType', 'ValueType', 'TensorType', 'TupleType', 'ListType', 'DictionaryType', 'StateType', 'Dimension', 'Value', 'TensorValue', 'TupleValue', 'ListValue', 'DictionaryValue', 'Int64FeatureType', 'DoubleFeatureType', 'StringFeatureType', 'SizeRange', 'ImageFeatureType', 'ArrayFeatureType', 'DictionaryFeatureType', 'SequenceFeatureType', 'StateFeatureType', 'FeatureType', 'Pipeline', 'PipelineClassifier', 'PipelineRegressor', 'FeatureDescription', 'Metadata', 'FunctionDescription', 'ModelDescription', 'Model']
 
