@@ -129,6 +129,7 @@ def test_a_wrong_text_is_shown_with_its_place(program: Path) -> None:
         ("prnt",),
         ("fmt",),
         ("print", "--dialect", "2"),
+        ("print", EXAMPLE, "--as-coremlc", "--dialect", "1.0"),
         ("fmt", "missing"),
     ],
 )

@@ -20,10 +20,8 @@ from miltext.programs import own_copy
 from miltext.proto import Function, ModelDescription, Program
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from miltext.printer import TypeText
-    from miltext.proto import FeatureDescription
+    from miltext.proto import FeatureDescription, Message
 
 LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""

@@ -11,10 +11,9 @@ from miltext.programs import own_copy
 from miltext.tensors import Style
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from miltext.coremlc import Versions
     from miltext.diagnostics import Diagnostic
+    from miltext.proto import Message
 
 
 def to_text(

@@ -27,8 +27,12 @@ Examples:
 @click.command("print", epilog=EPILOG)
 @model_argument
 @output_option("Write to FILE instead of standard output.")
-@click.option("--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", help="The version of MIL text.  [1.3]")
-@click.option("--floats", type=click.Choice(["hex", "decimal"]), default="hex", help="How floats are written.  [hex]")
+@click.option(
+    "--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", show_default=True, help="The version of MIL text."
+)
+@click.option(
+    "--floats", type=click.Choice(["hex", "decimal"]), default="hex", show_default=True, help="How floats are written."
+)
 @click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
 @click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
 @click.option("--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn of what is unproven.")
@@ -57,6 +61,8 @@ def command(
 
 def _as_coremlc(model: Model, style: dict[str, Any]) -> dict[str, Any]:
     """The arguments for what Apple's compiler would write."""
+    if (style["dialect"], style["floats"], style["elide"]) != ("1.3", "hex", None):
+        raise click.UsageError("--as-coremlc has no choice of --dialect, --floats or --elide: the compiler decides")
     version = model.specification_version
     known = {"description": model.description, **({"specification_version": version} if version else {})}
     return {**style, **known, "as_coremlc": True, "on_warning": lambda warning: show([warning], None, model.name)}

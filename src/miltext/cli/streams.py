@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
 
+CANNOT_READ = "MIL250"
+"""The code of a file that is not there or cannot be read."""
+
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -111,7 +114,7 @@ def report_failures() -> Iterator[None]:
         yield
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
-        sys.exit(WRONG)
+        sys.exit(FAILED if error.diagnostics[0].code == CANNOT_READ else WRONG)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; nothing more to say
         sys.exit(FAILED)
@@ -120,7 +123,7 @@ def report_failures() -> Iterator[None]:
 
 
 def show_strict_findings(text: str, name: str | None = None) -> None:
-    """Show what of a text is not Apple's own: warnings for the unproven; for what is ours, an error ends the command."""
+    """Show what of a text is not Apple's: warnings for the unproven; for what is ours, an error ends the command."""
     from miltext.diagnostics import ParseError
     from miltext.strictness import strict_findings
 

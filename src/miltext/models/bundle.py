@@ -88,7 +88,7 @@ class BundleModel(Model):
         if self.models:
             return super()._no_program()
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
-        return refusal("MIL255" if self.type == PROGRAM else "MIL254", message, self.name)
+        return refusal("MIL254", message, self.name)
 
     def _has(self, name: str) -> bool:
         return os.path.exists(self.folder / name)

@@ -14,7 +14,8 @@ LFS_POINTER = b"version https://git-lfs"
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
-_PROTOBUF_TEXT = re.compile(rf"\s*X".encode())
+_FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
+_PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
 """How protobuf's text of a Program begins: with one of its comments or of its fields."""
 
 

@@ -108,6 +108,7 @@ class Model:
 
     def _no_program(self) -> ModelError:
         if self.models:
-            message = f"this is a pipeline of {len(self.models)} models, not an ML Program by itself"
+            count = len(self.models)
+            message = f"this is a pipeline of {count} model{'s' * (count != 1)}, not an ML Program by itself"
             return refusal("MIL257", message, self.name, *self._inventory())
         return refusal("MIL254", f"this model is of the kind `{self.type}`, not an ML Program", self.name)

@@ -16,7 +16,7 @@ from miltext.proto import Model as Spec
 from miltext.proto.kinds import MODEL_KINDS
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
+    from miltext.proto import Message
 
 
 class SpecModel(Model):
