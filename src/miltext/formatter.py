@@ -1,0 +1,261 @@
+"""The formatter: MIL text to the one canonical layout, with every comment kept beside what it speaks of.
+
+Dialect, numbers and strings stay as their author wrote them. What is settled: white space; the order of functions,
+arguments and attributes; the spelling of rank 0, by the dialect; quotes that a name does not need, brackets that
+hold nothing, and parentheses round one binding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from miltext.diagnostics import MiltextError, ParseError, Span, error
+from miltext.layout import (
+    BACK,
+    BREAKABLE,
+    CLOSING,
+    DEEPER,
+    END,
+    INLINE,
+    LINE,
+    LINE_END,
+    OWN_LINE,
+    Layout,
+    Unfit,
+    literal,
+    name_of,
+)
+from miltext.opsets import DIALECTS
+from miltext.syntax import Driver, NestingFailure, SyntaxFailure
+
+_HEADER = re.compile(r"//[^\n]*|/\*.*?\*/|([0-9][0-9.]*)|[^/0-9]+|/", re.DOTALL)
+_PIECE = re.compile(f"([{INLINE}{LINE_END}{OWN_LINE}])([^{END}]*){END}|([{BREAKABLE}{CLOSING}])|([^{END}-{CLOSING}]+)")
+_COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
+_LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
+_NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
+_NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
+_OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
+"""After these a comment that has code behind it speaks of that code."""
+
+
+def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
+    """MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
+
+    With `width`, lists of arguments, attributes and inputs in lines of more than so many columns are broken, an item
+    a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
+    show. Raises ParseError.
+    """
+    dialect = next((match for match in _HEADER.finditer(text) if match[1]), None)
+    known = dialect is not None and dialect[1] in DIALECTS
+    spelling = (dialect[1] if dialect and known else DIALECTS[-1], width is not None)
+    try:
+        marked = _marked(text, _driver(*spelling))
+    except (SyntaxFailure, NestingFailure, Unfit):
+        from miltext.parser import parse_tree
+
+        parse_tree(text, path)
+        marked = _marked(text, _driver(*spelling, fast=False))
+    if dialect and not known:
+        message = f"there is no version {dialect[1]} of MIL text; write 1.0 or 1.3"
+        raise ParseError([error("MIL101", message, Span(*dialect.span(1)))], text=text, path=path)
+    ends = "\n" if text.rstrip(" \t\r").endswith("\n") else ""
+    return _rendered(marked, width) + ends
+
+
+def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
+    """What `format_text` gives, proved: the same Program, every comment once, and nothing left for a second pass.
+
+    Of a text that is no Program, such as one with an elided literal, the phrases are compared instead. Raises
+    ParseError as `format_text` does, and MiltextError, which would be a fault of miltext's own, if the proof fails.
+    """
+    formatted = format_text(text, width=width, path=path)
+    if formatted == text:
+        return text
+    said = _said(text, path)
+    try:
+        fault = None if _said(formatted) == said else "the Program would change"
+        if _comments(formatted) != _comments(text):
+            fault = "a comment would be lost or changed"
+        elif format_text(formatted, width=width) != formatted:
+            fault = "a second pass would change the text again"
+    except ParseError:
+        fault = "the result would not be read back"
+    if fault:
+        raise MiltextError([error("MIL900", f"{fault}: a fault in miltext; the text is left as it is")], path=path)
+    return formatted
+
+
+@lru_cache(maxsize=8)
+def _driver(dialect: str, breakable: bool, *, fast: bool = True) -> Driver:
+    return Driver(Layout(dialect, breakable=breakable), fast=fast)
+
+
+def _marked(text: str, driver: Driver) -> str:
+    """The text's layout, still with its marks."""
+    if "//" not in text and "/*" not in text:
+        return driver.run(text)[0]  # type: ignore[no-any-return]
+    comments = Comments()
+    marked, _ = driver.run(text, comments)
+    return marked + comments.last()  # type: ignore[no-any-return]
+
+
+class Comments:
+    """The observer that hands each comment to its token.
+
+    A comment with a line of its own belongs to what follows. Any other belongs to what precedes it on its line;
+    but after a comma or an opening bracket, and with code behind it, to that code.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, int, int]] = []
+        self._beside = 0  # how many of the first waiting ones stand on the line of the token before
+        self._token, self._end = "", 0
+        self._text = ""
+        self._values: list[Any] = []
+
+    def shift(self, terminal: str, token: str, start: int, end: int) -> str:
+        self._token, self._end = token, end
+        return self._placed(start) + token if self._waiting else token
+
+    def reduce(self, name: str, size: int) -> None:
+        """A phrase's comments are in its tokens."""
+
+    def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
+        comment = re.sub(r"\r+\n", "\n", text[start:end])
+        comment = comment.rstrip() if comment[1] == "/" else comment
+        beside = bool(values) and "\n" not in text[self._end : start] and self._beside == len(self._waiting)
+        if beside and not self._waiting and self._token not in _OPENING:
+            values[-1] += _beside(comment)
+        else:
+            self._beside += beside
+            self._waiting.append((comment, start, end))
+        self._text, self._values, self._end = text, values, end
+
+    def last(self) -> str:
+        """The comments after the program's end."""
+        return "".join([f"{LINE}{OWN_LINE}{comment}{END}" for comment, _, _ in self._waiting])
+
+    def _placed(self, following: int) -> str:
+        """The comments before the token at `following`; those of the token before are handed to it."""
+        kinds: list[str] = []
+        for comment, start, end in reversed(self._waiting):
+            inline = kinds[-1:] != [OWN_LINE] and comment[1] == "*" and "\n" not in self._text[end:following]
+            kinds.append(INLINE if inline else OWN_LINE)
+            following = start
+        comments = [comment for comment, _, _ in self._waiting]
+        kinds.reverse()
+        if self._beside and OWN_LINE in kinds:
+            self._values[-1] += "".join([_beside(comment) for comment in comments[: self._beside]])
+            del comments[: self._beside], kinds[: self._beside]
+        self._waiting, self._beside = [], 0
+        return "".join([f"{kind}{comment}{END}" for kind, comment in zip(kinds, comments, strict=True)])
+
+
+def _beside(comment: str) -> str:
+    return f"{INLINE if comment[1] == '*' else LINE_END}{comment}{END}"
+
+
+# ---- from marks to lines
+
+
+def _rendered(marked: str, width: int | None) -> str:
+    return "\n".join(_lines(marked, width))
+
+
+def _lines(marked: str, width: int | None) -> Iterator[str]:
+    level = 0
+    for line in marked.split(LINE):
+        indent = "    " * level
+        if DEEPER in line or BACK in line:
+            level += line.count(DEEPER) - line.count(BACK)
+            line = line.translate(_NO_INDENTS)
+        if width is not None:
+            line = _fitted(line, indent, width)
+        yield _broken(line, indent) if END in line or CLOSING in line else indent + line
+
+
+def _fitted(line: str, indent: str, width: int) -> str:
+    """The line with only those marks for breaks that are needed to keep to the width."""
+    parts = _LIST.split(line)
+    fitted = parts[0]
+    for part, after in zip(parts[1::2], parts[2::2], strict=True):
+        flat = part.translate(_NO_BREAKS)
+        last = _broken(fitted + flat + _COMMENT_START.split(after)[0], indent).rpartition("\n")[2]
+        fits = len(last) <= width and LINE_END not in flat and OWN_LINE not in flat
+        fitted += (flat if fits else part) + after
+    return fitted
+
+
+def _broken(line: str, indent: str) -> str:
+    """A line of the layout as lines of text, broken where its comments and marks ask for it."""
+    outer, inner = f"\n{indent}", f"\n{indent}    "
+    texts, newline, started = [indent], "", False
+    for kind, comment, mark, code in _PIECE.findall(line):
+        if mark:
+            newline = inner if mark == BREAKABLE else outer
+            continue
+        text = comment or code.strip(" ")
+        if not text:
+            continue
+        if kind == OWN_LINE and len(texts) > 1:
+            newline = newline or (inner if started else outer)
+        if newline and not kind and text[0] in ")]}>":
+            newline = outer
+        spaced = len(texts) > 1 and _spaced(texts[-1], kind, text)
+        texts += [newline or " " * spaced, text]
+        started = started or not kind
+        newline = (inner if started else outer) if kind in (LINE_END, OWN_LINE) else ""
+    return "".join(texts)
+
+
+def _spaced(before: str, kind: str, text: str) -> bool:
+    """Whether a space stands between a comment and code, or two comments."""
+    if not kind:
+        return text[0] not in ",;)]}>"
+    return kind == LINE_END or before[-1] not in "([<"
+
+
+# ---- proof
+
+
+def _said(text: str, path: str | None = None) -> bytes | str:
+    """What a text says: its Program in bytes, or its phrases if no Program can hold them. Raises ParseError."""
+    from miltext.parser import parse, parse_tree
+
+    try:
+        return parse(text).SerializeToString(deterministic=True)
+    except ParseError:
+        parse_tree(text, path)
+    return Driver(_Phrases(), fast=False).run(text)[0]  # type: ignore[no-any-return]
+
+
+def _comments(text: str) -> list[str]:
+    from miltext.parser import parse_tree
+
+    if "//" not in text and "/*" not in text:
+        return []
+    comments = [text[span.start : span.end] for span in parse_tree(text).comments]
+    return sorted(re.sub(r"\r+\n", "\n", comment).rstrip() for comment in comments)
+
+
+class _Phrases:
+    """Callbacks that write each phrase as `rule(part part)`; the parts are sorted where their order says nothing."""
+
+    _punctuation = frozenset(["(", ")", "[", "]", "{", "}", "<", ">", ",", ";", "=", "$[", "->", "tensor"])
+    _unordered = frozenset(["program", "bodies", "arguments", "attributes", "marked_attributes", "tensor_type", "blob"])
+    _one = {"single_argument": "argument", "scalar_type": "tensor_type"}
+    _nothing = frozenset([None, "attributes()", "marked_attributes()", "tensor_attributes()", "dimensions()"])
+
+    def __getattr__(self, rule: str) -> Any:
+        return partial(self._phrase, self._one.get(rule, rule))
+
+    def _phrase(self, rule: str, children: Sequence[Any]) -> str:
+        parts = [child for child in children if child not in self._punctuation and child not in self._nothing]
+        if rule == "raw_list":
+            return f"[{', '.join(map(literal, parts))}]"
+        if rule not in ("opset", "operation_opset"):
+            parts = [name_of(part) for part in map(literal, parts)]
+        return f"{rule}({' '.join(sorted(parts) if rule in self._unordered else parts)})"

@@ -1,0 +1,58 @@
+"""`miltext fmt` on many files at once, and to a width."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from miltext.cli import fmt_verb
+
+HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {\n"
+LINE = '            tensor<fp16, [2]> y = relu(x = x)[name = string("y")];\n'
+FOOT = "        } -> (y);\n}\n"
+COUNT = fmt_verb.ENOUGH // len(LINE) // 2
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "miltext", "fmt", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_many_large_files_are_told_of_in_their_order(tmp_path: Path) -> None:
+    good = HEAD + LINE * COUNT + FOOT
+    for name in "abc":
+        (tmp_path / f"{name}.mil").write_text(good.replace("= x)", "=x)"))
+    (tmp_path / "b.mil").write_text("program(1.3) {")
+    result = run(tmp_path)
+    assert result.returncode == 1
+    places = [result.stderr.index(word) for word in ("reformatted", "b.mil:1:15: error[MIL", "c.mil")]
+    assert places == sorted(places)
+    assert [(tmp_path / f"{name}.mil").read_text() == good for name in "abc"] == [True, False, True]
+    assert run("--check", tmp_path / "a.mil", tmp_path / "c.mil").returncode == 0
+
+
+def test_several_processes_find_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [str(tmp_path / f"{number}.mil") for number in range(4)]
+    for name in names:
+        Path(name).write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)
+    Path(names[2]).write_text("no program")
+    alone = list(fmt_verb._outcomes(names, 40))
+    monkeypatch.setattr(fmt_verb, "ENOUGH", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert list(fmt_verb._outcomes(names, 40)) == alone
+    assert [outcome.formatted is None for outcome in alone] == [False, False, True, False]
+
+
+def test_to_a_width_long_lists_are_broken(tmp_path: Path) -> None:
+    path = tmp_path / "m.mil"
+    path.write_text(HEAD + LINE + FOOT)
+    assert run("--check", "--width", 80, path).returncode == 0
+    assert run("--width", 60, path).returncode == 0
+    assert max(map(len, path.read_text().splitlines())) <= 60
+    assert run("--check", "--width", 60, path).returncode == 0
+    assert run(path).returncode == 0
+    assert path.read_text() == HEAD + LINE + FOOT
+    assert run("--width", 0, path).returncode == 2
