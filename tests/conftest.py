@@ -37,16 +37,12 @@ def wire(program: Message) -> bytes:
     return program.SerializeToString(deterministic=True)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--mil-update", action="store_true", help="rewrite the golden files with what the tests now see")
-
-
 Check = Callable[[Path, str], None]
 
 
 @pytest.fixture
 def matches_golden(request: pytest.FixtureRequest) -> Check:
-    """A check that a file holds a text; under `--mil-update` it writes the file instead."""
+    """A check that a file holds a text; under `--mil-update`, miltext's own switch, it writes the file instead."""
 
     def check(path: Path, text: str) -> None:
         if request.config.getoption("--mil-update"):

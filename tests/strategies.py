@@ -11,7 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.internal import api_implementation
 from hypothesis import strategies as st
 
 from miltext import proto
@@ -23,10 +24,10 @@ from miltext.proto import Program, TensorValue, Value, ValueType
 DATA_TYPES = [dtype.number for dtype in DTYPES]
 NO_DATA_TYPES = [0, -1, 3, 99, 2**31 - 1, -(2**31)]
 
-IDENTIFIERS = ["x", "y", "_", "a@b", "_0", "op_12_cast_fp16", "path", "offset", "shape", "inf", "nan", "program", "func"]
+IDENTIFIERS = ["x", "y", "_", "a@b", "_0", "op_12_cast_fp16", "path", "offset", "shape", "inf", "nan", "program"]
 ODD_NAMES = ["", " ", "a b", "1x", "-", "@", "$", "$x", '"', 'a"b', "\\", "\\n", "\n", "\r", "\t", "\0", "\x7f", "\x85"]
-ODD_NAMES += ["é", "e\u0301", "名前", "\U0001f600", "\u200b", "\u202e", "\u2066", "\u2028", "\ufeff", "\ufffe", "//", "/*"]
-ODD_NAMES += ["]", "func x", "$none", *sorted(RESERVED)]
+ODD_NAMES += ["é", "e\u0301", "名前", "\U0001f600", "\u200b", "\u202e", "\u2066", "\u2028", "\ufeff", "\ufffe"]
+ODD_NAMES += ["//", "/*", "]", "func x", "$none", *sorted(RESERVED)]
 OPSET_NAMES = [*(opset.proto for opset in OPSETS), *(opset.text for opset in OPSETS), "CoreML99", "", "ios 18"]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -36,10 +37,21 @@ int32s = st.one_of(st.integers(-3, 3), st.sampled_from([2**31 - 1, -(2**31)]), s
 int64s = st.one_of(st.integers(-3, 3), st.sampled_from([2**63 - 1, -(2**63), 2**31]), st.integers(-(2**63), 2**63 - 1))
 uint64s = st.one_of(st.integers(0, 4), st.sampled_from([2**63, 2**64 - 1]), st.integers(0, 2**64 - 1))
 
-_ODD_FP32 = [0, 0x80000000, 1, 0x807FFFFF, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF]
+KEEPS_NANS = api_implementation.Type() != "python"
+"""protobuf in pure Python decodes every NaN to the same one."""
+
+_ODD_FP32 = [0, 1 << 31, 1, 0x807FFFFF, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001]
 _ODD_FP64 = [pattern << 32 | (pattern & 1) for pattern in _ODD_FP32]
-fp32_bits = st.one_of(st.sampled_from(_ODD_FP32), st.integers(0, 2**32 - 1))
-fp64_bits = st.one_of(st.sampled_from(_ODD_FP64), st.integers(0, 2**64 - 1))
+
+
+def bit_patterns(bits: int, odd: list[int], infinity: int) -> st.SearchStrategy[int]:
+    """The bits of a float, as far as this protobuf keeps them."""
+    patterns = st.sampled_from(odd) | st.integers(0, (1 << bits) - 1)
+    return patterns.filter(lambda pattern: KEEPS_NANS or pattern & ~(1 << bits - 1) <= infinity)
+
+
+fp32_bits = bit_patterns(32, _ODD_FP32, 0x7F800000)
+fp64_bits = bit_patterns(64, _ODD_FP64, 0x7FF0000000000000)
 
 _TYPES = FieldDescriptor
 SCALARS: dict[int, st.SearchStrategy[Any]] = {
@@ -70,7 +82,7 @@ def _packed(data: bytes) -> bytes:
 
 
 @st.composite
-def messages(draw: st.DrawFn, descriptor: Descriptor, budget: int) -> Any:
+def messages(draw: st.DrawFn, descriptor: Any, budget: int) -> Any:
     """Any message of the descriptor, with at most about `budget` messages inside one another."""
     if descriptor.name == "RepeatedFloats":
         return floats(draw(st.lists(fp32_bits, max_size=4)))
@@ -89,12 +101,12 @@ def messages(draw: st.DrawFn, descriptor: Descriptor, budget: int) -> Any:
     return message
 
 
-def _class(descriptor: Descriptor) -> type[Any]:
+def _class(descriptor: Any) -> type[Any]:
     outer = descriptor.containing_type
     return getattr(_class(outer) if outer else proto, descriptor.name)  # type: ignore[no-any-return]
 
 
-def _fill(draw: st.DrawFn, message: Any, field: FieldDescriptor, budget: int) -> None:
+def _fill(draw: st.DrawFn, message: Any, field: Any, budget: int) -> None:
     """Put something, which may be an empty message, in a field."""
     target = getattr(message, field.name)
     if field.message_type is None:
@@ -106,17 +118,18 @@ def _fill(draw: st.DrawFn, message: Any, field: FieldDescriptor, budget: int) ->
     elif field.message_type.GetOptions().map_entry:
         _fill_map(draw, target, field, budget)
     elif hasattr(target, "extend"):
-        target.extend(draw(st.lists(messages(field.message_type, budget - 1), max_size=2 if budget > 0 else 0)))
+        if budget > 0:
+            target.extend(draw(st.lists(messages(field.message_type, budget - 1), min_size=1, max_size=2)))
     else:
         target.SetInParent()
         if budget > 0:
             target.CopyFrom(draw(messages(field.message_type, budget - 1)))
 
 
-def _fill_map(draw: st.DrawFn, target: Any, field: FieldDescriptor, budget: int) -> None:
+def _fill_map(draw: st.DrawFn, target: Any, field: Any, budget: int) -> None:
     value_type = field.message_type.fields_by_name["value"].message_type
     keys = opsets if field.name == "block_specializations" else names
-    for key in draw(st.lists(keys, max_size=2 if budget > 0 else 0, unique=True)):
+    for key in draw(st.lists(keys, min_size=1, max_size=2, unique=True)) if budget > 0 else []:
         target[key].CopyFrom(draw(messages(value_type, budget - 2)))
 
 
@@ -159,7 +172,8 @@ def tensor_values(draw: st.DrawFn, dtype: DType, count: int, field: str) -> Tens
         clear = draw(st.booleans()) and data
         member.values = data[:-1] + bytes([data[-1] & 0xFF >> spare]) if clear else data
         return made
-    elements = draw(st.lists(ELEMENTS[field](dtype if field == dtype.field else FIELD_DTYPES[field]), min_size=count, max_size=count))
+    strategy = ELEMENTS[field](dtype if field == dtype.field else FIELD_DTYPES[field])
+    elements = draw(st.lists(strategy, min_size=count, max_size=count))
     if field in ("floats", "doubles"):
         member.CopyFrom(floats(elements) if field == "floats" else doubles(elements))
     else:
@@ -168,7 +182,7 @@ def tensor_values(draw: st.DrawFn, dtype: DType, count: int, field: str) -> Tens
 
 
 SHAPES: list[list[int | None]] = [[], [1], [3], [2, 2], [2, 1, 3], [1, 1, 1], [0], [2, 0], [0, 3], [9], [10**9, 0]]
-UNKNOWN_SHAPES: list[list[int | None]] = [[None], [2, None], [None, 3], [None, None], [None, 0], [0, None], [2, None, 2]]
+UNKNOWN_SHAPES: list[list[int | None]] = [[None], [2, None], [None, 3], [None, None], [None, 0], [0, None]]
 
 
 @st.composite
@@ -187,12 +201,29 @@ def fitting_tensors(draw: st.DrawFn) -> Value:
     return made
 
 
+def _without_immediate(value: Value) -> Value:
+    value.immediateValue.SetInParent()
+    return value
+
+
+def _without_elements(value: Value) -> Value:
+    value.immediateValue.tensor.SetInParent()
+    return value
+
+
+NOTHINGS: list[Callable[[Value], Value]] = [lambda value: value, _without_immediate, _without_elements]
+"""The ways of a Value to have a type and nothing else."""
+
+
 @st.composite
 def fitting_values(draw: st.DrawFn, budget: int) -> Value:
     """A tensor, a blob, or a container whose elements have the types that its own implies."""
-    kind = draw(st.sampled_from(["tensor", "tensor", "blob", "list", "tuple", "dictionary"])) if budget > 3 else "tensor"
-    if kind == "tensor":
+    kind = draw(st.sampled_from(["tensor"] * 3 + ["nothing", "blob", "list", "tuple", "dictionary"]))
+    if kind == "tensor" or budget < 4:
         return draw(fitting_tensors())
+    if kind == "nothing":
+        made = Value(type=tensor_type(draw(st.sampled_from(DATA_TYPES)), draw(st.sampled_from(SHAPES))))
+        return draw(st.sampled_from(NOTHINGS))(made)
     if kind == "blob":
         made = Value(type=tensor_type(draw(st.sampled_from(DATA_TYPES)), draw(st.sampled_from(SHAPES))))
         made.blobFileValue.fileName, made.blobFileValue.offset = draw(names), draw(uint64s)
@@ -241,7 +272,7 @@ def dictionary_value(pairs: list[tuple[Value, Value]]) -> Value:
 
 # ---- programs
 
-BUDGET = 14
+BUDGET = 12
 """Enough for each message of the schema to be reached from a Program: an attribute of a type in a nested block."""
 
 any_programs: st.SearchStrategy[Program] = messages(Program.DESCRIPTOR, BUDGET)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
+
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, _TokenType
 
 from miltext.parser import parse_tree
 from miltext.signatures import all_names
@@ -13,8 +15,10 @@ from miltext.syntax import Node
 NAME_ROLES = {
     "function": "function",
     "opset": "opset",
+    "operation_opset": "opset",
     "operation": "operation",
     "named_value": "definition",
+    "draft_value": "definition",
     "name_binding": "use",
     "outputs": "use",
     "argument": "parameter",
@@ -27,6 +31,7 @@ TERMINAL_ROLES = {
     "PROGRAM": "declaration",
     "FUNC": "declaration",
     "DTYPE": "type",
+    "DRAFT": "type",
     "CODE": "type",
     "TENSOR_BUFFER": "type",
     "TUPLE": "type",
@@ -54,6 +59,28 @@ TEXT_ROLES = {"tensor": "type", "list": "type", "->": "operator", "$[": "punctua
 
 ELEMENT = re.compile(r"(?P<punctuation>[\[\],])|(?P<constant>true|false)|(?P<number>[^\s\[\],]+)")
 """A piece of a list literal, which the grammar reads as one token."""
+
+
+CLASSES: dict[str, set[_TokenType]] = {
+    "comment": {Comment.Single, Comment.Multiline},
+    "declaration": {Keyword.Declaration},
+    "function": {Name.Function},
+    "opset": {Name.Namespace},
+    "known operation": {Name.Builtin},
+    "operation": {Name.Function},
+    "parameter": {Name.Attribute},
+    "definition": {Name.Variable},
+    "use": {Name},
+    "type": {Keyword.Type},
+    "marker": {Keyword.Pseudo},
+    "blob": {Keyword},
+    "constant": {Keyword.Constant},
+    "number": {Number.Integer, Number.Float, Number.Hex},
+    "string": {String.Double, String.Escape},
+    "operator": {Operator},
+    "punctuation": {Punctuation},
+}
+"""What a highlighter may make of each role: the classes are those of the Pygments lexer."""
 
 
 class Role(NamedTuple):
@@ -88,37 +115,34 @@ def _role(node: Node, rule: str) -> str:
     if node.name == "NAME":
         role = NAME_ROLES[rule]
         return "known operation" if role == "operation" and node.token in all_names() else role
-    if (role := TERMINAL_ROLES.get(node.name) or TEXT_ROLES.get(node.token, "")):
+    if role := TERMINAL_ROLES.get(node.name) or TEXT_ROLES.get(node.token, ""):
         return role
     return "marker" if node.token.startswith("$") else "punctuation"
 
 
-class Piece(NamedTuple):
-    """A stretch of text that a highlighter gave one class."""
-
-    start: int
-    end: int
-    kind: str
+Piece = tuple[int, str, str]
+"""A piece of a highlighted text: its offset, its class, and the text itself."""
 
 
-def contradictions(text: str, pieces: list[Piece], allowed: Callable[[str], set[str]]) -> list[str]:
-    """Where a highlighter's pieces, in order, give a token a class that is not among those `allowed` for its role.
+def contradictions(text: str, pieces: Iterable[Piece], names: Mapping[_TokenType, str]) -> list[str]:
+    """Where a highlighter gives a token of the parser's a class that its role does not allow.
 
-    A piece that no token of the parser's touches must be white space.
+    `names` says how the highlighter names each class.
     """
-    found, index = [], 0
-    tokens = roles(text)
-    for piece in pieces:
-        while index < len(tokens) and tokens[index].end <= piece.start:
-            index += 1
-        touched = index
-        while touched < len(tokens) and tokens[touched].start < piece.end:
-            if piece.kind not in allowed(tokens[touched].role):
-                found.append(_shown(text, piece, tokens[touched]))
-            touched += 1
+    classes = classes_of(text, pieces)
+    found = []
+    for start, end, role in roles(text):
+        allowed = {names[token] for token in CLASSES[role]}
+        given = {name for name, char in zip(classes[start:end], text[start:end], strict=True) if not char.isspace()}
+        for name in sorted(given - allowed):
+            line = text.count("\n", 0, start) + 1
+            found.append(f"line {line}: {text[start:end]!r} is a {role} for the parser, here {name or 'nothing'}")
     return found
 
 
-def _shown(text: str, piece: Piece, token: Role) -> str:
-    line = text.count("\n", 0, token.start) + 1
-    return f"line {line}: {text[token.start : token.end]!r} is a {token.role}, but {text[piece.start : piece.end]!r} is {piece.kind}"
+def classes_of(text: str, pieces: Iterable[Piece]) -> list[str]:
+    """The class of each character; none where no piece has it."""
+    classes = [""] * len(text)
+    for start, name, piece in pieces:
+        classes[start : start + len(piece)] = [name] * len(piece)
+    return classes

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import difflib
 import re
 import unicodedata
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
-from miltext.dtypes import BY_NAME
+from miltext.dtypes import BY_NAME, FIELD_DTYPES
 from miltext.grammar import load_grammar
 from miltext.literals import FORBIDDEN, shown
+from miltext.names import DRAFT
 
 if TYPE_CHECKING:
     from miltext.syntax import Node, SyntaxFailure
@@ -32,6 +33,7 @@ _PHRASES = {
     "program": "the program",
     "function": "the function",
     "opset": "the opset",
+    "operation_opset": "the opset",
     "parameters": "the inputs",
     "named_value": "the value's name",
     "results": "the operation's outputs",
@@ -54,6 +56,7 @@ _PHRASES = {
 _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
 _TYPED = "a typed value such as `int32(1)`"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`"}
 
 
@@ -77,9 +80,11 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
         return _unterminated_comment(text, start)
     word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
     if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
-        return error("MIL003", f"there is no word `{word[0]}` in MIL text", Span(start, word.end()))
+        near, hint = _meant(word[0], _literals())
+        message = f"there is no word `{shown(word[0])}` in MIL text{hint}"
+        return error("MIL003", message, Span(start, word.end()), suggestion=near)
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
-        return error("MIL003", f"`{word[0][:40]}` is no number", Span(start, word.end()))
+        return error("MIL003", f"`{shown(word[0])}` is no number", Span(start, word.end()))
     if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
         what = f"{_named(text[start])} begins nothing in MIL text{_HINTS.get(text[start], '')}"
         return error("MIL003", what, Span(start, start + 1))
@@ -93,7 +98,7 @@ def _is_number(word: str) -> bool:
 
 def _literals() -> set[str]:
     return {terminal.literal for terminal in load_grammar().terminals if terminal.literal} | {
-        f"${field}" for field in ("floats", "ints", "bools", "strings", "longInts", "doubles", "bytes")
+        f"${field}" for field in (*FIELD_DTYPES, "bytes")
     }
 
 
@@ -143,33 +148,61 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
     """The complaint about a text that ends too early, with the brackets that are still open."""
     if text[failure.start :].strip(" \t\r\n"):
         return None
-    opened = [node for node in nodes if node.token in ("{", "(", "[", "<", "$[")]
-    notes = [Note(f"this `{node.token}` is not closed", node.span) for node in opened[-1:]]
+    notes = [Note(f"this `{node.token}` is not closed", node.span) for node in _opened(nodes)[-1:]]
     place = Span(len(text.rstrip()), len(text.rstrip()))
-    return error("MIL005", f"the text ends too early: {_wanted(failure, nodes)}", place, *notes)
+    return error("MIL005", f"the text ends too early: {_wanted(text, failure, nodes)}", place, *notes)
+
+
+def _opened(nodes: list[Node]) -> list[Node]:
+    """The brackets that are still open. Those inside finished phrases are closed."""
+    opened: list[Node] = []
+    for node in nodes:
+        if node.token in ("{", "(", "[", "<", "$["):
+            opened.append(node)
+        elif node.token in ("}", ")", "]", ">") and opened:
+            opened.pop()
+    return opened
 
 
 def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
     found = text[failure.start : failure.end]
     place = Span(failure.start, failure.end)
     words = _words(failure)
-    no_type = _no_type(found, place, words, nodes)
-    hint = "; each argument and attribute is written `name = value`" if words == {"="} and found in (")", ",") else ""
-    return no_type or error("MIL010", f"{_wanted(failure, nodes)}, found `{shown(found)}`{hint}", place)
+    no_type = _no_type(text, place, words, nodes)
+    near, hint = _meant(found, {word for word in words if word.islower() or word == "BLOBFILE"})
+    hint = hint if len(words) > 1 else ""
+    hint = "; each argument and attribute is written `name = value`" if words == {"="} and found in (")", ",") else hint
+    message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
+    return no_type or error("MIL010", message, place, suggestion=near)
 
 
-def _no_type(found: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
+def _meant(word: str, choices: Collection[str], likeness: float = 0.7) -> tuple[str | None, str]:
+    """The choice that a word is most likely a slip of, if any, and the end of a message that names it."""
+    near = next(iter(difflib.get_close_matches(word, choices, 1, likeness)), None)
+    return near, f"; did you mean `{near}`?" if near else ""
+
+
+def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
     """The complaint about a name that stands where a type should, if that is what is wrong."""
-    is_name = re.fullmatch(r"[A-Za-z_]\w*", found, re.ASCII)
-    if is_name and "DTYPE" in words and "NAME" not in words:
+    found = text[place.start : place.end]
+    noun = "type"
+    if _NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         noun = "type" if "tensor" in words else "data type"
-    elif nodes and nodes[-1].name == "NAME" and "=" not in words and (found == "(" or (is_name and "(" in words)):
-        noun, found, place = "type", nodes[-1].token or "", nodes[-1].span
+    elif _follows_no_type(found, words, nodes):
+        place = nodes[-1].span
     else:
         return None
-    near = difflib.get_close_matches(found, [*BY_NAME, "tensor", "list", "tuple", "dict", "state"], 1)
-    hint = f"; did you mean `{near[0]}`?" if near else ""
-    return error("MIL104", f"there is no {noun} `{shown(found)}`{hint}", place)
+    name = text[place.start : place.end]
+    known = [*BY_NAME] if noun == "data type" else [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
+    near, hint = _meant(name, known, 0.6)
+    return error("MIL104", f"there is no {noun} `{shown(name)}`{hint}", place, suggestion=near)
+
+
+def _follows_no_type(found: str, words: set[str], nodes: list[Node]) -> bool:
+    """Whether the name before was taken for an operation's or a value's and is no type: `float y`, `x = float(1)`."""
+    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func":
+        return False
+    return "=" not in words and (found == "(" or (bool(_NAME.fullmatch(found)) and "(" in words))
 
 
 def _words(failure: SyntaxFailure) -> set[str]:
@@ -177,15 +210,17 @@ def _words(failure: SyntaxFailure) -> set[str]:
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
-    return words | {name for name in failure.expected if name not in terminals}
+    words |= {name for name in failure.expected if name not in terminals}
+    untyped = _LITERAL_STARTS - {"("} if {"NAME", "$unset"} <= words else set()
+    return words - {DRAFT} - untyped  # what only a draft may hold is not proposed
 
 
-def _wanted(failure: SyntaxFailure, nodes: list[Node]) -> str:
+def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
     """`` expected `;` after the operation ``."""
     words = _words(failure)
     if ";" in words:
         return f"expected `;` after {_unfinished(nodes)}"
-    return f"expected {_listed(_choices(words, nodes))}{_after(nodes)}"
+    return f"expected {_listed(_choices(words, nodes))}{_after(text, nodes)}"
 
 
 def _unfinished(nodes: list[Node]) -> str:
@@ -223,12 +258,11 @@ def _listed(words: list[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _after(nodes: list[Node]) -> str:
-    """What stands before the place: the last finished phrase, or the last token."""
+def _after(text: str, nodes: list[Node]) -> str:
+    """What stands before the place: the last finished phrase, by its noun or as it is."""
     if not nodes:
         return ""
     last = nodes[-1]
-    noun = _PHRASES.get(last.name)
-    if noun:
-        return f" after {noun}"
-    return f" after `{last.token}`" if last.token and len(last.token) < 40 else ""
+    found = text[last.start : last.end]
+    noun = _PHRASES.get(last.name) or (f"`{found}`" if len(found) <= 40 and found.isprintable() else "")
+    return f" after {noun}" if noun else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from miltext.literals import quote
 from miltext.proto import Program
 
 if TYPE_CHECKING:
@@ -112,8 +113,12 @@ def walk(program: Message) -> Iterator[tuple[Message, Path, int]]:
 
 
 def spelled(path: Path) -> str:
-    """A path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`."""
+    """A path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
+
+    The middle of a long one is left out.
+    """
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f'["{step}"]' if isinstance(step, Key) else f".{step}"
-    return text.lstrip(".")
+        text += f"[{step}]" if isinstance(step, int) else f"[{quote(step)}]" if isinstance(step, Key) else f".{step}"
+    text = text.lstrip(".")
+    return text if len(text) <= 200 else f"{text[:97]}...{text[-100:]}"

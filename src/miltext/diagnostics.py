@@ -32,13 +32,17 @@ class Note:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent."""
+    """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
+
+    `suggestion` is what would mend it if it stood in place of the span's text; the message names it too.
+    """
 
     severity: str
     code: str
     message: str
     span: Span | None = None
     notes: tuple[Note, ...] = field(default=())
+    suggestion: str | None = None
 
 
 class MiltextError(ValueError):
@@ -66,9 +70,9 @@ class ModelError(MiltextError):
     """A file or folder that is not the model it should be."""
 
 
-def error(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:
+def error(code: str, message: str, span: Span | None = None, *notes: Note, suggestion: str | None = None) -> Diagnostic:
     """A Diagnostic of severity `error`."""
-    return Diagnostic("error", code, message, span, notes)
+    return Diagnostic("error", code, message, span, notes, suggestion)
 
 
 def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from io import BufferedWriter, FileIO
 from pathlib import Path
+
+PIECE = 1 << 20
+"""Bytes that are copied at once."""
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
@@ -29,6 +34,42 @@ def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
+
+
+def copy_pieces(
+    reading: FileIO, writing: FileIO | BufferedWriter, progress: Callable[[int], object] | None = None
+) -> None:
+    """Copy what is left of a file to another, where that stands; holes stay holes.
+
+    `progress` is called with the size of each piece. Raises OSError.
+    """
+    piece = memoryview(bytearray(PIECE))  # one for all: new ones would cost more than the copying
+    while True:
+        hole = _skip_hole(reading)
+        writing.seek(hole, os.SEEK_CUR)
+        size = reading.readinto(piece) or 0
+        start = 0
+        while start < size:
+            start += writing.write(piece[start:size])
+        if progress and hole + size:
+            progress(hole + size)
+        if not size:
+            break
+    writing.truncate()
+
+
+def _skip_hole(file: FileIO) -> int:
+    """Go on to a file's next data, or to its end; how far that is. Nothing where the system knows no holes."""
+    start = file.tell()
+    if not hasattr(os, "SEEK_DATA"):
+        return 0
+    try:
+        return file.seek(start, os.SEEK_DATA) - start
+    except OSError as failure:
+        if failure.errno != errno.ENXIO:  # which says that there is only a hole, or nothing, up to the end
+            file.seek(start)
+            return 0
+        return file.seek(0, os.SEEK_END) - start
 
 
 def _mode(target: Path) -> int:

@@ -1,9 +1,9 @@
 """The Pygments lexer for MIL text: `pygmentize -l mil`, Sphinx, MkDocs and Jupyter find it once miltext is installed.
 
 The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by where it
-stands, never by what surrounds it on its line. So that `editors/generate.py` can make a TextMate grammar and a Sublime
-syntax of the same states, each rule is a pattern that stays within a line, a token, and at most one state to push or
-pop; and a rule that pops matches a closing mark or looks ahead for one.
+stands, never by how its line looks. `editors/generate.py` makes the syntax of every other editor out of the same
+states. For that each rule is a pattern that stays within a line, a token, and at most one state to push or to pop; a
+rule that pops matches a closing mark or looks ahead for one; and a pattern looks ahead nowhere but at its end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TYPE = [
 _TYPE_ALONE = [rule[:2] for rule in _TYPE]
 
 
-def _nothing(lexer: object, match: object, context: object = None) -> Iterator[tuple[int, _TokenType, str]]:
+def _nothing(*_: object) -> Iterator[tuple[int, _TokenType, str]]:
     """What a rule yields that only looks ahead: Pygments would yield an empty token."""
     return iter(())
 
@@ -71,6 +71,7 @@ class MilLexer(RegexLexer):
             include("statement"),
         ],
         "statement": [
+            ("_" + _END, Keyword.Type, "typed"),  # in a draft, for a type that is left out
             include("phrase"),
             (words(operation_names(), suffix=_END), Name.Builtin),
             (_NAME, Name.Function),
@@ -89,7 +90,7 @@ class MilLexer(RegexLexer):
             include("gap"),
             (r">", Punctuation, "#pop"),
             (_NAME, Name.Namespace),
-            (r"(?=[^A-Za-z_$>/\s])", _nothing, "#pop"),
+            (r"(?=[^A-Za-z_$>/ \t\r\n])", _nothing, "#pop"),
         ],
         "arguments": [
             include("gap"),
@@ -97,16 +98,16 @@ class MilLexer(RegexLexer):
             (r"=", Operator, "binding"),
             (r",", Punctuation),
             *_TYPE,
-            include("names of parameters"),
+            include("named"),
         ],
         "attributes": [
             include("gap"),
             (r"\]", Punctuation, "#pop"),
             (r"=", Operator, "binding"),
             (r",", Punctuation),
-            include("names of parameters"),
+            include("named"),
         ],
-        "names of parameters": [
+        "named": [
             (_NAME, Name.Attribute),
             (r"(?=[;{}])", _nothing, "#pop"),
             include("constant"),
@@ -144,7 +145,7 @@ class MilLexer(RegexLexer):
             (r"\(", Punctuation, "literal"),
             *_TYPE_ALONE,
             (_NAME, Name.Variable),
-            (r"(?=[^A-Za-z_$<(/\s])", _nothing, "#pop"),
+            (r"(?=[^A-Za-z_$<(/ \t\r\n])", _nothing, "#pop"),
         ],
         "type": [
             include("gap"),
@@ -154,9 +155,10 @@ class MilLexer(RegexLexer):
             (r"[,\[\]()]", Punctuation),
             (r"\?", Keyword.Constant),
             (r"<", Punctuation, "type"),
+            include("constant"),
             include("field"),
             (r"(?=[;{}])", _nothing, "#pop"),
-            include("constant"),
+            (_NAME, Name),
         ],
         "literal": [
             include("gap"),
@@ -173,7 +175,8 @@ class MilLexer(RegexLexer):
         ],
         "element": [
             (r",", Punctuation),
-            (words((*_WORDS.numbers, "-inf"), suffix=_END), Number.Float),
+            (words(_WORDS.numbers, suffix=_END), Number.Float),
+            (rf"-inf{_END}", Number.Float),
             (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
             include("constant"),
             *_TYPE_ALONE,
@@ -181,6 +184,7 @@ class MilLexer(RegexLexer):
             (words(_WORDS.blobs, suffix=_END), Keyword),
             include("field"),
             (r"<", Punctuation, "type"),
+            (_NAME, Name),
             (r"(?=;)", _nothing, "#pop"),
         ],
         "field": [
@@ -194,6 +198,7 @@ class MilLexer(RegexLexer):
             (r"\"", String.Double, "string"),
             (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
             (r"\$0x[0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
+            (r"[-+]?[0-9][0-9A-Za-z_.]*|\$[A-Za-z]+", Error),
         ],
         "string": [
             (rf'[^"\\\n{FORBIDDEN}]+', String.Double),

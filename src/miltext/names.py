@@ -11,6 +11,9 @@ from miltext.literals import quote
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
 """The words that are no names unless quoted: `$"bool"`."""
 
+DRAFT = "_"
+"""Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
+
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 

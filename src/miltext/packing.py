@@ -28,14 +28,15 @@ def pack(array: npt.NDArray[Any], dtype: DType) -> bytes:
     that it holds without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raises
     PackingError for anything else.
     """
+    problem = misfit(array, dtype)
+    if problem:
+        raise PackingError(problem)
+    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy)).tobytes()
+
+
+def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:
+    """Why a type cannot hold an array, None if it can."""
     target = np.dtype(dtype.numpy)
-    misfit = _misfit(array, dtype, target)
-    if misfit:
-        raise PackingError(misfit)
-    return pack_array(array, dtype.bits) if dtype.packed else array.astype(target).tobytes()
-
-
-def _misfit(array: npt.NDArray[Any], dtype: DType, target: np.dtype[Any]) -> str | None:
     if dtype.kind in ("int", "uint") and array.dtype.kind in "iu":
         least, greatest = (int(array.min()), int(array.max())) if array.size else (0, 0)
         if dtype.minimum <= least and greatest <= dtype.maximum:

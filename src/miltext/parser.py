@@ -11,6 +11,7 @@ from miltext.depth import TOO_DEEP, too_deep
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.lowering import Lowering, Refused
 from miltext.places import find
+from miltext.programs import require_program
 from miltext.proto import Program
 from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Token, Trace
 
@@ -24,22 +25,23 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     """The Program that MIL text spells.
 
     `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
-    `path` is the name that errors show. Raises ParseError, and leaves `into` as it was then.
+    `path` is the name that errors show. Raises ParseError, and leaves `into` as it was then; TypeError if `into` is no
+    Program.
     """
-    wire = lower(text, path)
     if into is None:
-        return Program.FromString(wire)
-    into.ParseFromString(wire)
+        return Program.FromString(lower(text, path))
+    require_program(into)
+    into.ParseFromString(lower(text, path))
     return into
 
 
-def lower(text: str, path: str | None = None) -> bytes:
-    """The wire bytes of the Program that MIL text spells. Raises ParseError."""
+def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
+    """The wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raises ParseError."""
     with collector_paused:
         try:
-            wire, deep = _driver().run(text)
+            wire, deep = (_driver() if lowering is None else Driver(lowering)).run(text)
         except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failure:
-            raise ParseError([diagnose(text, failure)], text=text, path=path) from None
+            raise ParseError([diagnose(text, failure, lowering)], text=text, path=path) from None
         if deep and (step := too_deep(wire)) is not None:
             span = find(parse_tree(text).root, step).span
             raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
@@ -53,7 +55,7 @@ def parse_tree(text: str, path: str | None = None) -> Trace:
         try:
             _tree_driver().run(text, kept)
         except (SyntaxFailure, NestingFailure) as failure:
-            raise ParseError([_described(text, failure, kept)], text=text, path=path) from None
+            raise ParseError([described(text, failure, kept)], text=text, path=path) from None
     return kept
 
 
@@ -67,13 +69,13 @@ def _tree_driver() -> Driver:
     return Driver(fast=False)
 
 
-def diagnose(text: str, failure: Exception) -> Diagnostic:
+def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) -> Diagnostic:
     """The diagnostic of a text that the fast parse refused with `failure`: a second, traced parse finds the place."""
     kept = _Glance()
     try:
-        _driver(fast=False).run(text, kept)
+        (_driver(fast=False) if lowering is None else Driver(lowering, fast=False)).run(text, kept)
     except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failed:
-        return _described(text, failed, kept)
+        return described(text, failed, kept)
     raise failure
 
 
@@ -87,7 +89,7 @@ class _Glance(Trace):
         super().reduce(name, size)
 
 
-def _described(text: str, failure: Exception, kept: Trace) -> Diagnostic:
+def described(text: str, failure: Exception, kept: Trace) -> Diagnostic:
     """The diagnostic of a traced parse's failure."""
     if isinstance(failure, SyntaxFailure):
         return complain(text, failure, kept.nodes)

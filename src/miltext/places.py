@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.depth import Key, Path
-from miltext.literals import unquote
+from miltext.literals import LiteralError, unquote
 from miltext.opsets import PROTO_BY_TEXT
 
 if TYPE_CHECKING:
@@ -30,9 +30,34 @@ def places(program: Node) -> Iterator[tuple[Path, Node]]:
         yield from _function(function)
 
 
+def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    """The names inside a phrase of `places`, with paths that end in their field.
+
+    They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
+    Block by their index and, after the key of a map, that `key` itself.
+    """
+    if phrase.name in ("named_value", "draft_value", "name_binding"):
+        yield (*path, "name"), next(_named(phrase, "NAME"))
+    elif phrase.name == "operation":
+        yield from (((*path, "type"), name) for name in _named(phrase, "NAME"))
+    elif phrase.name in ("function", "argument", "single_argument"):
+        yield (*path, "key"), next(_named(phrase, "NAME"))
+    for opset in _named(phrase, "opset"):
+        yield (*path, "key" if phrase.name == "specialization" else "opset"), opset.children[1]
+    block = next(_named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
+    for outputs in _named(block, "outputs"):
+        yield from (((*path, "outputs", index), name) for index, name in enumerate(_named(outputs, "NAME")))
+    for attributes in _named(block, "attributes", "marked_attributes"):
+        for attribute in _named(attributes, "attribute"):
+            yield (*path, "attributes", Key(name_of(_token(attribute))), "key"), attribute.children[0]
+
+
 def name_of(token: str) -> str:
-    """The name that a token spells."""
-    return unquote(token[1:]) if token.startswith("$") else token
+    """The name that a token spells; one with an escape that no string has, which is an error elsewhere, as it is."""
+    try:
+        return unquote(token[1:]) if token.startswith("$") else token
+    except LiteralError:
+        return token
 
 
 def _token(phrase: Node, terminal: str = "NAME") -> str:
@@ -85,7 +110,7 @@ def _operation(operation: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, argument
-    bindings = _named(argument, "name_binding", "value_binding", "unset_binding")
+    bindings = _named(argument, "name_binding", "value_binding", "unset_binding", "draft_binding")
     for index, binding in enumerate(bindings):
         yield (*path, "arguments", index), binding
         if binding.name == "value_binding":
@@ -98,9 +123,9 @@ def _parameters(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for index, value in enumerate(_named(phrase, "named_value")):
+    for index, value in enumerate(_named(phrase, "named_value", "draft_value")):
         yield (*path, index), value
-        yield (*path, index, "type"), value.children[0]
+        yield from _type(value.children[0], (*path, index, "type"))
 
 
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
@@ -111,4 +136,9 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, value
-    yield (*path, "type"), value.children[-4]
+    yield from _type(value.children[-4], (*path, "type"))
+
+
+def _type(value_type: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    if value_type.name != "absent_type":
+        yield path, value_type

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from miltext.diagnostics import Note, PrintError, error
 from miltext.dtypes import BY_NUMBER, DType
 from miltext.literals import quote
-from miltext.names import name_text
+from miltext.names import DRAFT, name_text
 from miltext.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.tensors import PLAIN, Style, field_literal, usual_literal
 
@@ -135,6 +135,8 @@ class Printer:
     def _operation(self, operation: Any, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
         name = self._name(operation.type)
+        if name == DRAFT:
+            name = self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
         inputs = operation.inputs
         arguments = ", ".join([f"{self._name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
         attributes = self._attributes(operation.attributes) if operation.attributes else ""
@@ -325,6 +327,6 @@ def _inside(failure: PrintError, operation: Any) -> PrintError:
     finding = failure.diagnostics[0]
     if finding.notes:
         return failure
-    results = ", ".join(output.name for output in operation.outputs)
-    place = f"in the operation `{operation.type}`" + (f" that makes `{results}`" if results else "")
+    results = ", ".join(name_text(output.name) for output in operation.outputs)
+    place = f"in the operation `{name_text(operation.type)}`" + (f" that makes `{results}`" if results else "")
     return PrintError([replace(finding, notes=(Note(place),))])

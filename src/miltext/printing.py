@@ -13,6 +13,7 @@ from miltext.tensors import Style
 if TYPE_CHECKING:
     from miltext.coremlc import Versions
     from miltext.diagnostics import Diagnostic
+    from miltext.model_weights import BlobFolder
     from miltext.proto import Message
 
 
@@ -67,8 +68,13 @@ def pieces(
     description: Message | None = None,
     versions: Versions | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
+    annotate: BlobFolder | None = None,
 ) -> Iterator[str]:
-    """What `to_text` gives, piece by piece. Raises as it does, before the first piece or at any later one."""
+    """What `to_text` gives, piece by piece. Raises as it does, before the first piece or at any later one.
+
+    With `annotate`, each weight's line ends with a comment that tells what the weight file in that folder holds;
+    raises WeightsError where it cannot be read.
+    """
     if dialect not in DIALECTS:
         raise ValueError(f"there is no dialect {dialect!r}: 1.0 and 1.3 are the two")
     if floats not in ("hex", "decimal"):
@@ -80,6 +86,12 @@ def pieces(
 
         yield from coremlc.pieces(program, specification_version, description, versions, on_warning)
         return
-    printer = Printer(dialect, Style(floats == "decimal", elide), strict=strict)
+    style = Style(floats == "decimal", elide)
+    if annotate is None:
+        printer = Printer(dialect, style, strict=strict)
+    else:
+        from miltext.weight_printing import AnnotatingPrinter
+
+        printer = AnnotatingPrinter(annotate, dialect, style, strict=strict)
     yield from printer.program(own_copy(program))
     yield "\n"

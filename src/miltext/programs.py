@@ -18,14 +18,19 @@ PROGRAM_IN_MODEL = 502
 FULL_NAME = "CoreML.Specification.MILSpec.Program"
 
 
+def require_program(message: Message) -> None:
+    """Raises TypeError if a message is no Program, whichever pool its class is from."""
+    if getattr(getattr(message, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
+        raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
+
+
 def own_copy(program: Message) -> Program:
     """A Program of miltext's own with what `program` holds.
 
     Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
     would be lost; TypeError if it is no Program.
     """
-    if getattr(getattr(program, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
-        raise TypeError(f"expected a message {FULL_NAME}, got {type(program).__name__}")
+    require_program(program)
     try:
         wire = program.SerializeToString()
         copy = _inside_model(wire)

@@ -52,7 +52,7 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
         yield _unproven("an argument in parentheses with fewer than two bindings", phrase.span)
     elif phrase.name == "function" and not any(child.name == "opset" for child in phrase.children):
         yield _unproven("a function without an opset", Span(phrase.start, phrase.children[1].end))
-    elif phrase.name == "opset" and phrase.children[1].token == "ios26":
+    elif phrase.name in ("opset", "operation_opset") and phrase.children[1].token == "ios26":
         yield _unproven("the opset `ios26`", phrase.span)
     elif phrase.name == "inner_block" and len(phrase.children[0].children) == 2:
         yield _unproven("an inner block without inputs", phrase.children[0].span)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
 from miltext.grammar import WORD_END, Grammar, Rule, Terminal, load_grammar
@@ -24,6 +24,9 @@ DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
 
 Callback = Callable[[list[Any]], Any]
+
+Stack: TypeAlias = "tuple[list[dict[str, Any]], list[Any]]"
+"""The rows of the table that the parse stands in, from its beginning; and the values of the phrases between them."""
 
 
 class Token(str):
@@ -174,16 +177,17 @@ class Driver:
                     if size == 1 and callback is not None:
                         row[symbol] = [callback, self._rows[state[origin]], name]
 
-    def run(self, text: str, observer: Any = None) -> tuple[Any, bool]:
+    def run(self, text: str, observer: Any = None, stack: Stack | None = None, position: int = 0) -> tuple[Any, bool]:
         """The value of the whole text, and whether more than DEEP phrases were open at once.
 
-        `observer` is told of every token, phrase and comment, as a Trace is. Raises SyntaxFailure, NestingFailure,
-        and whatever a callback raises.
+        `observer` is told of every token, phrase and comment, as a Trace is. With a `stack`, the parse goes on from it
+        and from a position in the text; after a SyntaxFailure it is what was read by then. Raises SyntaxFailure,
+        NestingFailure, and whatever a callback raises.
         """
         scan, names, words = self._lexicon.pattern.finditer, self._lexicon.names, self._lexicon.words
-        row = self._rows[self._grammar.start]
-        states, values = [row], []  # type: tuple[list[dict[str, Any]], list[Any]]
-        limit, position, resume = DEEP, 0, -1
+        states, values = stack or self.stack()
+        row = states[-1]
+        limit, resume = DEEP, -1
         while True:
             for match in scan(text, position):
                 kind: int = match.lastindex  # type: ignore[assignment]  # some group always matches
@@ -215,7 +219,7 @@ class Driver:
                         children = values[-size:]
                         del values[-size:], states[-size:]
                         if plan is not None:
-                            children = _children(plan, children)
+                            children = children_of(plan, children)
                         values.append(children if callback is None else callback(children))
                         row = states[-1][origin]
                         states.append(row)
@@ -232,6 +236,10 @@ class Driver:
                 if resume >= 0:
                     break
             position, resume = resume, -1
+
+    def stack(self) -> Stack:
+        """That of a parse that has read nothing."""
+        return [self._rows[self._grammar.start]], []
 
     def _raised(self, limit: int, offset: int) -> int:
         if limit == NESTING_LIMIT:
@@ -265,7 +273,7 @@ class Driver:
         return action is not None or (terminal == "$END" and stack[-1] is self._accepting)
 
 
-def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
+def children_of(plan: list[int | None], values: list[Any]) -> list[Any]:
     """The children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
     children: list[Any] = []
     for step in plan:

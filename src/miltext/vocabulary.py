@@ -11,14 +11,11 @@ import json
 import os
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from miltext.dtypes import DTYPES
 from miltext.opsets import OPSETS
 from miltext.signatures import all_names, signature
-
-if TYPE_CHECKING:
-    from lark.lexer import TerminalDef
 
 KEYWORDS_FILE = os.path.join(os.path.dirname(__file__), "keywords.json")
 
@@ -80,10 +77,11 @@ _KINDS = {
 
 def keywords_of_the_grammar() -> Keywords:
     """The words of `mil.lark`, as Lark compiles it. Raises KeyError at a word whose kind nothing here tells."""
-    from miltext.grammar import WORD_END, lark_parser
+    from miltext.grammar import lark_parser
 
     lark = lark_parser()
-    words = {terminal.name: _words(terminal, WORD_END) for terminal in lark.terminals}
+    words = {terminal.name: _words(terminal.pattern.to_regexp()) for terminal in lark.terminals}
+    del words["DTYPE"], words["DRAFT"]  # `dtypes` has the one's, the other's is a name nearly everywhere
     kinds: dict[str, set[str]] = {kind: set() for kind in Keywords._fields}
     for rule in lark.rules:
         symbols = [symbol.name for symbol in rule.expansion]
@@ -103,10 +101,10 @@ def _kind(rule: str, symbol: str, word: str, following: str) -> str:
     return _KINDS.get(symbol) or _KINDS[rule]
 
 
-def _words(terminal: TerminalDef, word_end: str) -> list[str]:
-    """The words that a terminal stands for; none where it is a pattern, punctuation, or the data types."""
-    if terminal.name == "DTYPE":
-        return []
-    pattern = terminal.pattern.to_regexp().removesuffix(word_end).replace("\\", "")
-    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?[A-Za-z_]+(?:\|\$?[A-Za-z_]+)*)\)?", pattern)
+def _words(pattern: str) -> list[str]:
+    """The words that a terminal's pattern is made of; none where it is anything else."""
+    from miltext.grammar import WORD_END
+
+    plain = pattern.removesuffix(WORD_END).replace("\\", "")
+    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
     return alternatives[1].split("|") if alternatives else []

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.dtypes import BY_BLOB, DType
+from miltext.files import copy_pieces
 from miltext.weight_paths import WeightsError, map_file, refusal, resolve
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ CHUNK = 1 << 20
 _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
 _LFS_POINTER = b"version https://git-lfs"
+
+
+Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -94,9 +98,9 @@ class Blob:
             start = first * self.dtype.bits // 8
             yield unpack(self.data[start : start + packed_size(count, self.dtype.bits)], self.dtype, count)
 
-    def digest(self) -> str:
+    def digest(self, progress: Progress | None = None) -> str:
         """The `digest` of this blob's type and data."""
-        return digest(self.dtype, self.data)
+        return digest(self.dtype, self.data, progress)
 
 
 class BlobFile:
@@ -191,18 +195,26 @@ class BlobWriter:
 
     The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception
     in the block discards it and leaves what was at `path` as it was. `progress` is called with the number of
-    data bytes of each piece written.
+    data bytes of each piece written. With `after`, the file begins with all of that one, whose offsets stay
+    what they are, and new records follow.
 
     Raises WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
     """
 
-    def __init__(self, path: str | os.PathLike[str], progress: Callable[[int], object] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        after: BlobFile | None = None,
+    ) -> None:
         self.path = Path(path)
         self._progress = progress
-        self._count = 0
+        self._count = len(after) if after else 0
         self._end = ALIGNMENT
         self._partial = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
         self._file = open(self._partial, "xb")  # noqa: SIM115 - close or discard does it
+        if after:
+            self._begin_with(after)
 
     def __enter__(self) -> BlobWriter:
         return self
@@ -234,6 +246,15 @@ class BlobWriter:
         with suppress(OSError):
             self._file.close()
         self._partial.unlink(missing_ok=True)
+
+    def _begin_with(self, file: BlobFile) -> None:
+        try:
+            with open(file.path, "rb", buffering=0) as reading:
+                copy_pieces(reading, self._file, self._progress)
+        except BaseException:
+            self.discard()
+            raise
+        self._end = file.size
 
     def add(self, dtype: DType, array: npt.NDArray[Any]) -> int:
         """Append the elements of an array, in C order, and return the offset of their record.
@@ -280,10 +301,18 @@ class BlobWriter:
         return offset
 
 
-def digest(dtype: DType, data: bytes | bytearray | memoryview) -> str:
-    """SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it."""
+def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progress | None = None) -> str:
+    """SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it.
+
+    `progress` is called with the number of bytes of each piece read.
+    """
     state = hashlib.sha256(dtype.name.encode())
-    state.update(data)
+    view = memoryview(data)
+    for start in range(0, len(view), CHUNK):
+        piece = view[start : start + CHUNK]
+        state.update(piece)
+        if progress:
+            progress(len(piece))
     return state.hexdigest()
 
 

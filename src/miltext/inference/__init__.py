@@ -18,7 +18,9 @@ from miltext.inference.value_types import (
     TupleType,
     Type,
     compatible,
+    is_known,
     read_type,
+    spelled,
     write_type,
 )
 
@@ -39,8 +41,10 @@ __all__ = [
     "compatible",
     "infer",
     "infer_types",
+    "is_known",
     "read_type",
     "read_value",
+    "spelled",
     "write_type",
 ]
 

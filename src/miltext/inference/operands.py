@@ -36,14 +36,20 @@ class Conflict(ValueError):
 
 
 class Operand:
-    """One thing that an argument binds: its type, and its value, looked at only when it is asked for."""
+    """One thing that an argument binds: its type, and its value, looked at only when it is asked for.
 
-    __slots__ = ("_read", "_value", "type")
+    `constant` tells whether the value is settled when the program is compiled, known here or not.
+    """
 
-    def __init__(self, type: Type, read: Callable[[], Value] | None = None, value: Value = None) -> None:
+    __slots__ = ("_read", "_value", "constant", "type")
+
+    def __init__(
+        self, type: Type, read: Callable[[], Value] | None = None, value: Value = None, *, constant: bool = True
+    ) -> None:
         self.type = type
         self._read = read
         self._value = value
+        self.constant = constant
 
     @property
     def value(self) -> Value:

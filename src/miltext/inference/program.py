@@ -14,6 +14,7 @@ from miltext.inference.operands import Arguments, Conflict, NestedBlock, Operand
 from miltext.inference.rules import apply
 from miltext.inference.value_types import Type, compatible, join, read_type
 from miltext.inference.values import infer_value
+from miltext.signatures import signature
 
 if TYPE_CHECKING:
     from miltext import proto
@@ -30,7 +31,8 @@ class Inference(NamedTuple):
     `path` leads to it: the function's name, its specialization, the op's place in the block, then for an
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
     state, None for those that state none; `inferred` those that follow from the inputs, None when they
-    cannot be told. `conflict` says why the inputs cannot go together, when they cannot.
+    cannot be told. `conflict` says why the inputs cannot go together, when they cannot. `arguments` is what
+    the op is given.
     """
 
     path: Path
@@ -38,6 +40,7 @@ class Inference(NamedTuple):
     declared: list[Type]
     inferred: Sequence[Type] | None
     conflict: str | None
+    arguments: Arguments
 
     @property
     def agrees(self) -> bool:
@@ -72,12 +75,12 @@ def infer_types(program: proto.Program) -> list[Inference]:
     types: dict[bytes, Type] = {}
     for name, function in program.functions.items():
         for opset, block in function.block_specializations.items():
-            walk = _Walk(opset, types, found)
+            walk = Walk(opset, types, found)
             walk.block(block, walk.declare({}, function.inputs), (name, opset))
     return found
 
 
-class _Walk:
+class Walk:
     """One specialization of a function; `types` remembers each type by its bytes, for a Program has few."""
 
     def __init__(self, opset: str, types: dict[bytes, Type], found: list[Inference]) -> None:
@@ -85,27 +88,43 @@ class _Walk:
         self.types = types
         self.found = found
 
-    def block(self, block: proto.Block, outer: Scope, path: Path) -> NestedBlock:
+    def block(self, block: proto.Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
+        """What a block takes and gives; `given` is what its inputs stand for, whose types they may not contradict."""
         scope = self.declare(outer, block.inputs)
+        inputs = [scope[value.name].type for value in block.inputs]
+        for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
+            if not compatible(stated, operand.type):
+                scope[value.name] = Operand(None, constant=False)
         for place, operation in enumerate(block.operations):
             self.operation(operation, scope, (*path, place))
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
-        return NestedBlock([scope[value.name].type for value in block.inputs], outputs)
+        return NestedBlock(inputs, outputs)
 
     def operation(self, operation: proto.Operation, scope: Scope, path: Path) -> None:
-        blocks = [self.block(block, scope, (*path, place)) for place, block in enumerate(operation.blocks)]
-        arguments = Arguments(operation.type, self.operands(operation, scope), self.opset, blocks)
+        operands = self.operands(operation, scope)
+        blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
+        arguments = Arguments(operation.type, operands, self.opset, blocks)
         inferred, conflict = None, None
         try:
             inferred = apply(arguments)
         except Conflict as refused:
             conflict = str(refused)
         declared = [self.read(output.type) for output in operation.outputs]
-        self.found.append(Inference(path, operation, declared, inferred, conflict))
+        self.found.append(Inference(path, operation, declared, inferred, conflict, arguments))
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
                 scope[output.name] = _result(arguments, agreed)
+
+    def nested(
+        self, operation: proto.Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
+    ) -> list[NestedBlock]:
+        known = signature(operation.type, self.opset)
+        stand_for = [block.inputs or "" for block in known.blocks] if known else []
+        return [
+            self.block(block, scope, (*path, place), operands.get(name, ()))
+            for place, (block, name) in enumerate(zip_longest(operation.blocks, stand_for[: len(operation.blocks)]))
+        ]
 
     def operands(self, operation: proto.Operation, scope: Scope) -> dict[str, list[Operand]]:
         operands = {
@@ -127,7 +146,7 @@ class _Walk:
         return Operand(stated, partial(read_value, value, stated))
 
     def declare(self, outer: Scope, values: Iterable[proto.NamedValueType]) -> Scope:
-        return {**outer, **{value.name: Operand(self.read(value.type)) for value in values}}
+        return {**outer, **{value.name: Operand(self.read(value.type), constant=False) for value in values}}
 
     def read(self, message: proto.ValueType) -> Type:
         key = message.SerializeToString()
@@ -141,4 +160,5 @@ def _result(arguments: Arguments, type: Type) -> Operand:
     if arguments.op_type == "const":
         made = arguments.operands.get("val")
         return Operand(type, lambda: made[0].value if made else None)
-    return Operand(type, value=infer_value(arguments, type))
+    constant = all(operand.constant for operands in arguments.operands.values() for operand in operands)
+    return Operand(type, value=infer_value(arguments, type), constant=constant)

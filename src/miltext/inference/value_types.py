@@ -92,6 +92,38 @@ def join(first: Type, second: Type) -> Type:
     return None
 
 
+def is_known(type: Type) -> bool:
+    """Whether nothing but sizes is missing, so that the type can be written."""
+    if isinstance(type, ListType):
+        return is_known(type.element)
+    if isinstance(type, TupleType):
+        return all(map(is_known, type.types))
+    if isinstance(type, DictionaryType):
+        return is_known(type.key) and is_known(type.value)
+    return is_known(type.wrapped) if isinstance(type, StateType) else type is not None
+
+
+def spelled(type: Type, dialect: str = "1.3") -> str:
+    """A type as MIL text of the dialect writes it; what is not known of it is in words."""
+    if isinstance(type, TensorType):
+        if not type.shape and dialect == "1.3":
+            return type.dtype
+        return f"tensor<{type.dtype}, [{', '.join(map(_size, type.shape))}]>"
+    if isinstance(type, ListType):
+        return f"list<{spelled(type.element, dialect)}, {_size(type.length)}>"
+    if isinstance(type, TupleType):
+        return f"tuple<{', '.join(spelled(part, dialect) for part in type.types)}>"
+    if isinstance(type, DictionaryType):
+        return f"dict<{spelled(type.key, dialect)}, {spelled(type.value, dialect)}>"
+    if isinstance(type, StateType):
+        return f"state<{spelled(type.wrapped, dialect)}>"
+    return "an unknown type"
+
+
+def _size(size: Dimension) -> str:
+    return "?" if size is None else str(size)
+
+
 def read_type(message: proto.ValueType) -> Type:
     """The type that a `ValueType` states; None where it states none, or no rank, or an unknown data type."""
     kind = message.WhichOneof("type")

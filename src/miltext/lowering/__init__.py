@@ -14,6 +14,7 @@ from typing import Any
 from lark import Transformer
 
 from miltext.grammar import load_grammar
+from miltext.literals import shown
 from miltext.lowering.names import name_bytes, string_bytes, whole_number
 from miltext.lowering.refusal import Refused as Refused
 from miltext.lowering.types import (
@@ -33,6 +34,7 @@ from miltext.lowering.types import (
 )
 from miltext.lowering.values import (
     AnyKind,
+    ArrayFile,
     BlobLiteral,
     Elided,
     Fixed,
@@ -59,6 +61,7 @@ OPERATION_TYPE, OPERATION_INPUTS, OPERATION_OUTPUTS, OPERATION_BLOCKS, OPERATION
 TENSOR_TYPE_ATTRIBUTES = tag(4)
 BINDINGS, BINDING_NAME, BINDING_VALUE = tag(1), tag(1), tag(2)
 
+_INFER = "or have `miltext infer` fill in the draft"
 _PLAIN_ARGUMENT = re.compile(r"([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)")
 
 Entries = dict[bytes, bytes]
@@ -77,7 +80,7 @@ def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
     members: Entries = {}
     for token, key, value in pairs:
         if key in members:
-            raise Refused("MIL103", f"there is already {noun} named `{token}` here", token)
+            raise Refused("MIL103", f"there is already {noun} named `{shown(token)}` here", token)
         members[key] = value
     return members
 
@@ -113,7 +116,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         """`program(1.3) [a = v] { ... }` -> Program"""
         _, _, dialect, _, *fields, attributes, _ = children[: children.index("{") + 1]
         if dialect not in DIALECTS:
-            raise Refused("MIL101", f"there is no version {dialect} of MIL text; write 1.0 or 1.3", dialect)
+            raise Refused("MIL101", f"there is no version {shown(dialect)} of MIL text; write 1.0 or 1.3", dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
         if len({field[0] for field in fields}) != len(fields):
             raise Refused("MIL103", "`$version` and `$doc` may each stand once")
@@ -145,6 +148,8 @@ class Lowering(Transformer):  # type: ignore[type-arg]
     def opset(self, children: list[Any]) -> bytes:
         """`<ios18>`"""
         return opset_bytes(children[1])
+
+    operation_opset = opset
 
     def parameters(self, children: list[Any]) -> list[bytes]:
         """`(tensor<fp16, [1]> x, ...)`"""
@@ -201,6 +206,10 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
         return repeated(OPERATION_OUTPUTS, children[::2])
 
+    def draft_value(self, children: list[Any]) -> bytes:
+        """`_ y`"""
+        raise Refused("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
+
     # ---- arguments and attributes
 
     def plain_arguments(self, children: list[Any]) -> bytes:
@@ -239,6 +248,10 @@ class Lowering(Transformer):  # type: ignore[type-arg]
     def unset_binding(self, children: list[Any]) -> bytes:
         """`$unset`"""
         return b""
+
+    def draft_binding(self, children: list[Any]) -> bytes:
+        """`[0, 1]`"""
+        raise Refused("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
 
     def plain_attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y")]`, read as one token"""
@@ -405,6 +418,10 @@ class Lowering(Transformer):  # type: ignore[type-arg]
     def elided(self, children: list[Any]) -> Elided:
         """`$elided(1000, "sha256:...")`"""
         return Elided(children)
+
+    def array_file(self, children: list[Any]) -> ArrayFile:
+        """`$npy("weights/w.npy")`"""
+        return ArrayFile(children)
 
     def nothing(self, children: list[Any]) -> Fixed:
         """`$tensor`, `$empty`, `$unset`"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from miltext.literals import LiteralError, unquote
+from miltext.literals import LiteralError, shown, unquote
 from miltext.lowering.refusal import Refused
 from miltext.names import RESERVED
 
@@ -31,7 +31,7 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
     """A decimal integer of at most so many bits."""
     digits = token.lstrip("+-")
     if not digits.isdecimal() or not digits.isascii():
-        raise Refused("MIL021", f"expected a whole number, found `{token}`", token)
+        raise Refused("MIL021", f"expected a whole number, found `{shown(token)}`", token)
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     number = int(token) if len(digits.lstrip("0")) < 40 else most + 1  # Python reads no integer of any length
     if not least <= number <= most:

@@ -9,7 +9,7 @@ from typing import Any
 
 from miltext.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.encoding import encode, encode_list
-from miltext.literals import LiteralError, elements
+from miltext.literals import LiteralError, elements, shown
 from miltext.lowering.names import string_bytes, whole_number
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
@@ -95,7 +95,10 @@ def _place(raw: str | Raw) -> str | None:
 def text_content(value_type: LoweredType, raw: str) -> bytes:
     """The content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
     if value_type.kind == "list" and raw[0] == "[":
-        return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
+        try:
+            return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
+        except Refused as failure:  # its place is a part of `raw`, which the trace does not know
+            raise Refused(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
     shape, dtype = _literal_shape(value_type, raw), value_type.dtype
@@ -103,7 +106,7 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if raw[0] == "[":
         return tensor_content(dtype, list_values(raw, shape, dtype))
     if shape:
-        raise Refused("MIL022", f"expected a list nested like its type's shape, found `{raw[:40]}`", raw)
+        raise Refused("MIL022", f"expected a list nested like its type's shape, found `{shown(raw)}`", raw)
     return tensor_content(dtype, element_values([raw], dtype, raw))
 
 
@@ -148,7 +151,7 @@ def _repeated(data: bytes | list[int]) -> bytes:
 
 def _string(text: str, place: str) -> bytes:
     if text[0] != '"':
-        raise Refused("MIL021", f"expected a string, found `{text[:40]}`", place)
+        raise Refused("MIL021", f"expected a string, found `{shown(text)}`", place)
     return string_bytes(text)
 
 
@@ -334,8 +337,20 @@ class Elided(Raw):
     def content(self, value_type: LoweredType) -> bytes:
         raise Refused(
             "MIL107",
-            f"this literal of {self.children[2]} elements was left out when the text was printed; "
+            f"this literal of {shown(self.children[2])} elements was left out when the text was printed; "
             "print without --elide to have it",
+            self.place,
+        )
+
+
+class ArrayFile(Raw):
+    """`$npy("weights/w.npy")`: the values of an array in a file beside the text; only a build reads it."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise Refused(
+            "MIL111",
+            "this value is in a .npy file, and a text by itself has only what is written in it; "
+            "`miltext build` puts the array into a model's weight file",
             self.place,
         )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext import coremldata, metadata_json
 from miltext.coremldata import CoreMLData, parse_coremldata, parse_names
 from miltext.diagnostics import ModelError, warning
+from miltext.interfaces import interfaces
 from miltext.metadata_json import Interface, MetadataJson
 from miltext.models.contents import decode, read_inside
 from miltext.models.model import PROGRAM, Model
@@ -56,7 +57,9 @@ class BundleModel(Model):
     def program(self) -> Program:
         if self.text is None:
             raise self._no_program()
-        return parse_text(self.text, self.name)
+        program = parse_text(self.text, self.name)
+        self.interfaces = interfaces(program)
+        return program
 
     @property
     def specification_version(self) -> int | None:

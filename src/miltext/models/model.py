@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,12 @@ from miltext.literals import quote
 from miltext.models.refusals import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from miltext.interfaces import Interface
+    from miltext.model_weights import Weights
+    from miltext.proto import Metadata, ModelDescription, Program
     from miltext.proto import Model as Spec
-    from miltext.proto import ModelDescription, Program
 
 PROGRAM = "mlProgram"
 """The type of a model that is an ML Program: the name of its field in `Model`."""
@@ -25,7 +30,8 @@ class Model:
     `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `name` is what errors
     call it, `path` what was opened (None for standard input), `model_path` the folder that `@model_path` means (None
     where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as properties are
-    read that have something to be said about.
+    read that have something to be said about. `interfaces` are those of the program's functions as it was read, before
+    any change, where a description goes with it; known once `program` was asked for.
     """
 
     def __init__(
@@ -37,6 +43,8 @@ class Model:
         self.model_path = model_path
         self.pipeline_name = pipeline_name
         self.warnings: list[Diagnostic] = []
+        self.interfaces: dict[str, Interface] = {}
+        self.keeps: object = None  # what must last as long as the model: a temporary folder
 
     @property
     def type(self) -> str:
@@ -70,6 +78,32 @@ class Model:
     def description(self) -> ModelDescription | None:
         """The ModelDescription, None where there is none."""
         return None
+
+    @property
+    def metadata(self) -> Metadata | None:
+        """The Metadata of the description: author, license, what its users defined; None where there is none."""
+        description = self.description
+        return description.metadata if description is not None and description.HasField("metadata") else None
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The weights by name or by Value, as numpy arrays; nothing is read before it is asked for."""
+        from miltext.model_weights import Weights
+
+        return Weights(self.program, self.model_path)
+
+    def save(
+        self, path: str | os.PathLike[str], *, force: bool = False, progress: Callable[[int], object] | None = None
+    ) -> list[Diagnostic]:
+        """Write the model, with the changes made to `program`, as an `.mlpackage` or `.mlmodel`.
+
+        What is there is replaced only with `force`, and only when all is written; `path` may be where the model came
+        from. `progress` is told how many bytes of weights each piece written has. Returns the warnings there are.
+        Raises FileExistsError, OSError, and ModelError as `miltext.building.build.build` does.
+        """
+        from miltext.building.build import build
+
+        return build(self, path, force=force, progress=progress)
 
     @property
     def models(self) -> Sequence[Model]:

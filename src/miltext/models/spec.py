@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from miltext.interfaces import interfaces
 from miltext.models.model import PROGRAM, Model
 from miltext.models.refusals import refusal
 from miltext.proto import Int64FeatureType, ModelDescription, Program
@@ -44,6 +45,7 @@ class SpecModel(Model):
     def program(self) -> Program:
         if self.type != PROGRAM:
             raise self._no_program()
+        self.interfaces = interfaces(self._spec.mlProgram)
         return self._spec.mlProgram
 
     @property

@@ -1,0 +1,47 @@
+// Starts `miltext lsp`, where that command can be found; without it highlighting and snippets still work.
+"use strict";
+
+const { execFile } = require("node:child_process");
+const { promisify } = require("node:util");
+const vscode = require("vscode");
+const { LanguageClient } = require("vscode-languageclient/node");
+
+let client;
+let output;
+
+async function start() {
+  const command = vscode.workspace.getConfiguration("mil").get("server.path");
+  try {
+    await promisify(execFile)(command, ["lsp", "--help"]);
+  } catch (error) {
+    output.info(`There is no language server: ${error.message}`);
+    output.info("Install it with `pip install 'miltext[lsp]'`, or name its place in the setting mil.server.path.");
+    return;
+  }
+  const server = { command, args: ["lsp"] };
+  client = new LanguageClient("mil", "MIL", server, { documentSelector: [{ language: "mil" }], outputChannel: output });
+  await client.start();
+}
+
+async function stop() {
+  const running = client;
+  client = undefined;
+  await running?.dispose();
+}
+
+async function restart() {
+  await stop();
+  await start();
+}
+
+async function activate(context) {
+  output = vscode.window.createOutputChannel("MIL", { log: true });
+  context.subscriptions.push(
+    output,
+    vscode.commands.registerCommand("mil.restartServer", restart),
+    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("mil.server") && restart()),
+  );
+  await start();
+}
+
+module.exports = { activate, deactivate: stop };

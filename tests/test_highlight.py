@@ -1,0 +1,156 @@
+"""The Pygments lexer: its tokens, held against goldens and against the parser's view of the same text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from conftest import GOLDEN, Check, corpus_files
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename, guess_lexer
+from pygments.token import Error, Token, Whitespace, _TokenType
+from strategies import any_programs
+from test_language_page import examples
+from token_roles import CLASSES, contradictions
+
+from miltext import ParseError, PrintError, parse, to_text
+from miltext.dtypes import DTYPES
+from miltext.highlight import MilLexer
+from miltext.proto import Program
+from miltext.vocabulary import keywords, keywords_of_the_grammar, operation_names, parameter_names, type_names
+
+FOLDER = GOLDEN / "highlight"
+PARSED = corpus_files("apple/*.mil", "handwritten/*.mil", "runtime_dumps/*.mil", "pairs/*/*.mil", "bundles/*/*.mil")
+
+NAMES = {token: str(token).removeprefix("Token.") for tokens in CLASSES.values() for token in tokens}
+
+
+def tokens(text: str) -> list[tuple[int, _TokenType, str]]:
+    return list(MilLexer().get_tokens_unprocessed(text))
+
+
+def named(token: _TokenType) -> str:
+    return str(token).removeprefix("Token.")
+
+
+def disagreements(text: str) -> list[str]:
+    return contradictions(text, ((start, named(token), piece) for start, token, piece in tokens(text)), NAMES)
+
+
+def classes(text: str) -> dict[str, _TokenType]:
+    return {piece: token for _, token, piece in tokens(text)}
+
+
+@pytest.mark.parametrize("name", ["everything", "broken"])
+def test_tokens_are_those_of_the_golden(name: str, matches_golden: Check) -> None:
+    found = tokens((FOLDER / f"{name}.mil").read_text(encoding="utf-8"))
+    lines = [f"{named(token):22} {piece!a}\n" for _, token, piece in found if token is not Whitespace]
+    matches_golden(FOLDER / f"{name}.tokens", "".join(lines))
+
+
+@pytest.mark.parametrize("path", [FOLDER / "everything.mil", FOLDER / "broken.mil", *corpus_files("**/*.mil")])
+def test_tokens_join_to_the_text(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lexer = MilLexer(stripnl=False, ensurenl=False)
+    assert "".join(piece for _, piece in lexer.get_tokens(text)) == text
+
+
+@pytest.mark.parametrize("path", [FOLDER / "everything.mil", *corpus_files("**/*.mil")])
+def test_real_text_has_no_error_token(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [(start, piece) for start, token, piece in tokens(text) if token is Error] == []
+
+
+@pytest.mark.parametrize("path", [FOLDER / "everything.mil", *PARSED])
+def test_a_token_is_what_the_parser_takes_it_for(path: Path) -> None:
+    assert disagreements(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("text", examples())
+def test_the_page_of_the_language_is_highlighted_as_it_parses(text: str) -> None:
+    assert disagreements(text) == []
+
+
+@given(any_programs)
+def test_printed_programs_are_highlighted_as_they_parse(program: Program) -> None:
+    try:
+        text = to_text(program)
+    except PrintError:
+        reject()  # what no text can say
+    assert disagreements(text) == []
+
+
+@given(st.lists(st.sampled_from([*'ab0 .,;:=<>()[]{}$"\\/*\n-?', "func ", "program", "tensor", "$unset", "inf"])))
+def test_any_text_comes_back_whole(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = tokens(text)
+    assert "".join(piece for _, _, piece in found) == text
+    assert all(piece for _, _, piece in found)
+    try:
+        parse(text)
+    except ParseError:
+        return
+    assert Error not in {token for _, token, _ in found}
+
+
+@pytest.mark.parametrize("char", ["\0", "\x85", "\u202e", "\u2066", "\ufeff"])
+@pytest.mark.parametrize("place", ["// a %s b\n", "/* a %s b */", 'string("a %s b")', "func %s main"])
+def test_a_character_that_hides_something_is_an_error(place: str, char: str) -> None:
+    assert classes(place % char)[char] is Error
+
+
+def test_an_example_alone_is_highlighted_too() -> None:
+    found = classes('tensor<fp16, [1]> y = relu(x = a)[name = string("y")];\nint32(-1)\nlist<string, 2>(["ane"])')
+    wanted = {"tensor": Token.Keyword.Type, "relu": Token.Name.Builtin, "x": Token.Name.Attribute, "a": Token.Name}
+    wanted |= {"-1": Token.Literal.Number.Integer, "list": Token.Keyword.Type}
+    assert {piece: found[piece] for piece in wanted} == wanted
+
+
+# ---- the vocabulary
+
+
+def test_keywords_are_those_of_the_grammar() -> None:
+    assert keywords() == keywords_of_the_grammar(), "run editors/generate.py"
+
+
+def test_the_golden_has_every_keyword() -> None:
+    pieces = {*classes((FOLDER / "everything.mil").read_text(encoding="utf-8"))}
+    assert {word for kind in keywords() for word in kind} <= pieces
+
+
+def test_every_word_of_the_tables_is_known() -> None:
+    assert {*type_names()} >= {dtype.name for dtype in DTYPES}
+    assert {classes(f"{name} x = conv();")[name] for name in type_names()} == {Token.Keyword.Type}
+    assert {classes(f"x = {name}();")[name] for name in operation_names()} == {Token.Name.Builtin}
+    assert {"x", "keep_dims", "loop_vars", "interleave"} <= {*parameter_names()}
+
+
+# ---- how it is found
+
+
+def test_pygments_finds_it_by_name_and_file() -> None:
+    if not any(entry.value == "miltext.highlight:MilLexer" for entry in metadata.entry_points(group="pygments.lexers")):
+        pytest.skip("miltext is not installed here, so that Pygments cannot know its entry point")
+    assert isinstance(get_lexer_by_name("mil"), MilLexer)
+    assert isinstance(get_lexer_for_filename("a/model.mil"), MilLexer)
+    assert isinstance(guess_lexer("program(1.3)\n{\n    func main<ios18>(int32 x) {\n        } -> (x);\n}\n"), MilLexer)
+
+
+@pytest.mark.parametrize("text", ["program(1.0)\n{}", "// a\n/* b */ program ( 1.3 )", "\n\nprogram(1.3) [a"])
+def test_a_program_is_guessed(text: str) -> None:
+    assert MilLexer.analyse_text(text) > 0.9
+
+
+@pytest.mark.parametrize("text", ["", "program", "program main;", "int main() { return 0; }", "-- program(1.3)"])
+def test_other_text_is_not(text: str) -> None:
+    assert MilLexer.analyse_text(text) == 0
+
+
+def test_it_loads_without_what_only_parsing_needs() -> None:
+    code = "import sys, miltext.highlight; print(*{'lark', 'numpy', 'google', 'miltext.grammar'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
