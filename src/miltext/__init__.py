@@ -3,6 +3,7 @@
     program = miltext.parse(text)        # MIL text -> Program
     text = miltext.to_text(program)      # Program -> MIL text, losslessly
     text = miltext.format_text(text)     # canonical layout, comments kept
+    findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
@@ -14,8 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from miltext.building.build import build
+    from miltext.checking import check
     from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
+    from miltext.diffing import Difference, diff
+    from miltext.drafts import infer_draft
     from miltext.formatter import format_text
+    from miltext.inference import infer_types
     from miltext.models import Model, load
     from miltext.parser import parse
     from miltext.printing import to_text
@@ -23,8 +29,13 @@ if TYPE_CHECKING:
     from miltext.strictness import strict_findings
 
 _HOMES = {
+    "building.build": ("build",),
+    "checking": ("check",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
+    "diffing": ("Difference", "diff"),
+    "drafts": ("infer_draft",),
     "formatter": ("format_text",),
+    "inference": ("infer_types",),
     "models": ("Model", "load"),
     "parser": ("parse",),
     "printing": ("to_text",),
@@ -35,6 +46,7 @@ _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name 
 
 __all__ = [
     "Diagnostic",
+    "Difference",
     "MiltextError",
     "Model",
     "ModelError",
@@ -43,7 +55,12 @@ __all__ = [
     "PrintError",
     "SourceMap",
     "Span",
+    "build",
+    "check",
+    "diff",
     "format_text",
+    "infer_draft",
+    "infer_types",
     "load",
     "parse",
     "parse_with_source",

@@ -11,7 +11,21 @@ VERBS = {
     "print": "Print a model's program as MIL text.",
     "parse": "Turn MIL text into a serialized Program.",
     "fmt": "Lay MIL text out canonically, comments kept.",
+    "check": "Say all that is wrong with programs.",
+    "infer": "Fill in the types that a draft leaves out.",
+    "build": "Write a model from text, or from a compiled model.",
+    "weights": "List a model's weights, or save them as .npy files.",
+    "rename": "Rename a value, an input or an output.",
+    "expose": "Make inner values outputs of a model.",
+    "locate": "Tell which operation stands at a line of model.mil.",
+    "info": "Tell what a model holds.",
+    "diff": "Tell what is different between two models.",
+    "git": "Let git show models as text.",
+    "sidecar": "Write a model's text beside it, for review.",
 }
+
+SERVANTS = ("textconv", "difftool")
+"""Verbs for git to call, which no list shows."""
 
 EPILOG = """\b
 Examples:
@@ -21,7 +35,6 @@ Examples:
   miltext fmt --check *.mil
 \b
 Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a missing extra.
-Documentation: https://github.com/miltext/miltext
 """
 
 
@@ -32,7 +45,7 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS:
+        if name not in VERBS and name not in SERVANTS:
             return None
         command: click.Command = import_module(f"miltext.cli.{name}_verb").command
         return command
@@ -82,7 +95,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 )
 @click.pass_context
 def command(ctx: click.Context, color: str) -> None:
-    """Core ML's MIL programs as text: print, write, format and compare them."""
+    """Core ML's MIL programs as text: print, edit, build, check and compare them."""
     ctx.obj = color
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -11,27 +15,50 @@ from miltext.cli.streams import WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
 from miltext.files import write_atomically
 
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+
 EPILOG = """\b
 Examples:
   miltext fmt model.mil                  # in place
   miltext fmt --check .                  # every .mil below; exit 1 if one would change
   miltext fmt --diff model.mil
+  miltext fmt --width 120 mine.mil       # long argument lists broken, an item a line
   miltext fmt - < model.mil
 """
+
+ENOUGH = 1 << 18
+"""From this many bytes on, several files are worked on by several processes, which take a while to start."""
+
+
+class Outcome(NamedTuple):
+    """What became of one file: its text as it was and as it should be, or what is wrong with it."""
+
+    name: str
+    text: str | None = None
+    formatted: str | None = None
+    findings: Sequence[Diagnostic] = ()
+    path: str | None = None
 
 
 @click.command("fmt", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option("--check", is_flag=True, help="Write nothing; list what would change, and exit with 1 if anything would.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, and exit with 1 if anything would.")
-def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
+@click.option(
+    "--width",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Break lists of arguments in lines of more than N columns; without it, an operation is one line.",
+)
+def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) -> None:
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
     Comments and numbers are kept as they are. Before a file is written, its program is proven to be the same.
     """
     if not paths:
         raise click.UsageError("name the files or folders to format, or `-` for standard input")
-    results = [_format(name, check, diff) for name in _files(paths)]
+    results = [_settle(outcome, check, diff) for outcome in _outcomes(_files(paths), width)]
     if False in results:
         sys.exit(WRONG)
 
@@ -46,15 +73,36 @@ def _files(paths: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _format(name: str, check: bool, diff: bool) -> bool:
-    """Format one file; whether it is right, or as asked made so."""
+def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
+    """The outcome of each file, in order; many are worked on at once."""
+    work = partial(_format, width=width)
+    processes = min(len(names), os.cpu_count() or 1)
+    if processes < 2 or "-" in names or sum(os.path.getsize(name) for name in names) < ENOUGH:
+        yield from map(work, names)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(work, names)
+
+
+def _format(name: str, width: int | None) -> Outcome:
+    """Format one file, without writing it."""
     from miltext.formatter import verified_format
+    from miltext.models.contents import decode
 
     try:
-        text = _read(name)
-        formatted = verified_format(text, path=name)
+        text = decode(read_stdin() if name == "-" else Path(name).read_bytes(), name)
+        return Outcome(name, text, verified_format(text, width=width, path=name))
     except MiltextError as error:
-        show(error.diagnostics, error.text, error.path)
+        return Outcome(name, error.text, None, error.diagnostics, error.path)
+
+
+def _settle(outcome: Outcome, check: bool, diff: bool) -> bool:
+    """Do with an outcome as asked; whether the file is right, or made so."""
+    name, text, formatted = outcome.name, outcome.text, outcome.formatted
+    if text is None or formatted is None:
+        show(outcome.findings, text, outcome.path)
         return False
     if diff:
         write_text("-", _difference(name, text, formatted))
@@ -66,12 +114,6 @@ def _format(name: str, check: bool, diff: bool) -> bool:
         write_atomically(Path(name), [formatted.encode()])
         click.echo(f"reformatted {name}", err=True)
     return formatted == text or not (check or diff)
-
-
-def _read(name: str) -> str:
-    from miltext.models.contents import decode
-
-    return decode(read_stdin() if name == "-" else Path(name).read_bytes(), name)
 
 
 def _difference(name: str, text: str, formatted: str) -> list[str]:

@@ -2,67 +2,148 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import load_model, model_argument, output_option, show, show_strict_findings, write_text
-from miltext.diagnostics import PrintError, error
+from miltext.cli.streams import (
+    OptionalNumbers,
+    load_model,
+    model_argument,
+    output_option,
+    show,
+    show_strict_findings,
+    write_text,
+)
+from miltext.diagnostics import PrintError, error, warning
 from miltext.printing import pieces
 
 if TYPE_CHECKING:
+    from miltext.model_weights import BlobFolder
     from miltext.models import Model
     from miltext.proto import Program
+    from miltext.weight_paths import WeightsError
 
 EPILOG = """\b
 Examples:
   miltext print Model.mlpackage
   miltext print Model.mlmodelc --dialect 1.0 -o model.mil
   miltext print Model.mlpackage --elide 16 | less
+  miltext print Model.mlpackage --annotate                  # what the weights are
   miltext print Model.mlpackage --as-coremlc | sed -n 7p    # what `model.mil:7:12` speaks of
+  miltext print Model.mlpackage --compact | less
+  miltext print Model.mlpackage --html -o model.html
   git show HEAD:model.mlmodel | miltext print
 """
 
 
-@click.command("print", epilog=EPILOG)
+@click.command("print", cls=OptionalNumbers, epilog=EPILOG)
 @model_argument
 @output_option("Write to FILE instead of standard output.")
 @click.option(
     "--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", show_default=True, help="The version of MIL text."
 )
 @click.option(
-    "--floats", type=click.Choice(["hex", "decimal"]), default="hex", show_default=True, help="How floats are written."
+    "--floats", type=click.Choice(["hex", "decimal"]), help="How floats are written: hex, or decimal with --compact."
 )
 @click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
+@click.option(
+    "--compact", is_flag=True, help="For reading: constants in their place of use, weights by digests; not lossless."
+)
+@click.option("--html", is_flag=True, help="A page of its own: linked values, folding blocks, a find box.")
 @click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
 @click.option("--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn of what is unproven.")
 @click.option("--verify-roundtrip", is_flag=True, help="Prove that the text reads back as the same Program.")
+@click.option(
+    "--inline-weights",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=sys.maxsize,
+    metavar="MAX",
+    help="Write the values of weights into the text, of those with no more than MAX elements if it is given.",
+)
+@click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @click.option("--model", "nested", metavar="PATH", help="A model inside a pipeline, by index or name: 1, 1/0.")
 def command(
-    model: str, output: str, nested: str | None, as_coremlc: bool, verify_roundtrip: bool, **style: Any
+    model: str,
+    output: str,
+    nested: str | None,
+    compact: bool,
+    html: bool,
+    as_coremlc: bool,
+    verify_roundtrip: bool,
+    inline_weights: int | None,
+    annotate: bool,
+    **style: Any,
 ) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
     loaded = load_model(model, nested)
-    if as_coremlc:
-        style = _as_coremlc(loaded, style)
-    if not (verify_roundtrip or style["strict"]):
-        write_text(output, pieces(loaded.program, **style))
+    style["floats"] = style["floats"] or ("decimal" if compact else "hex")
+    if compact or html:
+        if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.pop("strict"):
+            raise click.UsageError("of the options, --compact and --html go with --dialect, --floats and --elide only")
+        write_text(output, _for_reading(loaded, compact, html, style))
         return
-    text = "".join(pieces(loaded.program, **style))
+    program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
+    if as_coremlc:
+        style = _as_coremlc(loaded, style, annotate)
+    elif annotate:
+        style["annotate"] = _weight_files(loaded)
+    if not (verify_roundtrip or style["strict"]):
+        write_text(output, pieces(program, **style))
+        return
+    text = "".join(pieces(program, **style))
     if style["strict"]:
         show_strict_findings(text)
     if verify_roundtrip:
-        _prove(text, loaded.program)
+        _prove(text, program)
     write_text(output, [text])
 
 
-def _as_coremlc(model: Model, style: dict[str, Any]) -> dict[str, Any]:
+def _weight_files(model: Model) -> BlobFolder:
+    from miltext.model_weights import BlobFolder
+
+    return BlobFolder(model.model_path)
+
+
+def _with_weights(model: Model, most: int) -> Program:
+    """The model's program with the values of weights of at most that many elements in it."""
+    from miltext.weight_printing import inline_weights
+
+    return inline_weights(model.program, _weight_files(model), most)
+
+
+def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
+    """The compact text, or a page of that or of the usual one."""
+    made = _compact(model, style) if compact else pieces(model.program, **style)
+    if not html:
+        return made
+    from miltext.html_page import page
+
+    return [page("".join(made), model.name)]
+
+
+def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
+    """The compact text, with one warning if there are weights that cannot be read."""
+    from miltext.compact import compact_pieces
+
+    unread: list[WeightsError] = []
+    yield from compact_pieces(model, on_unread=unread.append, **style)
+    if unread:
+        message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
+        show([warning("MIL302", message)], None, model.name)
+
+
+def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str, Any]:
     """The arguments for what Apple's compiler would write."""
-    if (style["dialect"], style["floats"], style["elide"]) != ("1.3", "hex", None):
-        raise click.UsageError("--as-coremlc has no choice of --dialect, --floats or --elide: the compiler decides")
+    if (style["dialect"], style["floats"], style["elide"], annotate) != ("1.3", "hex", None, False):
+        message = "--as-coremlc has no choice of --dialect, --floats, --elide or --annotate: the compiler decides"
+        raise click.UsageError(message)
     version = model.specification_version
     known = {"description": model.description, **({"specification_version": version} if version else {})}
     return {**style, **known, "as_coremlc": True, "on_warning": lambda warning: show([warning], None, model.name)}

@@ -36,6 +36,28 @@ def output_option(help: str) -> Callable[[Callable[..., None]], Callable[..., No
     return click.option("-o", "--output", metavar="FILE", default="-", help=help)
 
 
+class OptionalNumbers(click.Command):
+    """A command with options whose number may be left out, as in `--option`, `--option 5` or `--option=5`.
+
+    What follows such an option and is no number is not its: it may be the model's name.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        optional = {
+            name: each.flag_value
+            for each in self.params
+            if isinstance(each, click.Option) and type(each.flag_value) is int
+            for name in each.opts
+        }
+        for index, word in enumerate(args):
+            following = args[index + 1] if index + 1 < len(args) else ""
+            if word == "--":
+                break
+            if word in optional and not following.isdecimal():
+                args[index] = f"{word}={optional[word]}"
+        return super().parse_args(ctx, args)
+
+
 def load_model(name: str, nested: str | None = None) -> Model:
     """The model of that path, or on standard input."""
     from miltext.models import load, read
@@ -78,16 +100,16 @@ def write_bytes(output: str, pieces: Iterable[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
-def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) -> None:
-    """Diagnostics on standard error."""
+def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, *, err: bool = True) -> None:
+    """Diagnostics on standard error, or on standard output where they are what was asked for."""
     from miltext.diagnostics import render
 
     for diagnostic in diagnostics:
         shown = render(diagnostic, text, path)
         word = f"{diagnostic.severity}[{diagnostic.code}]"
-        if colored(sys.stderr):
+        if colored(sys.stderr if err else sys.stdout):
             shown = shown.replace(word, click.style(word, fg=COLORS[diagnostic.severity], bold=True), 1)
-        click.echo(shown, err=True, color=True)
+        click.echo(shown, err=err, color=True)
 
 
 def colored(stream: object) -> bool:

@@ -1,0 +1,279 @@
+"""Descriptions from MIL types: what Core ML tells an app about a model's inputs, states and outputs.
+
+How each type is described is what coremltools 9.0 writes (`converters/mil/backend/mil/load.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from miltext.building.refusals import caution, refusal
+from miltext.interfaces import interfaces, type_text
+from miltext.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
+from miltext.proto import ArrayFeatureType, FeatureDescription, FeatureType, ModelDescription
+from miltext.tensor_data import tensor_dtype, tensor_shape
+from miltext.traversal import own_block
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.interfaces import Interface
+    from miltext.proto import FunctionDescription, Program, ValueType
+
+ELEMENTS = {
+    "fp16": ArrayFeatureType.FLOAT16,
+    "fp32": ArrayFeatureType.FLOAT32,
+    "fp64": ArrayFeatureType.DOUBLE,
+    "int32": ArrayFeatureType.INT32,
+    "int8": ArrayFeatureType.INT8,
+}
+"""The data types that a multi-array has."""
+
+SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10}
+"""The specification version that brought an element type to multi-arrays."""
+
+SEVERAL_FUNCTIONS = STATES = 9
+"""The specification version that brought them."""
+
+DEFAULT_FUNCTION = "main"
+ANY_SIZE = -1
+"""A range's upper bound where it has none."""
+
+
+def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
+    """A description made of nothing but the program, and what had to be guessed."""
+    described = ModelDescription()
+    warnings = update(described, {}, program, interfaces(program))
+    return described, warnings
+
+
+def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
+    """The description of one input, state or output, by the MIL type that it has.
+
+    Raises ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
+    """
+    noun = f"the {side} `{name}` of `{function}`"
+    if value_type is None:
+        raise refusal("MIL422", f"{noun} is made by nothing")
+    made = _feature_type(value_type, side)
+    if made is None:
+        raise refusal("MIL420", f"{noun} is a {type_text(value_type)}, which no description of Core ML's has")
+    return FeatureDescription(name=name, type=made)
+
+
+def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
+    kind, made = value_type.WhichOneof("type"), FeatureType()
+    if kind == "stateType":
+        array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
+        if array is None or array.WhichOneof("ShapeFlexibility"):
+            return None
+        made.stateType.arrayType.CopyFrom(array)
+    elif kind == "dictionaryType":
+        key = tensor_dtype(value_type.dictionaryType.keyType)
+        if key is None or key.name not in ("string", "int64"):
+            return None
+        getattr(made.dictionaryType, f"{key.name}KeyType").SetInParent()
+    elif _is_label(value_type):
+        dtype = tensor_dtype(value_type)
+        getattr(made, f"{dtype.name}Type" if dtype else "").SetInParent()
+    else:
+        array = _array(value_type, side)
+        if array is None:
+            return None
+        made.multiArrayType.CopyFrom(array)
+    return made
+
+
+def _is_label(value_type: ValueType) -> bool:
+    """Whether a type is that of a class label: one string, or one int64."""
+    dtype = tensor_dtype(value_type)
+    return dtype is not None and dtype.name in ("string", "int64") and tensor_shape(value_type) == ()
+
+
+def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
+    """A multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
+    dtype, tensor = tensor_dtype(value_type), value_type.tensorType
+    if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
+        return None
+    made = ArrayFeatureType(dataType=ELEMENTS[dtype.name])
+    shape = tensor_shape(value_type)
+    if shape is not None:
+        made.shape.extend(shape or ((1,) if side == "input" else ()))
+    elif any(dimension.unknown.variadic for dimension in tensor.dimensions):
+        return None
+    elif side != "output":
+        for dimension in tensor.dimensions:
+            size = dimension.constant.size if dimension.WhichOneof("dimension") == "constant" else None
+            made.shape.append(1 if size is None else size)
+            made.shapeRange.sizeRanges.add(
+                lowerBound=1 if size is None else size, upperBound=ANY_SIZE if size is None else size
+            )
+    return made
+
+
+# ---- an edited program under the description of the original
+
+
+def update(
+    description: ModelDescription, before: dict[str, Interface], program: Program, after: dict[str, Interface]
+) -> list[Diagnostic]:
+    """Make a description fit a program that was changed, and say what could not be kept.
+
+    What has the name and type that it had `before` keeps its entry, and one that was only renamed keeps all but the
+    name. Entries for what is new or has another type are made from the type; those for what is gone are removed.
+    Raises ModelError as `feature` does.
+    """
+    renamed = _renamed(before, after)
+    before = {renamed.get(name, name): interface for name, interface in before.items()}
+    warnings: list[Diagnostic] = []
+    if not description.functions and len(after) < 2:
+        for name, interface in after.items():
+            warnings += _update_side(description, before.get(name), interface, name)
+            _name_predictions(description, program, name, name not in before)
+        return warnings
+    _list_functions(description, before, renamed)
+    for index in reversed(range(len(description.functions))):
+        name = description.functions[index].name
+        if name in before and name not in after:
+            del description.functions[index]
+    listed = {function.name: function for function in description.functions}
+    for name, interface in after.items():
+        function = listed.get(name) or description.functions.add(name=name)
+        warnings += _update_side(function, before.get(name), interface, name)
+        _name_predictions(function, program, name, name not in before)
+    if description.defaultFunctionName not in after:
+        description.defaultFunctionName = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
+    return warnings
+
+
+def _list_functions(description: ModelDescription, before: dict[str, Interface], renamed: dict[str, str]) -> None:
+    """Have the description list its functions, as it does where there are several; each under its new name."""
+    for function in description.functions:
+        function.name = renamed.get(function.name, function.name)
+    description.defaultFunctionName = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
+    if description.functions or not before:
+        return
+    only = description.functions.add(name=next(iter(before)))
+    for field in ("input", "state", "output"):
+        getattr(only, field).extend(getattr(description, field))
+        description.ClearField(field)
+    for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+        setattr(only, field, getattr(description, field))
+        description.ClearField(field)
+
+
+def _update_side(
+    described: ModelDescription | FunctionDescription, before: Interface | None, after: Interface, function: str
+) -> list[Diagnostic]:
+    warnings: list[Diagnostic] = []
+    for side, types in after.sides.items():
+        old = before.sides[side] if before else {}
+        renamed = _renamed(old, types)
+        entries, cautions = _entries(getattr(described, side), old, types, renamed, (side, function))
+        warnings += cautions
+        described.ClearField(side)
+        getattr(described, side).extend(entries)
+        if side == "output":
+            for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+                name = getattr(described, field)
+                new = renamed.get(name, name)
+                setattr(described, field, new if new in types or name not in old else "")
+    return warnings
+
+
+def _entries(
+    listed: Iterable[FeatureDescription],
+    old: dict[str, ValueType | None],
+    new: dict[str, ValueType | None],
+    renamed: dict[str, str],
+    place: tuple[str, str],
+) -> tuple[list[FeatureDescription], list[Diagnostic]]:
+    """The entries of one side: those that are kept, in their order, then those that are new, in the program's."""
+    kept: list[FeatureDescription] = []
+    warnings: list[Diagnostic] = []
+    for entry in listed:
+        name = renamed.get(entry.name, entry.name)
+        if entry.name in old and name not in new:
+            continue
+        if entry.name in old and old[entry.name] != new[name]:
+            made = feature(name, new[name], *place)
+            warnings += _lost(entry, old[entry.name], place[0])
+            made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
+            entry = made
+        kept.append(FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type))
+    present = {entry.name for entry in kept}
+    for name, value_type in new.items():
+        if name not in present and (name not in old or name in renamed.values()):
+            kept.append(feature(name, value_type, *place))
+            warnings += _guessed(kept[-1])
+    return kept, warnings
+
+
+def _guessed(made: FeatureDescription) -> list[Diagnostic]:
+    if made.type.multiArrayType.WhichOneof("ShapeFlexibility") is None:
+        return []
+    message = f"nothing says which sizes the input `{made.name}` takes for its `?`: any from 1 on are described"
+    return [caution("MIL452", message)]
+
+
+def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
+    """What an entry said that its new one, made from the type, does not."""
+    said = FeatureType.FromString(entry.type.SerializeToString())
+    said.isOptional = False
+    if old is not None and said == _feature_type(old, side):
+        return []
+    what = "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
+    message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
+    return [caution("MIL450", message)]
+
+
+def _renamed(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, str]:
+    """Old name to new, where at one place a name is gone, another has come, and all else is the same."""
+    if len(old) != len(new):
+        return {}
+    return {
+        before: after
+        for before, after in zip(old, new, strict=True)
+        if before not in new and after not in old and old[before] == new[after]
+    }
+
+
+def _name_predictions(
+    described: ModelDescription | FunctionDescription, program: Program, function: str, is_new: bool
+) -> None:
+    """Say which outputs of a new function are a classifier's."""
+    block = own_block(program.functions[function])
+    if not is_new or block is None:
+        return
+    for operation in block.operations:
+        names = [output.name for output in operation.outputs]
+        if operation.type == "classify" and len(names) == 2 and set(names) <= set(block.outputs):
+            described.predictedFeatureName, described.predictedProbabilitiesName = names
+
+
+# ---- the specification version
+
+
+def required_version(program: Program, description: ModelDescription) -> int:
+    """The least specification version that has all that the program and its description use; 0 if no opset is known."""
+    opsets = {opset for name in program.functions for opset in program.functions[name].block_specializations}
+    opsets |= {program.functions[name].opset for name in program.functions}
+    versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
+    described: list[ModelDescription | FunctionDescription] = [description, *description.functions]
+    for each in described:
+        versions += [STATES] * bool(each.state)
+        for entry in (*each.input, *each.output):
+            versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
+    if len(program.functions) > 1:
+        versions.append(SEVERAL_FUNCTIONS)
+    return max(versions, default=0)
+
+
+def known_version(program: Program, description: ModelDescription) -> int:
+    """The specification version for a program by itself. Raises ModelError (MIL421) where its opsets tell of none."""
+    for name in sorted(program.functions):
+        opset = program.functions[name].opset
+        if opset not in SPECIFICATION_BY_PROTO:
+            known = ", ".join(TEXT_BY_PROTO.values())
+            raise refusal("MIL421", f"the opset {opset!r} of `{name}` is not one that is known: {known}")
+    return required_version(program, description)

@@ -1,0 +1,163 @@
+"""Text that leaves values out: elided literals from the model it was printed from, and arrays from `.npy` files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.building.refusals import WAYS_OUT
+from miltext.diagnostics import Diagnostic, Note, ParseError
+from miltext.locating import enclosing
+from miltext.lowering import Lowering, Refused
+from miltext.lowering.names import string_bytes
+from miltext.lowering.values import TENSOR, ArrayFile, Elided, blob_message, immediate
+from miltext.packing import misfit
+from miltext.parser import lower, parse_tree
+from miltext.proto import Program, ValueType
+from miltext.tensors import digest
+from miltext.traversal import values
+from miltext.wire import sized, tag
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.dtypes import DType
+    from miltext.lowering.types import LoweredType
+
+BLOB = tag(5)
+MARK = "$npy/"
+"""How the fileName of a value begins that an array is still to be stored for; no weight file's does."""
+
+
+class Array(NamedTuple):
+    """An array that the text names, and the data type that it is to be stored as."""
+
+    dtype: DType
+    elements: npt.NDArray[Any]
+
+
+class Filled(NamedTuple):
+    """A Program with what its text left out; `arrays` are still to be stored, by the fileName that stands for each."""
+
+    program: Program
+    arrays: dict[str, Array]
+
+
+def fill(text: str, path: str, folder: Path, original: Program | None) -> Filled:
+    """The Program of a text. Elided literals are taken from `original`, after digest and type agree.
+
+    Arrays are found in `folder`. Raises ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
+    be had, MIL412 for an array, each with the operation that it belongs to.
+    """
+    lowering = Filling(folder, original)
+    try:
+        wire = lower(text, path, lowering)
+    except ParseError as failure:
+        raise ParseError([_named(text, found) for found in failure.diagnostics], text=text, path=path) from None
+    return Filled(Program.FromString(wire), lowering.arrays)
+
+
+def _named(text: str, found: Diagnostic) -> Diagnostic:
+    """A finding about a value that was left out, with the operation that it belongs to."""
+    if found.code not in WAYS_OUT or found.span is None:
+        return found
+    notes = [Note(WAYS_OUT[found.code])]
+    around = enclosing(parse_tree(text).root, found.span.start)
+    if around and around.outputs:
+        notes.insert(0, Note(f"in the operation `{around.type}` that makes `{', '.join(around.outputs)}`"))
+    return Diagnostic(found.severity, found.code, found.message, found.span, tuple(notes))
+
+
+class Filling(Lowering):
+    """A Lowering that knows where the values are that a text leaves out."""
+
+    def __init__(self, folder: Path, original: Program | None) -> None:
+        super().__init__()
+        self.folder = folder
+        self.arrays: dict[str, Array] = {}
+        self._original = original
+
+    def elided(self, children: list[Any]) -> Elided:
+        return FilledLiteral(children, self)
+
+    def array_file(self, children: list[Any]) -> ArrayFile:
+        return StoredArray(children, self)
+
+    @cached_property
+    def literals(self) -> dict[str, list[tuple[ValueType, bytes]]]:
+        """The original's tensors by digest: the wire form of each, and the types that it stands under."""
+        known: dict[str, list[tuple[ValueType, bytes]]] = {}
+        for held in values(self._original) if self._original is not None else ():
+            if held.value.immediateValue.WhichOneof("value") == "tensor":
+                tensor = held.value.immediateValue.tensor
+                wire = tensor.SerializeToString(deterministic=True)
+                known.setdefault(digest(tensor), []).append((held.value.type, wire))
+        return known
+
+
+class FilledLiteral(Elided):
+    """`$elided(1000, "sha256:...")`, found in the original."""
+
+    def __init__(self, children: Sequence[Any], filling: Filling) -> None:
+        super().__init__(children)
+        self._filling = filling
+
+    def content(self, value_type: LoweredType) -> bytes:
+        if self._filling._original is None:
+            return super().content(value_type)
+        asked = string_bytes(self.children[4]).decode()
+        found = self._filling.literals.get(asked)
+        if not found:
+            raise Refused("MIL410", f"the original has no literal of {self.children[2]} elements with this digest", 0)
+        own = ValueType.FromString(value_type.wire or b"")
+        wire = next((wire for kind, wire in found if kind == own), None)
+        if wire is None:
+            raise Refused("MIL411", "the original has this literal under another type", self.place)
+        return immediate(TENSOR, wire)
+
+
+class StoredArray(ArrayFile):
+    """`$npy("weights/w.npy")`, found beside the text."""
+
+    def __init__(self, children: Sequence[Any], filling: Filling) -> None:
+        super().__init__(children)
+        self._filling = filling
+
+    def content(self, value_type: LoweredType) -> bytes:
+        dtype, shape = value_type.dtype, value_type.shape
+        if value_type.kind != "tensor" or dtype is None or shape is None:
+            raise Refused("MIL412", "an array stands only for a tensor of a known data type and rank", self.place)
+        name = string_bytes(self.children[2]).decode()
+        elements = read_array(self._filling.folder, name, self.place)
+        if not _fits(elements.shape, shape):
+            found, wanted = list(elements.shape), ["?" if size is None else size for size in shape]
+            raise Refused("MIL412", f"the array {name!r} has the shape {found}, and the value {wanted}", self.place)
+        problem = misfit(elements, dtype)
+        if problem:
+            raise Refused("MIL412", f"the array {name!r} does not fit: {problem}", self.place)
+        mark = f"{MARK}{dtype.name}/{name}"
+        self._filling.arrays[mark] = Array(dtype, elements)
+        return sized(BLOB, blob_message(mark.encode(), 0))
+
+
+def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
+    """Whether sizes are those of a shape, where None is any."""
+    return len(sizes) == len(shape) and all(want in (None, got) for want, got in zip(shape, sizes, strict=True))
+
+
+def read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
+    """The array in a `.npy` file below a folder, mapped. Raises Refused (MIL412)."""
+    import numpy as np
+
+    from miltext.diagnostics import ModelError
+    from miltext.models.contents import inside
+
+    try:
+        return np.load(inside(folder, name), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    except ModelError as failure:
+        message = failure.diagnostics[0].message
+    except (OSError, ValueError, EOFError) as failure:
+        message = f"the array {name!r} cannot be read: {failure}"
+    raise Refused("MIL412", message, place)

@@ -1,0 +1,122 @@
+"""A compiled model turned back: the Model message that Apple's compiler had, less what the compiler added.
+
+What the compiler adds was found by comparing bundles with the packages they were made of: `coremlc-*` entries in
+buildInfo, and FlexibleShapeInformation. What it loses is the order of a function's inputs, which the description has.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.building.description import describe, known_version
+from miltext.building.refusals import refusal
+from miltext.building.storing import named_files
+from miltext.coremlc import BUILD_INFO
+from miltext.flexible_shapes import ATTRIBUTE
+from miltext.model_weights import BlobFolder
+from miltext.models.bundle import BundleModel
+from miltext.models.model import PROGRAM
+from miltext.proto import Model as Spec
+from miltext.proto import ModelDescription, Program
+from miltext.traversal import values
+from miltext.weight_paths import MODEL_PATH
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models import Model
+
+COMPILERS_ENTRY = "coremlc-"
+PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
+
+
+class Recovered(NamedTuple):
+    """A Model message, and the weight files that it names by their path below `@model_path`."""
+
+    spec: Spec
+    files: dict[str, Path]
+    warnings: list[Diagnostic]
+
+
+def strip(program: Program) -> Program:
+    """Take out of a Program what Apple's compiler added; the Program itself is returned."""
+    if BUILD_INFO in program.attributes:
+        pairs = program.attributes[BUILD_INFO].immediateValue.dictionary.values
+        for index in reversed(range(len(pairs))):
+            key = pairs[index].key.immediateValue.tensor.strings.values
+            if key and key[0].startswith(COMPILERS_ENTRY):
+                del pairs[index]
+        if not pairs:
+            del program.attributes[BUILD_INFO]
+    for name in program.functions:
+        program.functions[name].attributes.pop(ATTRIBUTE, None)
+    return program
+
+
+def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Recovered:
+    """The model of a bundle; `programs` has those that take the place of a bundle's own, by the `id` of its Model.
+
+    In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
+    as coremltools does. Raises ModelError (MIL254, MIL423) for what is no ML Program, and as reading a bundle does.
+    """
+    if bundle.type in PIPELINES and bundle.models:
+        return _recover_pipeline(bundle, programs, prefix)
+    if bundle.type != PROGRAM:
+        message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
+        raise refusal("MIL423", message, bundle.name)
+    program = Program()
+    program.CopyFrom(programs.get(id(bundle), bundle.program))
+    strip(program)
+    warnings = list(bundle.warnings)
+    description = ModelDescription()
+    known = bundle.description
+    if known is not None:
+        description.CopyFrom(known)
+        _order_inputs(program, description)
+    else:
+        description, guesses = describe(program)
+        warnings += guesses
+    assert isinstance(bundle, BundleModel)
+    files = _move_weights(program, BlobFolder(bundle.folder), prefix)
+    version = bundle.specification_version or known_version(program, description)
+    spec = Spec(specificationVersion=version, description=description, mlProgram=program)
+    return Recovered(spec, files, [*warnings, *[found for found in bundle.warnings if found not in warnings]])
+
+
+def _recover_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) -> Recovered:
+    spec = Spec(specificationVersion=bundle.specification_version or 0)
+    if bundle.description is not None:
+        spec.description.CopyFrom(bundle.description)
+    pipeline = spec.pipeline if bundle.type == "pipeline" else getattr(spec, bundle.type).pipeline
+    files: dict[str, Path] = {}
+    warnings: list[Diagnostic] = []
+    for index, model in enumerate(bundle.models):
+        inner = recover(model, programs, f"{prefix}{index}-")
+        pipeline.models.append(inner.spec)
+        pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
+        files.update(inner.files)
+        warnings += inner.warnings
+    return Recovered(spec, files, [*bundle.warnings, *warnings])
+
+
+def _order_inputs(program: Program, description: ModelDescription) -> None:
+    """Put each function's inputs into the order of its description; what is not there comes last."""
+    described = {function.name: function for function in description.functions}
+    for name in program.functions:
+        features = described.get(name, description)
+        order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
+        program.functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
+
+
+def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
+    """The weight files that a bundle's program names, once they are checked, under names that have the prefix."""
+    found, missing = named_files(program, folder)
+    for failure in missing.values():
+        raise failure
+    names = {name: str(PurePosixPath(name).with_name(prefix + PurePosixPath(name).name)) for name in found}
+    for held in values(program):
+        name = held.value.blobFileValue.fileName.partition("/")[2]
+        if name in names:
+            held.value.blobFileValue.fileName = f"{MODEL_PATH}/{names[name]}"
+    folder.close()
+    return {names[name]: path for name, path in found.items()}

@@ -1,0 +1,104 @@
+"""Checking: all that is wrong with a program, in one go, on any machine.
+
+`verifier` goes over a Program: its names (`scopes`), its types and values (`values`), its operations against their
+signatures and the types that follow (`operations`). `check` is the front door, for texts, Programs and models.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics import Diagnostic, MiltextError
+
+if TYPE_CHECKING:
+    from miltext.checking.findings import Finding
+    from miltext.models import Model
+    from miltext.proto import Message
+
+
+class Checked(NamedTuple):
+    """What a check found, and the text that the spans point into: None where nothing was found."""
+
+    diagnostics: list[Diagnostic]
+    text: str | None
+
+
+def check(subject: str | Message | Model) -> list[Diagnostic]:
+    """All that is wrong with MIL text, a Program or a model, in the order of the text.
+
+    The spans point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of
+    it. `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raises
+    ModelError for a model whose program cannot be had.
+    """
+    return examine(subject).diagnostics
+
+
+def examine(subject: str | Message | Model, *, with_coremltools: bool = False) -> Checked:
+    """What `check` finds, with the text that it speaks of; of a model, if asked, what coremltools' loader says too.
+
+    Raises ModelError as `check` does, and MIL480 or MIL481 where coremltools is not there or cannot be asked.
+    """
+    from miltext.diagnostics import ParseError
+    from miltext.models import Model
+
+    if isinstance(subject, str):
+        return Checked(_check_text(subject, []), subject)
+    if not isinstance(subject, Model):
+        return _check_program(subject, [])
+    said: list[Finding] = []
+    if with_coremltools:
+        from miltext.checking.loading import loader_findings
+
+        with suppress(ParseError):  # of what does not parse, coremltools can say nothing
+            said = loader_findings(subject)
+    if subject.text is not None:
+        return Checked(_check_text(subject.text, said), subject.text)
+    return _check_program(subject.program, said)
+
+
+def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
+    """The findings about a text, and those that others `said` of its Program."""
+    from miltext.checking.verifier import dialect_of, located, verify
+    from miltext.parser import parse, parse_tree
+
+    try:
+        program = parse(text)
+    except MiltextError:
+        return _check_broken(text)
+    findings = [*verify(program, dialect_of(text)), *said]
+    return located(findings, parse_tree(text).root) if findings else []
+
+
+def _check_broken(text: str) -> list[Diagnostic]:
+    """The findings about a text that does not parse, or is a draft."""
+    from miltext.checking.verifier import apart_from, dialect_of, located, position, verify
+    from miltext.drafts import draft_notice, fill
+    from miltext.recovery import recover
+
+    read = recover(text)
+    filled = fill(text, read)
+    found = [*read.diagnostics, *filled.diagnostics, *draft_notice(read)]
+    if read.program is not None and read.root is not None:
+        findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *filled.open})
+        found += located(findings, read.root)
+    return sorted(found, key=position)
+
+
+def _check_program(program: Message, said: list[Finding]) -> Checked:
+    """The findings about a Program, and those that others `said` of it, with the text that it prints as."""
+    from miltext.checking.verifier import located, verify
+    from miltext.diagnostics import PrintError
+    from miltext.printing import to_text
+    from miltext.programs import own_copy
+
+    try:
+        findings = [*verify(own_copy(program)), *said]
+        if not findings:
+            return Checked([], None)
+        text = to_text(program)
+    except PrintError as error:
+        return Checked(error.diagnostics, None)
+    from miltext.parser import parse_tree
+
+    return Checked(located(findings, parse_tree(text).root), text)

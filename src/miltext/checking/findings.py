@@ -1,0 +1,54 @@
+"""What a rule finds in a Program: a message at a path; the place in a text comes late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from miltext.depth import Path
+
+
+class Remark(NamedTuple):
+    """A further sentence under a finding, and the path of what it speaks of."""
+
+    message: str
+    path: Path
+
+
+class Finding(NamedTuple):
+    """What is wrong at `path`, which leads to a message or to a name in it, as `miltext.places` names them.
+
+    The other fields are those of the Diagnostic that it becomes.
+    """
+
+    path: Path
+    code: str
+    message: str
+    remarks: tuple[Remark, ...] = ()
+    suggestion: str | None = None
+    severity: str = "error"
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice that `word` is most likely a slip of, None when it is like none of them."""
+    by_case = {choice.lower(): choice for choice in choices}
+    found = get_close_matches(word.lower(), by_case, 1, 0.7)
+    return by_case[found[0]] if found else None
+
+
+def did_you_mean(near: str | None) -> str:
+    """The end of a message that names what was perhaps meant."""
+    return f"; did you mean `{near}`?" if near else ""
+
+
+def listed(words: Iterable[str], conjunction: str = "or") -> str:
+    """Words as in a sentence: `` `a`, `b` or `c` ``."""
+    quoted = [f"`{word}`" for word in words]
+    return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 value`, `2 values`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

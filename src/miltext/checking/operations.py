@@ -1,0 +1,249 @@
+"""Operations against their signatures, and the types that they declare against those that follow from their inputs.
+
+The signatures are those of `miltext.signatures`, the rules of types those of `miltext.inference`: both say less, never
+more, where writers of Programs differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.findings import Finding, Remark, counted, did_you_mean, listed, nearest
+from miltext.depth import Key, Path
+from miltext.inference import Inference, TensorType, Type, compatible, infer_types, is_known, spelled
+from miltext.opsets import TEXT_BY_PROTO
+from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
+
+if TYPE_CHECKING:
+    from miltext.inference.operands import NestedBlock, Operand
+    from miltext.proto import Operation, Program
+
+
+def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
+    """What is wrong with the operations of a Program; types are suggested in the dialect."""
+    told = _Told(set(), set())
+    for inference in infer_types(program):
+        call = _Call(inference, told)
+        found = list(call.findings())
+        yield from found
+        if not call.faulty and all(finding.severity != "error" for finding in found):
+            yield from _type_findings(inference, dialect)
+
+
+class _Told(NamedTuple):
+    """What a finding has spoken of, so that no other does: `newer` is what needs a later opset, once a function."""
+
+    newer: set[tuple[str, ...]]
+    operands: set[Operand]
+
+
+def message_path(path: Sequence[str | int]) -> Path:
+    """The path of an operation's message, from that of its Inference."""
+    function, opset, *places = path
+    steps: Path = ("functions", Key(function), "block_specializations", Key(opset))
+    for nth, place in enumerate(places):
+        steps += ("blocks" if nth % 2 else "operations", place)
+    return steps
+
+
+class _Call:
+    """One operation beside its signature. It is `faulty` when something is wrong with what it is given."""
+
+    def __init__(self, inference: Inference, told: _Told) -> None:
+        self.operation: Operation = inference.operation
+        self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
+        self.blocks: Sequence[NestedBlock] = inference.arguments.blocks
+        self.function, self.opset = str(inference.path[0]), str(inference.path[1])
+        self._place = inference.path
+        self._told = told
+        self.faulty = False
+
+    @property
+    def path(self) -> Path:
+        return message_path(self._place)
+
+    def findings(self) -> Iterator[Finding]:
+        known = signature(self.operation.type, self.opset)
+        if known is None:
+            yield from self.unknown()
+            return
+        yield from self.parameters(known)
+        yield from self.domains(known)
+        yield from self.results(known)
+        yield from self.nested(known)
+
+    # ---- the operation itself
+
+    def unknown(self) -> Iterator[Finding]:
+        name = self.operation.type
+        since = first_opset(name)
+        if since is not None:
+            yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
+            return
+        near = nearest(name, all_names())
+        message = f"no operation `{name}` is known{did_you_mean(near)}"
+        yield Finding((*self.path, "type"), "MIL501", message, (), near, "warning")
+
+    def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
+        """Something that a later opset brought, told once a function."""
+        key = self.function, self.opset, *key
+        if key not in self._told.newer:
+            self._told.newer.add(key)
+            yield Finding(path, "MIL502", f"{what}; this function is {TEXT_BY_PROTO.get(self.opset, self.opset)}")
+
+    # ---- parameters
+
+    def parameters(self, known: Signature) -> Iterator[Finding]:
+        missing = [name for name, parameter in known.parameters.items() if name not in self.operands]
+        for name in () if known.open else self.operation.inputs:
+            if name not in known.parameters:
+                yield from self.unlisted(name, known, missing)
+        required = [name for name in missing if known.parameters[name].required]
+        if required:
+            lacks = listed(required, "and")
+            yield Finding((*self.path, "type"), "MIL503", f"`{known.name}` lacks {lacks}, which it requires")
+        for name, operands in self.operands.items():
+            if name in known.parameters:
+                yield from self.bound(known.parameters[name], operands)
+
+    def unlisted(self, name: str, known: Signature, missing: list[str]) -> Iterator[Finding]:
+        """An input that the signature does not have; the parameter that it was meant to be leaves `missing`."""
+        path = (*self.path, "inputs", Key(name), "key")
+        newest = signature(known.name)
+        if newest and name in newest.parameters:
+            yield from self.later(path, f"`{name}` of `{known.name}` came with {newest.opset}", known.name, name)
+            return
+        near = nearest(name, missing)
+        if near:
+            missing.remove(near)
+        else:
+            near = nearest(name, known.parameters)
+        there = f"; it takes {listed(known.parameters, 'and')}" if known.parameters else "; it takes none"
+        hint = did_you_mean(near) or there
+        yield Finding(path, "MIL504", f"`{known.name}` has no parameter `{name}`{hint}", (), near)
+
+    def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
+        if not parameter.variadic and len(operands) != 1:
+            message = f"`{parameter.name}` takes one value, not {len(operands)}"
+            yield Finding(self.argument(parameter.name), "MIL508", message)
+            return
+        for index, operand in enumerate(operands):
+            if self.is_news(found := list(self.operand(parameter, operand, index)), operand):
+                yield from found
+
+    def is_news(self, found: list[Finding], *operands: Operand) -> bool:
+        """Whether findings about operands are to be told: what is wrong with a value is told where it is first used."""
+        known = not self._told.operands.isdisjoint(operands)
+        if found:
+            self.faulty = True
+            self._told.operands.update(operands)
+        return not known
+
+    def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
+        kind, path = _kind(operand.type), self.binding(parameter.name, index)
+        named = f"`{parameter.name}` of `{self.operation.type}`"
+        if kind and kind not in parameter.kinds:
+            yield Finding(path, "MIL509", f"{named} takes a {' or a '.join(sorted(parameter.kinds))}, not a {kind}")
+        elif isinstance(operand.type, TensorType) and parameter.dtypes and operand.type.dtype not in parameter.dtypes:
+            yield from self.data_type(parameter, operand.type.dtype, path)
+        if parameter.constant and not operand.constant:
+            yield Finding(path, "MIL507", f"{named} must be known when the program is compiled")
+
+    def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
+        """A data type that the parameter does not take, in this opset or in any."""
+        newest = signature(self.operation.type)
+        named = f"`{parameter.name}` of `{self.operation.type}`"
+        if newest and parameter.name in newest.parameters and dtype in newest.parameters[parameter.name].dtypes:
+            what = f"{named} may be {dtype} from {newest.opset} on"
+            yield from self.later(path, what, self.operation.type, parameter.name, dtype)
+        else:
+            yield Finding(path, "MIL505", f"{named} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`")
+
+    def domains(self, known: Signature) -> Iterator[Finding]:
+        """Parameters of one domain share a data type."""
+        first: dict[str, tuple[str, int, Operand]] = {}
+        for name, operands in self.operands.items():
+            domain = known.parameters[name].domain if name in known.parameters else None
+            for index, operand in enumerate(operands if domain else ()):
+                if not isinstance(operand.type, TensorType):
+                    continue
+                where, at, other = first.setdefault(str(domain), (name, index, operand))
+                if isinstance(other.type, TensorType) and other.type.dtype != operand.type.dtype:
+                    dtypes = other.type.dtype, operand.type.dtype
+                    remark = Remark(f"`{where}` is {dtypes[0]}", self.binding(where, at))
+                    message = f"`{name}` is {dtypes[1]}, but `{where}` is {dtypes[0]}: they must be of one data type"
+                    finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
+                    if self.is_news([finding], operand, other):
+                        yield finding
+
+    def argument(self, name: str) -> Path:
+        return (*self.path, "inputs" if name in self.operation.inputs else "attributes", Key(name))
+
+    def binding(self, name: str, index: int) -> Path:
+        path = self.argument(name)
+        return (*path, "arguments", index) if name in self.operation.inputs else path
+
+    # ---- outputs and blocks
+
+    def results(self, known: Signature) -> Iterator[Finding]:
+        (least, most), given = known.outputs, len(self.operation.outputs)
+        if given < least or (most is not None and given > most):
+            number = str(least) if least == most else f"{least} to {most}" if most is not None else f"{least} or more"
+            message = f"`{known.name}` gives back {number} value{'' if number == '1' else 's'}; here are {given}"
+            yield Finding((*self.path, "type"), "MIL510", message)
+
+    def nested(self, known: Signature) -> Iterator[Finding]:
+        if len(self.blocks) != len(known.blocks):
+            wanted = f"{counted(len(known.blocks), 'block')} ({', '.join(block.name for block in known.blocks)})"
+            message = f"`{known.name}` has {wanted if known.blocks else 'no block'}; here are {len(self.blocks)}"
+            yield Finding((*self.path, "type"), "MIL511", message)
+            return
+        for index, (block, signed) in enumerate(zip(self.blocks, known.blocks, strict=True)):
+            path, given = (*self.path, "blocks", index), self.operands.get(signed.inputs or "", ())
+            what = f"what the block `{signed.name}` takes" + (f" stands for `{signed.inputs}`" if signed.inputs else "")
+            yield from _agreement(path, "inputs", what, [operand.type for operand in given], block.inputs)
+            count = 1 if (known.name, signed.name) == ("while_loop", "cond") else len(self.operation.outputs)
+            what = f"what the block `{signed.name}` gives back"
+            yield from _agreement(path, "outputs", what, [None] * count, block.outputs)
+
+
+def _agreement(path: Path, field: str, what: str, wanted: Sequence[Type], given: Sequence[Type]) -> Iterator[Finding]:
+    """The finding about a block whose inputs or outputs are not as many, or not of the types, that they must be."""
+    if len(wanted) != len(given):
+        yield Finding(path, "MIL512", f"{what}: {counted(len(wanted), 'value')}; here are {len(given)}")
+        return
+    for index, (asked, found) in enumerate(zip(wanted, given, strict=True)):
+        if not compatible(asked, found):
+            message = f"{what}: {spelled(asked)}; here is {spelled(found)}"
+            yield Finding((*path, field, index), "MIL512", message)
+
+
+def _kind(type: Type) -> str | None:
+    return None if type is None else type.__class__.__name__.removesuffix("Type").lower()
+
+
+# ---- types
+
+
+def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
+    """What an operation declares, where it cannot be right."""
+    if inference.agrees:
+        return
+    path, op_type = message_path(inference.path), inference.operation.type
+    if inference.inferred is None:
+        yield Finding((*path, "type"), "MIL702", f"what `{op_type}` is given cannot go together: {inference.conflict}")
+    elif len(inference.inferred) != len(inference.declared):
+        gives, declares = len(inference.inferred), len(inference.declared)
+        message = f"`{op_type}` gives back {counted(gives, 'value')} here; {declares} are declared"
+        yield Finding((*path, "type"), "MIL703", message)
+    else:
+        for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
+            if not compatible(declared, followed):
+                yield _wrong_type((*path, "outputs", index, "type"), op_type, declared, followed, dialect)
+
+
+def _wrong_type(path: Path, op_type: str, declared: Type, followed: Type, dialect: str) -> Finding:
+    made, stated = spelled(followed, dialect), spelled(declared, dialect)
+    message = f"`{op_type}` gives back {made} here, not {stated}"
+    return Finding(path, "MIL701", message, (), made if is_known(followed) else None)

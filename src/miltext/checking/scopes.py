@@ -1,0 +1,178 @@
+"""Names: identifiers, defined once in their scope, and used only where their definition is seen.
+
+The rules are those that the comments of Apple's `MIL.proto` state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.checking.findings import Finding, Remark, did_you_mean, nearest
+from miltext.depth import Key, Path
+from miltext.literals import quote
+from miltext.names import RESERVED, name_text
+from miltext.opsets import OPSETS, PROTO_BY_TEXT, TEXT_BY_PROTO
+
+if TYPE_CHECKING:
+    from miltext.proto import Block, Function, NamedValueType, Operation, Program
+
+Definition: TypeAlias = "tuple[Path, str, int]"
+"""Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
+
+Scope: TypeAlias = "dict[str, Definition]"
+
+
+def name_findings(program: Program) -> Iterator[Finding]:
+    """What is wrong with the names of a Program."""
+    yield from _keys(program.attributes, ("attributes",))
+    for name, function in program.functions.items():
+        path = ("functions", Key(name))
+        yield from _identifier(name, (*path, "key"))
+        yield from _function(function, path)
+
+
+def _function(function: Function, path: Path) -> Iterator[Finding]:
+    yield from _keys(function.attributes, (*path, "attributes"))
+    yield from _opsets(function, path)
+    inputs: Scope = {}
+    for index, value in enumerate(function.inputs):
+        yield from _define(value, (path, "inputs", index), inputs, {})
+    for opset, block in function.block_specializations.items():
+        walk = _Specialization(block, (*path, "block_specializations", Key(opset)))
+        yield from walk.block(block, inputs, walk.path)
+
+
+def _opsets(function: Function, path: Path) -> Iterator[Finding]:
+    opset, blocks = function.opset, function.block_specializations
+    if opset not in blocks:
+        others = f"; it has blocks for {', '.join(sorted(map(_spelled, blocks)))}" if blocks else ""
+        message = f"the function has no block for its opset `{_spelled(opset)}`{others}"
+        yield Finding((*path, "opset"), "MIL607", message)
+    for name in {opset, *blocks} - {known.proto for known in OPSETS} - {""}:
+        near = nearest(name, PROTO_BY_TEXT)
+        message = f"there is no opset `{_spelled(name)}` that miltext knows{did_you_mean(near)}"
+        place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
+        yield Finding(place, "MIL609", message, (), near, "warning")
+
+
+def _spelled(opset: str) -> str:
+    return TEXT_BY_PROTO.get(opset, opset)
+
+
+def _keys(names: Iterable[str], path: Path) -> Iterator[Finding]:
+    for name in names:
+        if name_text(name)[0] == "$":
+            yield from _identifier(name, (*path, Key(name), "key"))
+
+
+def _identifier(name: str, path: Path) -> Iterator[Finding]:
+    if name_text(name)[0] == "$":
+        letters = "is no identifier: those are letters, digits, `_` and `@`, and begin with no digit or `@`"
+        why = "is a reserved word" if name in RESERVED else letters
+        yield Finding(path, "MIL601", f"the name {quote(name)} {why}")
+
+
+def _define(value: NamedValueType, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
+    """A name enters its own scope, the innermost; `outer` holds those that are seen around it."""
+    name = value.name
+    if name in own or name in outer:
+        yield _defined_again(name, place, own, outer)
+    if name_text(name)[0] == "$":
+        yield from _identifier(name, (*_path(place), "name"))
+    own.setdefault(name, place)
+
+
+def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Finding:
+    path = (*_path(place), "name")
+    if name in own:
+        remark = Remark("first defined here", (*_path(own[name]), "name"))
+        return Finding(path, "MIL602", f"`{name}` is already defined in this scope", (remark,))
+    remark = Remark("the outer one is defined here", (*_path(outer[name]), "name"))
+    return Finding(path, "MIL603", f"`{name}` hides a value of the same name outside", (remark,), None, "warning")
+
+
+def _path(definition: Definition) -> Path:
+    path, field, index = definition
+    return (*path, field, index)
+
+
+class _Specialization:
+    """The names of one block of a function and of all that is inside it; a missing name is reported once."""
+
+    def __init__(self, body: Block, path: Path) -> None:
+        self.body = body
+        self.path = path
+        self._missing: set[str] = set()
+        self._everywhere: dict[str, list[Definition]] | None = None
+
+    def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
+        """A block; `outer` holds the names that it sees around it."""
+        own: Scope = {}
+        yield from _keys(block.attributes, (*path, "attributes"))
+        for index, value in enumerate(block.inputs):
+            yield from _define(value, (path, "inputs", index), own, outer)
+        for index, operation in enumerate(block.operations):
+            yield from self.operation(operation, own, outer, (*path, "operations", index))
+        for index, name in enumerate(block.outputs):
+            if name not in own and name not in outer:
+                yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
+
+    def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
+        if name_text(operation.type)[0] == "$":
+            yield from _identifier(operation.type, (*path, "type"))
+        yield from _keys(operation.attributes, (*path, "attributes"))
+        yield from self.inputs(operation, own, outer, path)
+        for index, block in enumerate(operation.blocks):
+            yield from self.block(block, {**outer, **own}, (*path, "blocks", index))
+        for index, value in enumerate(operation.outputs):
+            yield from _define(value, (path, "outputs", index), own, outer)
+
+    def inputs(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
+        for key, argument in operation.inputs.items():
+            if name_text(key)[0] == "$":
+                yield from _identifier(key, (*path, "inputs", Key(key), "key"))
+            for index, binding in enumerate(argument.arguments):
+                name = binding.name
+                if name and name not in own and name not in outer:
+                    place = (*path, "inputs", Key(key), "arguments", index, "name")
+                    yield from self.missing(name, chain(own, outer), place)
+
+    def missing(self, name: str, seen: Iterator[str], path: Path) -> Iterator[Finding]:
+        """The finding about a name that is used where no definition of it is seen, the first time."""
+        if name in self._missing:
+            return
+        self._missing.add(name)
+        definitions = self.everywhere.get(name)
+        if not definitions:
+            near = nearest(name, seen)
+            yield Finding(path, "MIL604", f"`{name}` is not defined{did_you_mean(near)}", (), near)
+            return
+        later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
+        remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
+        if later:
+            yield Finding(path, "MIL605", f"`{name}` is used before it is defined", remark)
+        else:
+            message = f"`{name}` is defined inside another block, which is not seen from here"
+            yield Finding(path, "MIL606", message, remark)
+
+    @property
+    def everywhere(self) -> dict[str, list[Definition]]:
+        """All definitions in this block and in those inside it, by name."""
+        if self._everywhere is None:
+            self._everywhere = {}
+            for name, place in _definitions(self.body, self.path):
+                self._everywhere.setdefault(name, []).append(place)
+        return self._everywhere
+
+
+def _definitions(block: Block, path: Path) -> Iterator[tuple[str, Definition]]:
+    for index, value in enumerate(block.inputs):
+        yield value.name, (path, "inputs", index)
+    for index, operation in enumerate(block.operations):
+        place = (*path, "operations", index)
+        for output, value in enumerate(operation.outputs):
+            yield value.name, (place, "outputs", output)
+        for nested, inner in enumerate(operation.blocks):
+            yield from _definitions(inner, (*place, "blocks", nested))

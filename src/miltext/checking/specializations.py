@@ -1,0 +1,51 @@
+"""The blocks of a function, one for each opset that it is written for: they must give back the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import Finding, Remark, listed
+from miltext.depth import Key
+from miltext.inference import Type, compatible, read_type, spelled
+from miltext.opsets import TEXT_BY_PROTO
+
+if TYPE_CHECKING:
+    from miltext.proto import Block, Function, Program
+
+
+def specialization_findings(program: Program) -> Iterator[Finding]:
+    """Where the blocks of a function differ in what they give back, which is what the function gives back."""
+    for name, function in program.functions.items():
+        blocks = function.block_specializations
+        if len(blocks) > 1:
+            first = function.opset if function.opset in blocks else min(blocks)
+            path = ("functions", Key(name), "block_specializations")
+            for opset in sorted(set(blocks) - {first}):
+                difference = _difference(function, blocks[first], blocks[opset], opset)
+                if difference:
+                    spelling = TEXT_BY_PROTO.get(first, first)
+                    remark = Remark(f"the block for {spelling}", (*path, Key(first)))
+                    yield Finding((*path, Key(opset), "key"), "MIL608", difference, (remark,))
+
+
+def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
+    spelling = TEXT_BY_PROTO.get(opset, opset)
+    head = f"the block for {spelling} does not give back what the function's other block does"
+    if list(block.outputs) != list(other.outputs):
+        return f"{head}: {_names(other)}, not {_names(block)}"
+    types, others = _types(function, block), _types(function, other)
+    for name in block.outputs:
+        if not compatible(types.get(name), others.get(name)):
+            return f"{head}: `{name}` is {spelled(others[name])}, not {spelled(types[name])}"
+    return None
+
+
+def _names(block: Block) -> str:
+    return listed(block.outputs, "and") or "nothing"
+
+
+def _types(function: Function, block: Block) -> dict[str, Type]:
+    values = [*function.inputs, *block.inputs]
+    values += [output for operation in block.operations for output in operation.outputs]
+    return {value.name: read_type(value.type) for value in values}

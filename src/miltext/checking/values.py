@@ -1,0 +1,273 @@
+"""Types and values: that a type says what it must, and that a value is what its type says.
+
+The rules are those that the comments of Apple's `MIL.proto` state; which data types a weight file can hold, and where a
+record can stand in it, is told by coremltools' blob storage format, version 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.findings import Finding, counted
+from miltext.depth import Key, Path
+from miltext.dtypes import BY_NUMBER, DType
+from miltext.inference import compatible, read_type
+from miltext.weights import ALIGNMENT
+
+if TYPE_CHECKING:
+    from miltext.proto import Argument, Block, NamedValueType, Program, TensorType, TensorValue, Value, ValueType
+
+SHORT = 256
+"""Up to how many bytes a message is remembered once it was found right: most of them repeat."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with a type or a value, wherever it stands; `field` is the part of the value to blame."""
+
+    code: str
+    message: str
+    field: str | None = None
+    severity: str = "error"
+
+
+def value_findings(program: Program) -> Iterator[Finding]:
+    """What is wrong with the types and values of a Program."""
+    yield from _Contents().program(program)
+
+
+class _Contents:
+    """A walk over all types and values, which remembers the faults of those that it has seen."""
+
+    def __init__(self) -> None:
+        self._types: dict[bytes, list[Fault]] = {}
+        self._values: dict[tuple[bytes, bool], list[Fault]] = {}
+
+    def program(self, program: Program) -> Iterator[Finding]:
+        yield from self.attributes(program.attributes, ())
+        for name, function in program.functions.items():
+            path = ("functions", Key(name))
+            yield from self.attributes(function.attributes, path)
+            yield from self.declared(function.inputs, (*path, "inputs"))
+            for opset, block in function.block_specializations.items():
+                yield from self.block(block, (*path, "block_specializations", Key(opset)))
+
+    def block(self, block: Block, path: Path) -> Iterator[Finding]:
+        yield from self.attributes(block.attributes, path)
+        yield from self.declared(block.inputs, (*path, "inputs"))
+        for index, operation in enumerate(block.operations):
+            place = (*path, "operations", index)
+            for name, argument in operation.inputs.items():
+                yield from self.bindings(argument.arguments, (*place, "inputs", Key(name)))
+            yield from self.declared(operation.outputs, (*place, "outputs"))
+            for name, value in operation.attributes.items():
+                yield from self.value(value, (*place, "attributes", Key(name)), name == "val")
+            for nested, inner in enumerate(operation.blocks):
+                yield from self.block(inner, (*place, "blocks", nested))
+
+    def bindings(self, bindings: Iterable[Argument.Binding], path: Path) -> Iterator[Finding]:
+        for index, binding in enumerate(bindings):
+            if binding.name:
+                continue
+            place = (*path, "arguments", index)
+            if binding.WhichOneof("binding") == "value":
+                yield from self.value(binding.value, (*place, "value"), True)
+            elif binding.WhichOneof("binding") is None:
+                yield Finding(place, "MIL617", "this argument is bound to nothing: neither a name nor a value")
+
+    def attributes(self, attributes: Mapping[str, Value], path: Path) -> Iterator[Finding]:
+        for name, value in attributes.items():
+            yield from self.value(value, (*path, "attributes", Key(name)), False)
+
+    def declared(self, values: Iterable[NamedValueType], path: Path) -> Iterator[Finding]:
+        """The types of inputs or of an Operation's outputs."""
+        for index, value in enumerate(values):
+            wire = value.type.SerializeToString()
+            if wire not in self._types:
+                self._types[wire] = list(type_faults(value.type))
+            for fault in self._types[wire]:
+                yield _finding(fault, (*path, index, "type"))
+            if path[-1] == "outputs" and value.type.HasField("stateType"):
+                message = "no operation makes a state: a state is an input of the function"
+                yield Finding((*path, index, "type"), "MIL618", message)
+
+    def value(self, value: Value, path: Path, constant: bool) -> Iterator[Finding]:
+        if value.ByteSize() > SHORT:
+            faults = list(value_faults(value, constant))
+        else:
+            key = value.SerializeToString(), constant
+            if key not in self._values:
+                self._values[key] = list(value_faults(value, constant))
+            faults = self._values[key]
+        for fault in faults:
+            yield _finding(fault, (*path, fault.field) if fault.field else path)
+
+
+def _finding(fault: Fault, path: Path) -> Finding:
+    return Finding(path, fault.code, fault.message, (), None, fault.severity)
+
+
+# ---- types
+
+
+def type_faults(message: ValueType) -> Iterator[Fault]:
+    """What is wrong with a type."""
+    kind = message.WhichOneof("type")
+    if kind == "tensorType":
+        yield from _tensor_faults(message.tensorType)
+    elif kind == "listType":
+        yield from type_faults(message.listType.type)
+    elif kind == "tupleType":
+        for part in message.tupleType.types:
+            yield from type_faults(part)
+    elif kind == "dictionaryType":
+        yield from type_faults(message.dictionaryType.keyType)
+        yield from type_faults(message.dictionaryType.valueType)
+    elif kind == "stateType":
+        yield from _state_faults(message.stateType.wrappedType)
+    else:
+        yield Fault("MIL616", "a type is missing here")
+
+
+def _state_faults(wrapped: ValueType) -> Iterator[Fault]:
+    if wrapped.WhichOneof("type") in ("tensorType", None):
+        yield from type_faults(wrapped)
+    else:
+        yield Fault("MIL618", "a state holds a tensor, nothing else")
+
+
+def _tensor_faults(tensor: TensorType) -> Iterator[Fault]:
+    if tensor.dataType not in BY_NUMBER:
+        yield Fault("MIL616", f"the schema has no data type of the number {tensor.dataType}")
+    dimensions = tensor.dimensions
+    if tensor.rank != len(dimensions) and (tensor.rank != -1 or dimensions):
+        yield Fault("MIL610", f"the rank is {tensor.rank}, but {counted(len(dimensions), 'dimension')} are given")
+    if any(dimension.WhichOneof("dimension") is None for dimension in dimensions):
+        yield Fault("MIL616", "a dimension is neither a size nor unknown")
+
+
+def unknown_dimensions(message: ValueType) -> bool:
+    """Whether a type leaves something about the shape of its tensors open."""
+    kind = message.WhichOneof("type")
+    if kind == "tensorType":
+        tensor = message.tensorType
+        return tensor.rank == -1 or any(size.WhichOneof("dimension") == "unknown" for size in tensor.dimensions)
+    if kind == "listType":
+        return unknown_dimensions(message.listType.type) or message.listType.length.HasField("unknown")
+    if kind == "tupleType":
+        return any(map(unknown_dimensions, message.tupleType.types))
+    if kind == "dictionaryType":
+        dictionary = message.dictionaryType
+        return unknown_dimensions(dictionary.keyType) or unknown_dimensions(dictionary.valueType)
+    return False
+
+
+# ---- values
+
+
+def value_faults(value: Value, constant: bool) -> Iterator[Fault]:
+    """What is wrong with a value; `constant`: its type may leave nothing unknown."""
+    faults = list(type_faults(value.type))
+    if faults:
+        yield from (fault._replace(field="type") for fault in faults)
+        return
+    if constant and unknown_dimensions(value.type):
+        yield Fault("MIL611", "the type of a constant has an unknown dimension", "type")
+    member = value.WhichOneof("value")
+    if member == "blobFileValue":
+        yield from _blob_faults(value)
+    elif member is not None:
+        yield from _immediate_faults(value)
+    elif not _is_empty_list(value.type):
+        yield Fault("MIL617", "this value holds nothing: no immediate value, and none in a file")
+
+
+def _is_empty_list(message: ValueType) -> bool:
+    """Whether nothing is what a value of the type holds: coremltools writes an empty list so."""
+    return message.HasField("listType") and message.listType.length.constant.size == 0
+
+
+def _blob_faults(value: Value) -> Iterator[Fault]:
+    blob = value.blobFileValue
+    if not blob.fileName:
+        yield Fault("MIL614", "this BLOBFILE names no file")
+    if blob.offset < ALIGNMENT:
+        message = f"no record begins at the offset {blob.offset}: the header takes the first {ALIGNMENT} bytes"
+        yield Fault("MIL614", message)
+    elif blob.offset % ALIGNMENT:
+        message = f"records begin at multiples of {ALIGNMENT}; {blob.offset} is none"
+        yield Fault("MIL614", message, None, "warning")  # hand-written programs with such offsets are said to compile
+    if value.type.WhichOneof("type") != "tensorType":
+        yield Fault("MIL613", "a weight file holds tensors, nothing else", "type")
+    elif (dtype := BY_NUMBER[value.type.tensorType.dataType]).blob is None:
+        yield Fault("MIL615", f"a weight file cannot hold {dtype.name}", "type")
+
+
+_KINDS = {"tensor": "tensorType", "list": "listType", "tuple": "tupleType", "dictionary": "dictionaryType"}
+
+
+def _immediate_faults(value: Value) -> Iterator[Fault]:
+    immediate, kind = value.immediateValue, value.type.WhichOneof("type")
+    member = immediate.WhichOneof("value")
+    if member is None:
+        yield Fault("MIL617", "this value holds nothing: an immediate value without content")
+    elif _KINDS[member] != kind:
+        yield Fault("MIL613", f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}")
+    elif member == "tensor":
+        yield from _tensor_value_faults(immediate.tensor, value.type.tensorType)
+    else:
+        yield from _container_faults(value, member)
+
+
+def _tensor_value_faults(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Fault]:
+    field, dtype = tensor.WhichOneof("value"), BY_NUMBER[tensor_type.dataType]
+    if field is None:
+        yield Fault("MIL617", "this value holds nothing: a tensor without values")
+        return
+    held = len(getattr(tensor, field).values)
+    sizes = [size.constant.size for size in tensor_type.dimensions if size.WhichOneof("dimension") == "constant"]
+    if len(sizes) == len(tensor_type.dimensions) and tensor_type.rank >= 0:
+        yield from _count_faults(math.prod(sizes), held, field, dtype)
+    if field != dtype.field:
+        message = f"values of {dtype.name} usually stand in `{dtype.field}`; these are in `{field}`"
+        yield Fault("MIL619", message, None, "warning")
+
+
+def _count_faults(count: int, held: int, field: str, dtype: DType) -> Iterator[Fault]:
+    if field != "bytes":
+        if held != count:
+            yield Fault("MIL612", f"the type says {counted(count, 'element')}, the value has {held}")
+    elif held != (size := -(-count * dtype.bits // 8)):
+        room = f"{counted(count, 'element')} of {dtype.name} take {counted(size, 'byte')}, the value has {held}"
+        packed = [bits for bits in (1, 2, 3, 4, 6) if dtype.bits == 8 and held == -(-count * bits // 8)]
+        if packed:  # some writers pack elements and keep the type of whole bytes
+            yield Fault("MIL612", f"{room}: they seem packed, {packed[0]} bits each", None, "warning")
+        else:
+            yield Fault("MIL612", room)
+
+
+def _container_faults(value: Value, member: str) -> Iterator[Fault]:
+    if member == "dictionary":
+        key, kept = value.type.dictionaryType.keyType, value.type.dictionaryType.valueType
+        pairs = value.immediateValue.dictionary.values
+        elements = [(part, implied) for pair in pairs for part, implied in ((pair.key, key), (pair.value, kept))]
+    elif member == "list":
+        length, values = value.type.listType.length, value.immediateValue.list.values
+        if length.WhichOneof("dimension") == "constant" and length.constant.size != len(values):
+            yield Fault("MIL612", f"the type says {counted(length.constant.size, 'value')}, the list has {len(values)}")
+        elements = [(element, value.type.listType.type) for element in values]
+    else:
+        types, values = value.type.tupleType.types, value.immediateValue.tuple.values
+        if len(types) != len(values):
+            yield Fault("MIL612", f"the type says {counted(len(types), 'value')}, the tuple has {len(values)}")
+        elements = list(zip(values, types))  # noqa: B905  # a difference was just told
+    for element, implied in elements:
+        yield from _element_faults(element, implied)
+
+
+def _element_faults(element: Value, implied: ValueType) -> Iterator[Fault]:
+    if not compatible(read_type(implied), read_type(element.type)):
+        yield Fault("MIL613", "an element is of another type than its container says")
+    else:
+        yield from (fault._replace(field=None) for fault in value_faults(element, False))

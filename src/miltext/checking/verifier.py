@@ -1,0 +1,91 @@
+"""The verifier: all that is wrong with a Program, and where that stands in a text of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from miltext.checking.operations import operation_findings
+from miltext.checking.scopes import name_findings
+from miltext.checking.specializations import specialization_findings
+from miltext.checking.values import value_findings
+from miltext.diagnostics import Diagnostic, Note, Span
+from miltext.places import places, words
+
+if TYPE_CHECKING:
+    from miltext.checking.findings import Finding
+    from miltext.depth import Path
+    from miltext.proto import Program
+    from miltext.syntax import Node
+
+INSIDE = ("blocks", "block_specializations")
+"""The fields whose messages are judged by themselves, whatever is said of the one around them."""
+
+
+_DIALECT = re.compile(r"\s*program\s*\(\s*1\.0\s*\)")
+
+
+def dialect_of(text: str) -> str:
+    """The dialect that a text says it is in; 1.3 where that is not plain."""
+    return "1.0" if _DIALECT.match(text) else "1.3"
+
+
+def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
+    """All that is wrong with a Program; types are suggested in the dialect."""
+    return [
+        *name_findings(program),
+        *specialization_findings(program),
+        *value_findings(program),
+        *operation_findings(program, dialect),
+    ]
+
+
+def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
+    """The findings but those about a message at one of the paths, of which it is known that something is wrong."""
+    return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
+
+
+def _around(path: Path) -> Iterator[Path]:
+    """A path, and those of what it is a part of, but for what is only inside of it."""
+    for end in range(len(path), 0, -1):
+        yield path[:end]
+        if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):
+            return
+
+
+def located(findings: Iterable[Finding], root: Node) -> list[Diagnostic]:
+    """The diagnostics of findings, in the order of the text whose tree of phrases is given."""
+    spans = _spans(root)
+    found = [
+        Diagnostic(
+            finding.severity,
+            finding.code,
+            finding.message,
+            _span(spans, finding.path),
+            tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks),
+            finding.suggestion,
+        )
+        for finding in findings
+    ]
+    return sorted(found, key=position)
+
+
+def position(diagnostic: Diagnostic) -> int:
+    """Where a diagnostic stands among those of its text."""
+    return diagnostic.span.start if diagnostic.span else -1
+
+
+def _spans(root: Node) -> dict[Path, Span]:
+    spans: dict[Path, Span] = {}
+    for path, phrase in places(root):
+        spans[path] = phrase.span
+        spans.update({place: word.span for place, word in words(phrase, path)})
+    return spans
+
+
+def _span(spans: dict[Path, Span], path: Path) -> Span:
+    """The place of a path, or of the innermost message around it that has one."""
+    while path not in spans:
+        path = path[:-1]
+    return spans[path]

@@ -1,0 +1,152 @@
+"""`miltext check`: all that is wrong with programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.streams import WRONG, fail, read_stdin, show, write_text
+from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.models import Model
+    from miltext.reports import Report
+
+NO_COREMLTOOLS, NO_MODEL_FOLDER = "MIL480", "MIL251"
+
+EPILOG = """\b
+Examples:
+  miltext check model.mil
+  miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
+  miltext check .                            # every .mil below
+  miltext check --format sarif *.mil > found.sarif
+  miltext print Model.mlpackage | miltext check -
+\b
+Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a missing extra.
+"""
+
+
+@click.command("check", epilog=EPILOG)
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
+)
+@click.option("--with-coremltools", "loader", is_flag=True, help="Have coremltools' own loader try the program, too.")
+def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
+    """Say all that is wrong with each PATH, and how to mend it.
+
+    A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of .mil files, or `-` for standard input.
+    """
+    if not paths:
+        raise click.UsageError("name the models or folders to check, or `-` for standard input")
+    reports: list[Report] = []
+    for path in paths:
+        for report in _reports(path, loader):
+            reports.append(report)
+            if form == "text":
+                show(report.diagnostics, report.text, report.path, err=False)
+    if form != "text":
+        write_text("-", [_FORMS[form](reports)])
+    severities = [diagnostic.severity for report in reports for diagnostic in report.diagnostics]
+    if form == "text":
+        click.echo(_summary(severities, len(reports)), err=True)
+    if "error" in severities or "warning" in severities:
+        sys.exit(WRONG)
+
+
+def _json(reports: Sequence[Report]) -> str:
+    from miltext.reports import as_json
+
+    return as_json(reports)
+
+
+def _sarif(reports: Sequence[Report]) -> str:
+    from importlib.metadata import version
+
+    from miltext.reports import as_sarif
+
+    return as_sarif(reports, version("miltext"))
+
+
+def _github(reports: Sequence[Report]) -> str:
+    from miltext.reports import as_github
+
+    return as_github(reports)
+
+
+_FORMS: dict[str, Callable[[Sequence[Report]], str]] = {"json": _json, "sarif": _sarif, "github": _github}
+
+
+def _summary(severities: list[str], programs: int) -> str:
+    counts = [(severities.count(kind), kind) for kind in ("error", "warning")]
+    found = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count)
+    return f"{found or 'nothing found'} in {programs} program{'' if programs == 1 else 's'}"
+
+
+def _reports(path: str, loader: bool) -> Iterator[Report]:
+    """What is found in each program at a path."""
+    from miltext.reports import Report
+
+    try:
+        for model in _models(path):
+            yield _checked(model, loader)
+    except MiltextError as error:
+        yield Report(error.path or path, error.diagnostics, error.text)
+
+
+def _models(path: str) -> Iterator[Model]:
+    from miltext.models import open_model, read
+
+    if path == "-":
+        yield from _programs(read(read_stdin(), "<stdin>"))
+    elif not os.path.lexists(path):
+        fail(f"there is no file or folder {path}")
+    elif _is_plain_folder(Path(path)):
+        for file in sorted(Path(path).rglob("*.mil")):
+            yield open_model(file)
+    else:
+        yield from _programs(open_model(path))
+
+
+def _is_plain_folder(path: Path) -> bool:
+    """Whether a folder is no model, but may hold some."""
+    from miltext.models import open_model
+
+    if not path.is_dir() or path.suffix.lower() in (".mlpackage", ".mlmodelc"):
+        return False
+    try:
+        open_model(path)
+    except MiltextError as error:
+        return error.diagnostics[0].code == NO_MODEL_FOLDER
+    return False
+
+
+def _programs(model: Model) -> Iterator[Model]:
+    """The ML Programs of a model: itself, or those of its pipelines."""
+    if not model.models:
+        yield model.select(None)
+    for nested in model.models:
+        if nested.models or nested.type == "mlProgram":
+            yield from _programs(nested)
+
+
+def _checked(model: Model, loader: bool) -> Report:
+    from miltext.checking import examine
+    from miltext.reports import Report
+
+    try:
+        checked = examine(model, with_coremltools=loader)
+    except MiltextError as error:
+        if error.diagnostics[0].code == NO_COREMLTOOLS:
+            fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
+        raise
+    return Report(model.name, checked.diagnostics, checked.text, printed=model.text is None)

@@ -1,0 +1,58 @@
+"""`miltext diff`: two models compared by structure."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from miltext.cli.streams import FAILED, WRONG, colored, load_model, show, write_text
+from miltext.diagnostics import MiltextError
+
+EPILOG = """\b
+Examples:
+  miltext diff old.mlpackage new.mlpackage
+  miltext diff model.mil converted.mlpackage --stat
+  miltext diff a.mil b.mil --format json | jq .weights
+  git show HEAD:model.mil | miltext diff - model.mil
+\b
+Exit status: 0 no difference; 1 a difference; 2 a model that cannot be read.
+"""
+
+
+@click.command("diff", epilog=EPILOG)
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "unified"]), default="text", help="The form.  [text]"
+)
+@click.option("--stat", is_flag=True, help="Only count what is different.")
+@click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
+@click.option("--build-info", is_flag=True, help="Compare what says which tools made the models, too.")
+@click.option("--model", "nested", metavar="PATH", help="A model inside each pipeline, by index or name: 1, 1/0.")
+def command(old: str, new: str, form: str, stat: bool, full: bool, build_info: bool, nested: str | None) -> None:
+    """Tell what is different between the models A and B, operations matched by structure.
+
+    Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
+    - removed, ~ changed, > moved, = renamed.
+    """
+    if stat and form != "text":
+        raise click.UsageError("--stat has no other format")
+    if old == new == "-":
+        raise click.UsageError("standard input is only one model")
+    from miltext.diffing import diff
+
+    try:
+        difference = diff(load_model(old, nested), load_model(new, nested), build_info=build_info)
+    except MiltextError as error:
+        show(error.diagnostics, error.text, error.path)
+        sys.exit(FAILED)
+    if form == "json":
+        text = json.dumps(difference.to_json(), indent=2) + "\n"
+    elif form == "unified":
+        text = difference.to_unified()
+    else:
+        text = difference.to_stat() if stat else difference.to_text(color=colored(sys.stdout), full=full)
+    write_text("-", [text])
+    sys.exit(0 if difference.same else WRONG)

@@ -1,0 +1,79 @@
+"""`miltext info`: what a model holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.models import nested_option, open_whole
+from miltext.cli.streams import model_argument, write_text
+
+if TYPE_CHECKING:
+    from miltext.inventory import Record
+
+EPILOG = """\b
+Examples:
+  miltext info Model.mlpackage
+  miltext info Pipeline.mlpackage --model 1
+  miltext info Model.mlpackage --json | jq .weights
+"""
+
+
+@click.command("info", epilog=EPILOG)
+@model_argument
+@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+@click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
+def command(model: str, nested: str | None, as_json: bool) -> None:
+    """Tell what MODEL holds: kind and specification, functions, operations, weights, and the models of a pipeline."""
+    from miltext.inventory import inventory
+
+    whole = open_whole(model)
+    record = inventory(whole.select(nested) if nested else whole)
+    if as_json:
+        import json
+
+        write_text("-", [json.dumps(record, indent=2, ensure_ascii=False) + "\n"])
+    else:
+        write_text("-", [f"{line}\n" for line in _lines(record)])
+
+
+def _lines(record: Record, indent: str = "") -> Iterator[str]:
+    version = record.get("specificationVersion")
+    kind = f"{record['type']} in a {record['kind']}" + (f", specification {version}" if version else "")
+    title = record.get("pipelineName")
+    yield indent + (f"{title}: " if title else "") + kind + _system(version)
+    for key, text in record.get("metadata", {}).items():
+        yield f"{indent}  {key}: {text}"
+    for function in record.get("functions", ()):
+        yield from _function_lines(function, indent + "  ")
+    for dtype, counts in record.get("weights", {}).items():
+        yield f"{indent}  {counts['parameters']:,} parameters of {dtype}, {counts['bytes']:,} bytes"
+    for file in record.get("blobFiles", ()):
+        size = f"{file['bytes']:,} bytes" if "bytes" in file else file["problem"]
+        yield f"{indent}  {file['path']}: {file['records']} records, {size}"
+    for index, model in enumerate(record.get("models", ())):
+        inner = list(_lines(model, indent + "  "))
+        yield f"{indent}  {index}: {inner[0].strip()}"
+        yield from inner[1:]
+
+
+def _system(version: int | None) -> str:
+    from miltext.opsets import OPSETS
+
+    names = [opset.text for opset in OPSETS if opset.specification == version]
+    return f" ({names[0]})" if names else ""
+
+
+def _function_lines(function: Record, indent: str) -> Iterator[str]:
+    from miltext.opsets import TEXT_BY_PROTO
+
+    opset = TEXT_BY_PROTO.get(function["opset"], function["opset"])
+    yield f"{indent}function {function['name']}" + (f" ({opset})" if opset else "")
+    for side in ("inputs", "states", "outputs"):
+        for feature in function[side]:
+            yield f"{indent}  {side[:-1]} {feature['name']}: {feature['type']}"
+    operations = function["operations"]
+    listed = ", ".join(f"{count} {name}" for name, count in operations.items())
+    yield f"{indent}  {sum(operations.values())} operations: {listed}" if operations else f"{indent}  no operations"

@@ -1,0 +1,93 @@
+"""`miltext locate`: which operation Core ML's `model.mil:LINE:COL` speaks of."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.models import nested_option
+from miltext.cli.streams import load_model, show, write_text
+
+if TYPE_CHECKING:
+    from miltext.locating import Located
+    from miltext.models import Model
+
+EPILOG = """\b
+Examples:
+  miltext locate Model.mlpackage 131:14
+  miltext locate Compiled.mlmodelc 131
+"""
+
+LONGEST = 2000
+"""Characters of an operation's text that are shown; of longer ones the middle is left out."""
+
+
+@click.command("locate", epilog=EPILOG)
+@click.argument("model", metavar="MODEL")
+@click.argument("place", metavar="LINE[:COL]")
+@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+def command(model: str, place: str, nested: str | None) -> None:
+    """Tell which operation stands at LINE[:COL] of the model.mil that Core ML made of MODEL.
+
+    Of a .mil or a .mlmodelc, in its own text; of any other model, in the text that Apple's compiler would write.
+    """
+    from miltext.building.refusals import refusal
+    from miltext.locating import enclosing, first_on_line
+    from miltext.parser import parse_tree
+
+    loaded = load_model(model, nested)
+    numbers = re.fullmatch(r"(?:.*?:)??([0-9]{1,9})(?::([0-9]{1,9}))?", place)
+    if numbers is None:
+        raise click.UsageError("name a place as LINE or LINE:COL")
+    text = _text(loaded)
+    root = parse_tree(text, loaded.name).root
+    try:
+        line = int(numbers[1])
+        if numbers[2]:
+            found = enclosing(root, offset_of(text, line, int(numbers[2])))
+        else:
+            found = first_on_line(text, root, line)
+    except IndexError:
+        count = len(text.splitlines())
+        raise refusal("MIL433", f"{place} is outside the text, which has {count} lines", loaded.name) from None
+    if found is None:
+        raise refusal("MIL433", f"no operation stands at {place}", loaded.name)
+    write_text("-", [_shown(text, found)])
+
+
+def _text(model: Model) -> str:
+    if model.text is not None:
+        return model.text
+    from miltext.coremlc import as_coremlc
+
+    version = model.specification_version
+    known = {"specification_version": version} if version else {}
+    return as_coremlc(
+        model.program,
+        description=model.description,
+        on_warning=lambda warning: show([warning], None, model.name),
+        **known,  # type: ignore[arg-type]
+    )
+
+
+def offset_of(text: str, line: int, column: int) -> int:
+    """The offset of a line and a column, both from 1. Raises IndexError for a place outside the text."""
+    lines = text.split("\n")
+    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
+        raise IndexError(line)
+    return sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
+
+
+def _shown(text: str, found: Located) -> str:
+    code = text[found.span.start : found.span.end]
+    if len(code) > LONGEST:
+        code = f"{code[: LONGEST // 2]} ... {code[-LONGEST // 2 :]}"
+    rows = {
+        "operation": found.type,
+        "outputs": ", ".join(found.outputs) or "none",
+        "name": found.name or "none",
+        "function": found.function + (f", {found.depth} blocks deep" if found.depth else ""),
+    }
+    return "".join(f"{heading + ':':<11}{content}\n" for heading, content in rows.items()) + f"\n{code}\n"

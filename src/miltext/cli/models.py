@@ -1,0 +1,122 @@
+"""What the verbs share that write models: their options, the progress bar, and an end that leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.streams import fail, read_stdin, show
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from miltext.models import Model
+
+QUIET_SECONDS = 1.0
+"""How long writing takes before it shows how far it is."""
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def model_output(function: Callable[..., None]) -> Callable[..., None]:
+    """The `-o` option of a verb that writes a model."""
+    option = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
+    return option(function)
+
+
+def force_option(function: Callable[..., None]) -> Callable[..., None]:
+    """The `--force` option."""
+    return click.option("--force", is_flag=True, help="Replace OUT if it is there.")(function)
+
+
+def nested_option(help: str) -> Decorator:
+    """The `--model` option, which chooses in a pipeline."""
+    return click.option("--model", "nested", metavar="PATH", help=help)
+
+
+def open_whole(name: str) -> Model:
+    """The model of that path, or on standard input; a pipeline, or one that is no ML Program, too."""
+    from miltext.models import open_model, read
+
+    if name == "-":
+        return read(read_stdin(), "<stdin>")
+    if not os.path.lexists(name):
+        fail(f"there is no file or folder {name}")
+    return open_model(name)
+
+
+def write_model(source: str | Model, output: str, *, original: str | Model | None = None, **choices: Any) -> None:
+    """Build a model, showing its warnings and how far it is; `choices` are those of `miltext.building.build.build`."""
+    from miltext.building.build import build
+
+    made = open_whole(source) if isinstance(source, str) else source
+    whole = open_whole(original) if isinstance(original, str) else original
+    with ended_by_signals(), Progress("writing weights", lambda: _size(whole or made)) as progress:
+        warnings = build(made, output, original=whole, progress=progress.add, **choices)
+    show(warnings, None, made.name)
+
+
+class Progress:
+    """A bar on standard error for what takes longer than a second, if that is a terminal."""
+
+    def __init__(self, label: str, size: Callable[[], int]) -> None:
+        """A bar with this label; `size` tells how many bytes there are, once it is needed."""
+        self._label = label
+        self._size = size
+        self._start = time.monotonic()
+        self._before = 0
+        self._bar: Any = None
+        self._shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+    def add(self, size: int) -> None:
+        """So many bytes more are done."""
+        if not self._shown:
+            return
+        self._before += size
+        if self._bar is None and time.monotonic() - self._start > QUIET_SECONDS:
+            self._bar = click.progressbar(length=self._size(), label=self._label, file=sys.stderr)
+        if self._bar is not None:
+            self._bar.update(self._before)
+            self._before = 0
+
+
+def _size(model: Model) -> int:
+    """The bytes of all files below a model's folder: about as many as there are to write."""
+    folder = model.path if model.path and model.path.is_dir() else model.model_path
+    if folder is None:
+        return 0
+    return sum(os.path.getsize(os.path.join(parent, name)) for parent, _, names in os.walk(folder) for name in names)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """While it lasts, a request to terminate ends the process as an exception does, which cleans up behind it."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

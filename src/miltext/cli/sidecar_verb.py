@@ -1,0 +1,56 @@
+"""`miltext sidecar`: a model's text beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from miltext.cli.streams import WRONG, fail
+
+EPILOG = """\b
+Examples:
+  miltext sidecar Model.mlpackage            # writes Model.mlpackage.mil
+  miltext sidecar --check Model.mlpackage    # exit 1 if it is not what the model says
+  miltext sidecar --full models/*.mlmodelc
+"""
+
+
+@click.command("sidecar", epilog=EPILOG)
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; list the sidecars that are stale, and exit with 1 if any is."
+)
+@click.option("--full", is_flag=True, help="Every operation with all that it says, instead of the compact form.")
+def command(models: tuple[str, ...], check: bool, full: bool) -> None:
+    """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
+
+    The text is the program in compact form, weights as digests, after the model's description; its first line says
+    what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
+    """
+    from miltext.files import write_atomically
+    from miltext.sidecar import is_current, sidecars
+
+    stale = False
+    for path in dict.fromkeys(map(_whole, models)):
+        if not os.path.lexists(path):
+            fail(f"there is no file or folder {path}")
+        for sidecar, text in sidecars(path, full):
+            if is_current(sidecar, text):
+                continue
+            stale = True
+            if not check:
+                write_atomically(sidecar, [text.encode()])
+            remake = f"; to write it: miltext sidecar {'--full ' * full}{path}"
+            click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
+    if check and stale:
+        sys.exit(WRONG)
+
+
+def _whole(name: str) -> Path:
+    """The package or bundle that a path names or is inside of; else the path itself."""
+    path = Path(name)
+    outer = [parent for parent in path.parents if parent.suffix in (".mlpackage", ".mlmodelc")]
+    return outer[-1] if outer else path

@@ -1,0 +1,65 @@
+"""`miltext weights`: what weights a model has, and arrays of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.models import Progress, nested_option
+from miltext.cli.streams import load_model, model_argument, write_text
+
+if TYPE_CHECKING:
+    from miltext.model_weights import Weight, Weights
+
+EPILOG = """\b
+Examples:
+  miltext weights Model.mlpackage
+  miltext weights Model.mlpackage --save weights     # weights/conv_1_weight.npy, ...
+"""
+
+HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
+
+
+@click.command("weights", epilog=EPILOG)
+@model_argument
+@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+@click.option("--save", metavar="DIR", help="Write each as a .npy file in DIR as well.")
+def command(model: str, nested: str | None, save: str | None) -> None:
+    """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
+
+    A weight that stands in the program itself has `-` for its offset. Saved, bf16 and fp8 are their bit patterns, and
+    sub-byte types take a byte each.
+    """
+    weights = load_model(model, nested).weights
+    entries = weights.entries
+    with Progress("reading weights", lambda: sum(weight.size for weight in entries.values())) as progress:
+        rows = [HEADINGS, *(_row(weights, name, weight, progress) for name, weight in entries.items())]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    write_text("-", [f"{line}\n" for line in lines])
+    if save is not None:
+        save_arrays(weights, Path(save))
+
+
+def _row(weights: Weights, name: str, weight: Weight, progress: Progress) -> tuple[str, ...]:
+    offset = "-" if weight.blob is None else str(weight.blob.offset)
+    shape = "x".join(map(str, weight.shape)) or "scalar"
+    return name, weight.dtype.name, shape, str(weight.size), offset, weights.digest(weight, progress.add)
+
+
+def save_arrays(weights: Weights, folder: Path) -> None:
+    """Write each weight as `NAME.npy`; a name's characters that files may not have are written `%2F` and the like."""
+    from miltext.files import write_atomically
+    from miltext.model_weights import npy_pieces
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, weight in weights.entries.items():
+        write_atomically(folder / f"{file_stem(name)}.npy", npy_pieces(weights, weight))
+
+
+def file_stem(name: str) -> str:
+    """A weight's name as that of a file, on any system; no two names have the same."""
+    return re.sub(r"[^A-Za-z0-9_@.-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)

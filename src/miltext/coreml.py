@@ -1,0 +1,98 @@
+"""Between miltext and coremltools: a model as a pymil program, and a pymil program as a model.
+
+coremltools is an extra, `pip install miltext[coremltools]`; nothing else of miltext imports it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.diagnostics import ModelError, Note, error
+from miltext.traversal import values
+
+if TYPE_CHECKING:
+    from miltext.models import Model
+
+MISSING = "MIL480"
+UNLIKE = "MIL481"
+"""The codes of a ModelError here: coremltools is not there; it would not find the weights."""
+
+
+def to_pymil(model: Model) -> Any:
+    """The program of a model as coremltools' `Program`, its weights loaded.
+
+    Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know.
+    Raises ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder; and what
+    coremltools raises.
+    """
+    coremltools = _coremltools()
+    from coremltools.converters.mil.frontend.milproto.load import load
+
+    from miltext.building.description import describe, known_version
+
+    spec = coremltools.proto.Model_pb2.Model()
+    if model.spec is not None:
+        spec.ParseFromString(model.spec.SerializeToString())
+    else:
+        description, _ = describe(model.program)
+        version = model.specification_version or known_version(model.program, description)
+        spec.specificationVersion = version
+        spec.description.ParseFromString(description.SerializeToString())
+        spec.mlProgram.ParseFromString(model.program.SerializeToString())
+    program = load(spec, spec.specificationVersion, str(_weights_folder(model)))
+    default = spec.description.defaultFunctionName
+    if default in program.functions:
+        program.default_function_name = default
+    return program
+
+
+def from_pymil(program: Any) -> Model:
+    """A coremltools `Program` as a model, exported as it is: no pass of coremltools' converter changes it.
+
+    Its description is made from the types. The weights are in a temporary folder that lasts as long as the model;
+    `model.save` keeps them. Raises ModelError: MIL480 without coremltools, MIL42x for what has no description; and
+    what coremltools raises.
+    """
+    _coremltools()
+    from coremltools.converters.mil.backend.mil.load import MILProtoExporter
+
+    from miltext.building.description import describe
+    from miltext.models.spec import SpecModel
+    from miltext.proto import Model as Spec
+    from miltext.proto import Program
+
+    folder = tempfile.TemporaryDirectory(prefix="miltext-")
+    weights = Path(folder.name) / "weights"
+    weights.mkdir()
+    version = max(int(function.opset_version) for function in program.functions.values())
+    exported = MILProtoExporter(program, str(weights), version).export()
+    own = Program.FromString(exported.SerializeToString())
+    description, warnings = describe(own)
+    if program.default_function_name in {function.name for function in description.functions}:
+        description.defaultFunctionName = program.default_function_name
+    spec = Spec(specificationVersion=version, description=description, mlProgram=own)
+    model = SpecModel("mlmodel", "<pymil>", None, Path(folder.name), spec)
+    model.warnings += warnings
+    model.keeps = folder
+    return model
+
+
+def _coremltools() -> Any:
+    try:
+        import coremltools
+    except ImportError as failure:
+        way = Note("install it with `pip install 'miltext[coremltools]'`")
+        raise ModelError([error(MISSING, "coremltools is not installed, and this needs it", None, way)]) from failure
+    return coremltools
+
+
+def _weights_folder(model: Model) -> Path:
+    """The folder of the weight files, which coremltools takes to be one."""
+    names = {held.value.blobFileValue.fileName for held in values(model.program)} - {""}
+    folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
+    if len(folders) > 1:
+        message = f"coremltools takes weights from one folder, and they are in {', '.join(sorted(folders))}"
+        raise ModelError([error(UNLIKE, message)], path=model.name)
+    return (model.model_path or Path.cwd()) / next(iter(folders), "")

@@ -1,0 +1,61 @@
+"""Parts of a Program as a reader of a difference sees them.
+
+That is MIL text, with decimal floats, of long literals only the number of elements, and of weights only the place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from miltext.diffing.graph import NAME
+from miltext.names import name_text
+from miltext.printer import Printer, TypeText
+from miltext.tensors import Style
+
+SHOWN = 16
+"""Tensors of up to this many elements are shown; of others, how far they are apart."""
+
+
+class Spelling(Printer):
+    """Prints what stands on either side of a change."""
+
+    def __init__(self) -> None:
+        super().__init__(style=Style(decimal=True, elide=SHOWN))
+        self._blob = "%s at %d"
+
+    def type(self, message: Any) -> str:
+        """The type in the field `type` of a message."""
+        return self._type_of(message, "type").text
+
+    def literal(self, value: Any) -> str:
+        """A Value without its type."""
+        text, prefix = self.value(value), f"{self.type(value)}("
+        return text[len(prefix) : -1] if text.startswith(prefix) else text
+
+    def parameters(self, inputs: Any) -> str:
+        """Inputs of a function or block, with their types, in parentheses."""
+        return self._parameters(inputs)
+
+    def opset(self, opset: str) -> str:
+        """An opset as the text has it."""
+        return self._opset(opset) if opset else ""
+
+    def function(self, name: str, function: Any) -> str:
+        """The head of a function."""
+        opset = f"<{self.opset(function.opset)}>" if function.opset else ""
+        return f"func {name_text(name)}{opset}{self.parameters(function.inputs)}"
+
+    def operation(self, operation: Any) -> str:
+        """An operation, without what its attribute `name` says, and of its inner blocks only their number."""
+        outputs = ", ".join([self._named_value(output) for output in operation.outputs])
+        inputs = operation.inputs
+        arguments = ", ".join([f"{name_text(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
+        stated = {key: value for key, value in operation.attributes.items() if key != NAME}
+        text = f"{outputs}{' = ' if outputs else ''}{name_text(operation.type)}({arguments})"
+        text += self._attributes(stated) if stated else ""
+        sizes = [str(len(block.operations)) for block in operation.blocks]
+        return f"{text}, with blocks of {' and '.join(sizes)} operations" if sizes else text
+
+    def _tensor(self, tensor: Any, value_type: TypeText) -> str:
+        text = super()._tensor(tensor, value_type)
+        return f"{text[len('$elided(') : text.index(',')]} elements" if text.startswith("$elided(") else text

@@ -1,0 +1,273 @@
+"""What is different between two programs, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How far two tensors of as many elements are apart.
+
+    Of `count` elements, `changed` are not the same. `maximum` and `mean` are of the absolute differences, over all
+    elements; `snr` is the signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the old values'
+    squares by that of the differences' squares: infinite where there is no difference. A change from or to an infinity
+    or NaN makes the three infinite. They are None for truth values.
+    """
+
+    count: int
+    changed: int
+    maximum: float | None = None
+    mean: float | None = None
+    snr: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was `old` and is `new`, as MIL text has it, but for weights and long literals; None is for what is
+    not there.
+
+    `kind` says what: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of an output,
+    its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
+    order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
+    `specification` version or something in its `description`. `name` says which one, where there are several. Values
+    of the old program go by their new names.
+    """
+
+    kind: str
+    name: str
+    old: str | None
+    new: str | None
+    measure: Measure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A name that is another: of an `input` or `output` of a function, of another `value`, or of an operation, by its
+    attribute `name`. `of` is what the operation is called now, where it has a name.
+    """
+
+    kind: str
+    of: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOperation:
+    """An operation that only the new program has: its outputs' names, its type, its text, its index in the block."""
+
+    name: str
+    type: str
+    text: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedOperation:
+    """An operation that only the old program has; as AddedOperation."""
+
+    name: str
+    type: str
+    text: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedOperation:
+    """An operation that says something else, or whose inner `blocks` do. `used_as` are the arguments, as
+    ("conv", "strides"), that a constant stands for, the first few. Indexes are those in the two blocks.
+    """
+
+    name: str
+    type: str
+    old_index: int
+    new_index: int
+    changes: tuple[Change, ...]
+    blocks: tuple[BlockDifference, ...] = ()
+    used_as: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MovedOperations:
+    """Operations, one after the other before and now, that come at another place among those that stayed.
+
+    `after` is what the operation before them now is called; None where they are the first.
+    """
+
+    names: tuple[str, ...]
+    old_index: int
+    new_index: int
+    after: str | None
+
+
+OperationDifference = AddedOperation | RemovedOperation | ChangedOperation | MovedOperations
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDifference:
+    """What is different in a block. `place` is its opset in a function, its index in an operation; `status` is `added`,
+    `removed` or `changed`; `operations` are in the order of the two programs, merged.
+    """
+
+    place: str
+    status: str = "changed"
+    changes: tuple[Change, ...] = ()
+    renamed: tuple[Rename, ...] = ()
+    operations: tuple[OperationDifference, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether there is no difference."""
+        return self.status == "changed" and not (self.changes or self.renamed or self.operations)
+
+    @property
+    def added(self) -> tuple[AddedOperation, ...]:
+        """The operations that are only in the new block."""
+        return tuple([each for each in self.operations if isinstance(each, AddedOperation)])
+
+    @property
+    def removed(self) -> tuple[RemovedOperation, ...]:
+        """The operations that are only in the old block."""
+        return tuple([each for each in self.operations if isinstance(each, RemovedOperation)])
+
+    @property
+    def changed(self) -> tuple[ChangedOperation, ...]:
+        """The operations that say something else."""
+        return tuple([each for each in self.operations if isinstance(each, ChangedOperation)])
+
+    @property
+    def moved(self) -> tuple[MovedOperations, ...]:
+        """The operations that come at another place."""
+        return tuple([each for each in self.operations if isinstance(each, MovedOperations)])
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionDifference:
+    """What is different in a function. `status` as a block's; `text` is its head, without the blocks.
+
+    `old_name` is another than `name` where it was renamed. `operations` counts those of a function that was added or
+    removed.
+    """
+
+    name: str
+    old_name: str
+    status: str
+    text: str
+    changes: tuple[Change, ...] = ()
+    renamed: tuple[Rename, ...] = ()
+    blocks: tuple[BlockDifference, ...] = ()
+    operations: int = 0
+
+    @property
+    def same(self) -> bool:
+        """Whether there is no difference."""
+        return (self.status, self.name) == ("changed", self.old_name) and not (
+            self.changes or self.renamed or self.blocks
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a weight is kept: a file, as the program names it, and the offset of the record in it."""
+
+    file: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightChange:
+    """A weight, or another long tensor, of which only the elements are different: which parameter of which operation
+    of which function, its type, and where it was and is kept (None for one that stands in the program itself).
+
+    `measure` is None where a weight file could not be read, and the places are what was compared.
+    """
+
+    function: str
+    operation: str
+    parameter: str
+    type: str
+    old_place: Place | None
+    new_place: Place | None
+    measure: Measure | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDifference:
+    """The weights that both programs have: those that are `changed`, how many are `equal`, and how many of all were
+    `unread`, so that only their places could be compared.
+    """
+
+    changed: tuple[WeightChange, ...] = ()
+    equal: int = 0
+    unread: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is different between two models or programs, which are called `old` and `new`.
+
+    `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
+    those with a difference, added and removed ones too. `to_text` is for people, `to_json` for programs, `to_unified`
+    for tools that show patches, `to_stat` is a summary.
+    """
+
+    old: str
+    new: str
+    notes: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    functions: tuple[FunctionDifference, ...] = ()
+    weights: WeightDifference = WeightDifference()
+    _lines: Callable[[], Sequence[tuple[str, str]]] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def same(self) -> bool:
+        """Whether the two say the same, as far as they were compared."""
+        return not (self.changes or self.functions or self.weights.changed)
+
+    @property
+    def added(self) -> tuple[FunctionDifference, ...]:
+        """The functions that only the new program has."""
+        return self._with_status("added")
+
+    @property
+    def removed(self) -> tuple[FunctionDifference, ...]:
+        """The functions that only the old program has."""
+        return self._with_status("removed")
+
+    @property
+    def changed(self) -> tuple[FunctionDifference, ...]:
+        """The functions that both have, and that are different."""
+        return self._with_status("changed")
+
+    def _with_status(self, status: str) -> tuple[FunctionDifference, ...]:
+        return tuple([function for function in self.functions if function.status == status])
+
+    def to_text(self, *, color: bool = False, full: bool = False) -> str:
+        """What a person would say, in ANSI colours if asked; long lists of names and weights are cut unless `full`."""
+        from miltext.diffing.text import render_text
+
+        return render_text(self, color, full)
+
+    def to_stat(self) -> str:
+        """How much of what is different: a line for each function, and one for the weights."""
+        from miltext.diffing.text import render_stat
+
+        return render_stat(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
+        from miltext.diffing.json_form import render_json
+
+        return render_json(self)
+
+    def to_unified(self) -> str:
+        """Both texts as a unified diff, in which operations are lined up by structure.
+
+        The old text has the values by their new names, and what is renamed stands before the diff.
+        """
+        from miltext.diffing.unified import render_unified
+
+        return render_unified(self, self._lines())

@@ -1,0 +1,247 @@
+"""Two programs as a unified diff of their texts, lined up by structure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from miltext.diffing.operations import arguments
+from miltext.diffing.sequences import common, merged
+from miltext.diffing.spelling import SHOWN
+from miltext.diffing.text import change_text, rename_text, told_renames
+from miltext.printer import OPERATION, Printer
+from miltext.tensors import Style
+
+if TYPE_CHECKING:
+    from miltext.diffing.graph import Graph, Node, Region
+    from miltext.diffing.pairing import PairedBlock, PairedFunction
+    from miltext.diffing.structure import BlockDifference, Difference, Rename
+
+CONTEXT = 3
+"""How many lines that are the same stand around a change."""
+
+_DIGITS = 12
+"""How many digits of a weight's digest are shown."""
+
+Line = tuple[str, str]
+"""A line of a diff: ` `, `-` or `+`, and its text."""
+
+
+class _Page(Printer):
+    """Prints parts of a program by lines, long literals left out."""
+
+    def __init__(self) -> None:
+        super().__init__(style=Style(elide=SHOWN))
+
+    def head(self, program: Any) -> str:
+        return next(iter(self.program(program))).rstrip("\n")
+
+    def attributes(self, program: Any) -> str:
+        return self._attributes(program.attributes)
+
+    def function(self, name: str, function: Any) -> list[str]:
+        return "".join(self._function(name, function)).splitlines()
+
+    def operation(self, operation: Any, indent: str) -> list[str]:
+        return self._operation(operation, indent).splitlines()
+
+
+class Texts:
+    """The texts of two programs whose functions are paired, line by line.
+
+    `different` are the operations of the new one that say something else than their partners; `same_attributes`: the
+    programs' attributes are the same, as far as they count. The old Program is changed here: its values get the names
+    that they have in the new one.
+    """
+
+    def __init__(
+        self,
+        old: Graph,
+        new: Graph,
+        pairs: Sequence[PairedFunction],
+        different: Collection[Node],
+        same_attributes: bool,
+    ) -> None:
+        self._old = old
+        self._new = new
+        self._pairs = pairs
+        self._different = different
+        self._same_attributes = same_attributes
+        self._page = _Page()
+
+    def lines(self) -> list[Line]:
+        """Both texts."""
+        return [*self._program()]
+
+    def _program(self) -> Iterator[Line]:
+        for pair in self._pairs:
+            self._rename(pair)
+        old, new, page = self._old.program, self._new.program, self._page
+        yield from _either([page.head(old)], [page.head(new)])
+        before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
+        yield from _either(now if self._same_attributes else before, now)
+        yield " ", "{"
+        for pair in self._pairs:
+            yield from self._function(pair)
+        yield " ", "}"
+
+    def _rename(self, pair: PairedFunction) -> None:
+        if pair.old and pair.new:
+            self._name_all(pair.old.function.inputs, pair.old.inputs.inputs)
+            for region in pair.old.blocks.values():
+                self._rename_block(region)
+
+    def _rename_block(self, region: Region) -> None:
+        block, known_as = region.block, self._old.known_as
+        self._name_all(block.inputs, region.inputs)
+        for node in region.nodes:
+            inputs, numbers = node.operation.inputs, iter(node.operands)
+            for binding in [each for key in sorted(inputs) for each in inputs[key].arguments]:
+                if binding.HasField("name"):
+                    binding.name = known_as[next(numbers)]
+            for inner in node.blocks:
+                self._rename_block(inner)
+            self._name_all(node.operation.outputs, node.values)
+        block.outputs[:] = [known_as[value] for value in region.outputs]
+
+    def _name_all(self, named: Any, values: Sequence[int]) -> None:
+        for each, value in zip(named, values, strict=True):
+            each.name = self._old.known_as[value]
+
+    # ---- functions, blocks and operations
+
+    def _function(self, pair: PairedFunction) -> Iterator[Line]:
+        old, new = pair.old and pair.old.function, pair.new and pair.new.function
+        if old and new:
+            shells = [self._page.function(pair.name, _shell(each, "block_specializations")) for each in (old, new)]
+            if len(pair.blocks) == 1 and len(shells[0]) == len(shells[1]) == 2:
+                yield from self._around(shells, pair.blocks, OPERATION)
+                return
+        yield from _aligned(*[self._page.function(pair.name, each) if each else [] for each in (old, new)])
+
+    def _around(self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str) -> Iterator[Line]:
+        """The lines around blocks, with these in their places."""
+        left = iter(blocks)
+        for before, now in zip(*shells, strict=True):
+            yield from _either([before], [now])
+            if now.endswith("{"):
+                yield from self._block(next(left), indent)
+
+    def _block(self, pair: PairedBlock, indent: str) -> Iterator[Line]:
+        for i, j in pair.steps():
+            a = pair.old.nodes[i] if pair.old and i is not None else None
+            b = pair.new.nodes[j] if pair.new and j is not None else None
+            if a and b and b.index in pair.inner:
+                yield from self._nest(a, b, pair.inner[b.index], indent)
+            elif a and b and b not in self._different:
+                yield from ((" ", line) for line in self._page.operation(b.operation, indent))
+            else:
+                yield from self._sides(a, b, indent)
+
+    def _nest(self, a: Node, b: Node, inner: Sequence[PairedBlock], indent: str) -> Iterator[Line]:
+        """Two operations with inner blocks."""
+        if not all(pair.old and pair.new for pair in inner):
+            yield from _aligned(*[self._page.operation(each.operation, indent) for each in (a, b)])
+            return
+        before, now = [self._page.operation(_shell(each.operation, "blocks"), indent) for each in (a, b)]
+        head = before[:1] if b in self._different else now[:1]
+        yield from self._around([head + before[1:], now], inner, indent + " " * 8)
+
+    def _sides(self, a: Node | None, b: Node | None, indent: str) -> Iterator[Line]:
+        """Two operations that are not the same, or one that has no partner at this place."""
+        for sign, node, graph in (("-", a, self._old), ("+", b, self._new)):
+            if node:
+                *lines, last = self._page.operation(node.operation, indent)
+                digests = _digests(node, graph) if a and b else []
+                yield from ((sign, line) for line in [*lines, f"{last} // {', '.join(digests)}" if digests else last])
+
+
+def _digests(node: Node, graph: Graph) -> list[str]:
+    """The digests of an operation's weights, shortened."""
+    bound = [each for values in arguments(node).values() for each in values] if node.weighty else []
+    values = [*bound, *node.operation.attributes.values()] if node.weighty else []
+    blobs = [graph.contents.blob(each) for each in values if each is not None and not isinstance(each, int)]
+    return [f"sha256:{blob.digest()[:_DIGITS]}" for blob in blobs if blob]
+
+
+def _shell(message: Any, field: str) -> Any:
+    """A function or operation without the operations in its blocks."""
+    shell = type(message)()
+    shell.CopyFrom(message)
+    blocks = getattr(shell, field)
+    for block in blocks.values() if hasattr(blocks, "values") else blocks:
+        del block.operations[:]
+    return shell
+
+
+def _either(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
+    """Lines that are the same, or those that were and those that are."""
+    if before == now:
+        yield from ((" ", line) for line in now)
+    else:
+        yield from (("-", line) for line in before)
+        yield from (("+", line) for line in now)
+
+
+def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
+    """Lines that have no structure, lined up as text."""
+    for i, j in merged(common(before, now), len(before), len(now)):
+        yield ("+", now[j]) if i is None and j is not None else ("-" if j is None else " ", before[i or 0])
+
+
+def hunks(lines: Sequence[Line]) -> Iterator[str]:
+    """The lines near changes, under heads that say where they are."""
+    old = new = 1
+    done = 0
+    for start, stop in _stretches(lines):
+        old, new = old + start - done, new + start - done
+        signs = [sign for sign, _ in lines[start:stop]]
+        counts = len(signs) - signs.count("+"), len(signs) - signs.count("-")
+        yield f"@@ -{_range(old, counts[0])} +{_range(new, counts[1])} @@"
+        yield from (sign + text for sign, text in lines[start:stop])
+        old, new, done = old + counts[0], new + counts[1], stop
+
+
+def _stretches(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """From where to where there are changes, with their context."""
+    start = stop = -1
+    for place, (sign, _) in enumerate(lines):
+        if sign == " ":
+            continue
+        if stop >= 0 and place - CONTEXT > stop:
+            yield start, stop
+            stop = -1
+        if stop < 0:
+            start = max(0, place - CONTEXT)
+        stop = min(len(lines), place + 1 + CONTEXT)
+    if stop >= 0:
+        yield start, stop
+
+
+def _range(first: int, count: int) -> str:
+    return f"{first}" if count == 1 else f"{first if count else first - 1},{count}"
+
+
+def render_unified(difference: Difference, lines: Sequence[Line]) -> str:
+    """The lines that are different, with some around them; before them, what no line of a program says."""
+    said = [*difference.notes]
+    said += [
+        change_text(change, True) for change in difference.changes if change.kind in ("specification", "description")
+    ]
+    for function in difference.functions:
+        if function.name != function.old_name:
+            said.append(f"renamed: {function.old_name} -> {function.name} (function)")
+        renamed = [*function.renamed, *(each for block in function.blocks for each in _renames(block))]
+        said += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
+    shown = [f"# {line}" for line in said]
+    found = list(hunks(lines))
+    if found:
+        shown += [f"--- {difference.old}", f"+++ {difference.new}", *found]
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _renames(block: BlockDifference) -> Iterator[Rename]:
+    yield from block.renamed
+    for operation in block.changed:
+        for inner in operation.blocks:
+            yield from _renames(inner)

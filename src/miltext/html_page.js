@@ -1,0 +1,77 @@
+// VALUES has for each value: name, type, line, maker, lines of its uses.
+const main = document.querySelector("main");
+const hint = document.getElementById("hint");
+const find = document.getElementById("find");
+const found = document.getElementById("found");
+const fold = document.getElementById("fold");
+const number = (element) => Number((element.hash || `#${element.id}`).slice(2));
+const valueAt = (event) => event.target.closest(".v, main a");
+
+function describe([name, type, line, maker, uses]) {
+  const lines = [...new Set(uses)];
+  const shown = lines.slice(0, 12).join(", ") + (lines.length > 12 ? ", \u2026" : "");
+  const count = uses.length === 1 ? "1 use" : `${uses.length} uses`;
+  return `${name}: ${type}\n${maker}, line ${line}\n${uses.length ? `${count}: line ${shown}` : "no use"}`;
+}
+
+main.addEventListener("mouseover", (event) => {
+  const value = valueAt(event);
+  hint.hidden = !value;
+  if (!value) return;
+  hint.textContent = describe(VALUES[number(value)]);
+  const place = value.getBoundingClientRect();
+  const below = place.bottom + hint.offsetHeight + 12 < innerHeight;
+  hint.style.left = `${Math.max(8, Math.min(place.left, innerWidth - hint.offsetWidth - 8))}px`;
+  hint.style.top = `${below ? place.bottom + 6 : place.top - hint.offsetHeight - 6}px`;
+});
+
+main.addEventListener("click", (event) => {
+  const value = valueAt(event);
+  if (!value) return;
+  document.querySelectorAll(".same").forEach((each) => each.classList.remove("same"));
+  const chosen = number(value);
+  document.querySelectorAll(`#v${chosen}, a[href="#v${chosen}"]`).forEach((each) => each.classList.add("same"));
+  if (value.matches("a")) unfold(document.getElementById(`v${chosen}`));
+  else event.preventDefault(); // a definition in a block's first line does not fold it
+});
+
+function unfold(element) {
+  for (let outer = element.closest("details"); outer; outer = outer.parentElement.closest("details")) outer.open = true;
+}
+
+fold.addEventListener("click", () => {
+  const blocks = [...main.querySelectorAll("details details")];
+  const open = !blocks.some((block) => block.open);
+  blocks.forEach((block) => { block.open = open; });
+  fold.textContent = open ? "Fold all" : "Unfold all";
+});
+
+let texts = null; // each line's element and its text in lower case, made when first looked for
+let hits = [];
+let current = -1;
+
+function search() {
+  texts ||= [...document.querySelectorAll(".l")].map((line) => [line, line.textContent.toLowerCase()]);
+  hits.forEach((line) => line.classList.remove("hit", "now"));
+  const words = find.value.toLowerCase();
+  hits = words ? texts.filter(([, text]) => text.includes(words)).map(([line]) => line) : [];
+  hits.forEach((line) => line.classList.add("hit"));
+  current = -1;
+  found.textContent = words ? `${hits.length} lines` : "";
+  if (hits.length) step(1);
+}
+
+function step(by) {
+  if (!hits.length) return;
+  hits[current]?.classList.remove("now");
+  current = (current + by + hits.length) % hits.length;
+  hits[current].classList.add("now");
+  unfold(hits[current]);
+  hits[current].scrollIntoView({ block: "center" });
+  found.textContent = `${current + 1} of ${hits.length}`;
+}
+
+find.addEventListener("input", search);
+find.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
+});

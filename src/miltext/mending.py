@@ -1,0 +1,132 @@
+"""Lowering that goes on after a refusal: each is told, and the phrases around it make do without what was refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from miltext.lowering import NAME, OPERATION_OUTPUTS, Lowering, Refused, repeated
+from miltext.lowering.names import name_bytes
+from miltext.lowering.types import ABSENT
+from miltext.opsets import DIALECTS
+from miltext.parser import described
+from miltext.wire import sized
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.syntax import Trace
+
+BROKEN = object()
+"""The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
+
+Children: TypeAlias = "list[Any]"
+Mend: TypeAlias = Callable[[Children], Children]
+
+
+class Mending:
+    """Callbacks of a traced parse: those of `Lowering`, but that a draft is no refusal, and that a refusal is no end.
+
+    `mended` has the phrases that had to do without something, by their rule and place.
+    """
+
+    def __init__(self, text: str, trace: Trace) -> None:
+        self._text = text
+        self._trace = trace
+        self._lowering = Lowering()
+        self.diagnostics: list[Diagnostic] = []
+        self.mended: set[tuple[str, int, int]] = set()
+
+    def __getattr__(self, rule: str) -> Callable[[Children], Any]:
+        return partial(self._lowered, rule, getattr(self._lowering, rule))
+
+    def draft_value(self, children: Children) -> bytes:
+        """`_ y`: an output without a type."""
+        return self.named_value([ABSENT, children[1]])  # type: ignore[no-any-return]
+
+    def draft_binding(self, children: Children) -> bytes:
+        """`[0, 1]`: a binding that is yet to be made."""
+        return b""
+
+    def _lowered(self, rule: str, lower: Callable[[Children], Any], children: Children) -> Any:
+        if any(child is BROKEN for child in children):
+            if rule not in _WITHOUT_BROKEN:
+                return BROKEN
+            children = self._mend(_WITHOUT_BROKEN[rule], children)
+        try:
+            return BROKEN if any(child is BROKEN for child in children) else lower(children)
+        except Refused as refused:
+            self.diagnostics.append(described(self._text, refused, self._trace))
+        if rule not in _WITHOUT_REFUSED:
+            return BROKEN
+        try:
+            return lower(self._mend(_WITHOUT_REFUSED[rule], children))
+        except Refused:
+            return BROKEN
+
+    def _mend(self, mend: Mend, children: Children) -> Children:
+        phrase = self._trace.nodes[-1]
+        self.mended.add((phrase.name, phrase.start, phrase.end))
+        return mend(children)
+
+
+def operation_of(names: list[str]) -> bytes:
+    """The wire form of an Operation that could not be read, but for the names that it defines."""
+    outputs = []
+    for name in names:
+        with suppress(Refused):
+            outputs.append(sized(NAME, name_bytes(name)))
+    return repeated(OPERATION_OUTPUTS, outputs)
+
+
+# ---- what a phrase does without: parts of it that are broken
+
+
+def _replaced(absent: dict[int, Any], children: Children) -> Children:
+    return [absent.get(index, child) if child is BROKEN else child for index, child in enumerate(children)]
+
+
+def _block(children: Children) -> Children:
+    return _replaced({len(children) - 2: [], len(children) - 1: None}, children)
+
+
+def _program(children: Children) -> Children:
+    body = children.index("{")
+    whole = _replaced({body - 1: None}, children[:body]) + children[body:]
+    return [child for child in whole if child is not BROKEN]
+
+
+_WITHOUT_BROKEN: dict[str, Mend] = {
+    "named_value": partial(_replaced, {0: ABSENT}),
+    "operation": partial(_replaced, {0: b"", 3: None, 4: b"", 5: {}}),
+    "block": _block,
+    "function": partial(_replaced, {2: None, 4: None}),
+    "program": _program,
+}
+
+# ---- and what it refused itself
+
+
+def _named_plainly(children: Children) -> Children:
+    value_type, name = children
+    return [value_type, f'$"{re.sub("[^A-Za-z0-9_@]", "", name)}"']
+
+
+def _named_nothing(children: Children) -> Children:
+    results, equals, _, _, *others = children
+    return [results, equals, '$""', None, *others]
+
+
+def _once(children: Children) -> Children:
+    """The program in a known dialect, each field and function once."""
+    body = children.index("{")
+    word, opening, dialect, closing, *fields, attributes = children[:body]
+    fields = list({field[0]: field for field in fields}.values())
+    functions = {function[0]: function for function in reversed(children[body + 1 : -1])}
+    dialect = dialect if dialect in DIALECTS else DIALECTS[-1]
+    return [word, opening, dialect, closing, *fields, attributes, "{", *functions.values(), "}"]
+
+
+_WITHOUT_REFUSED: dict[str, Mend] = {"named_value": _named_plainly, "operation": _named_nothing, "program": _once}

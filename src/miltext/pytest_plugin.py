@@ -1,0 +1,164 @@
+"""The pytest plugin: programs pinned as MIL text in files beside the tests.
+
+    def test_relu(mil_golden):
+        mil_golden.check(convert(relu), "relu")
+
+pins `test_ops/relu.mil` for a test in `test_ops.py`. `pytest --mil-update` writes what the tests now see; goldens of
+a module that all its tests passed without are reported.
+
+pytest loads this module in every run, so that nothing else of miltext is imported before a golden is checked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator, Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from miltext.testing import UPDATE_VARIABLE, compare, normalize
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from miltext.testing import Normalization
+
+OPTION = "--mil-update"
+
+
+class MilGolden:
+    """What the fixture `mil_golden` gives a test: a check of programs against files in `folder`."""
+
+    def __init__(self, folder: Path, updating: bool, command: str) -> None:
+        self.folder = folder
+        self.used: list[str] = []
+        self._updating = updating
+        self._command = command
+
+    def check(self, source: Any, name: str, **choices: Unpack[Normalization]) -> None:
+        """Assert that `name`.mil holds the program of `source`, or write it under `--mil-update`.
+
+        `source` and `choices` are what `miltext.testing.normalize` takes. Raises AssertionError that shows the
+        difference, ValueError for a name that leads elsewhere, and what `normalize` raises.
+        """
+        __tracebackhide__ = True
+        place = PurePath(name)
+        if not place.name or ".." in place.parts or place.anchor:
+            raise ValueError(f"{name!r} is no name of a golden: it is a path below {self.folder}, without `..`")
+        path = self.folder / f"{name}.mil"
+        self.used.append(str(path))
+        compare(normalize(source, **choices), path, self._updating, self._command)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the one switch that renews goldens."""
+    group = parser.getgroup("miltext")
+    group.addoption(OPTION, action="store_true", help="rewrite the golden files with what the tests now see")
+
+
+@pytest.fixture
+def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
+    """The folder of the goldens: beside the test's file, and named after it. Override it to have them elsewhere."""
+    return request.path.with_suffix("")
+
+
+@pytest.fixture
+def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGolden:
+    """Checks programs against golden files of MIL text."""
+    command = f"pytest {OPTION} {request.node.nodeid.partition('[')[0]}"
+    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), command)
+    request.node.stash[_GOLDEN] = made
+    return made
+
+
+# ---- which goldens nothing checks
+
+_GOLDEN = pytest.StashKey[MilGolden]()
+_REPORT = "mil_golden"
+"""The attribute of a test's report that tells of its goldens; pytest-xdist carries it to where the reports meet."""
+
+
+class Goldens:
+    """What a run checked: kept by each process that runs tests, and gathered from their reports."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._tests: Counter[str] = Counter()
+        self._partial = bool(config.getoption("lf", False)) or any("::" in arg for arg in config.args)
+        self._passed: Counter[str] = Counter()
+        self._modules: dict[str, tuple[int, str]] = {}
+        self._used: set[str] = set()
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Note that not all tests of these modules run."""
+        self._tests.update(_module(item.nodeid) for item in items)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count each module's tests."""
+        self._tests.update(_module(item.nodeid) for item in session.items)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, None]:
+        """Tell in a test's report which goldens it used."""
+        outcome = yield
+        golden = item.stash.get(_GOLDEN, None)
+        if golden is not None:
+            count = -1 if self._partial else self._tests[_module(item.nodeid)]
+            setattr(outcome.get_result(), _REPORT, [count, str(golden.folder), golden.used])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gather what a report tells."""
+        if report.when != "call" or not report.passed:
+            return
+        module = _module(report.nodeid)
+        self._passed[module] += 1
+        told = getattr(report, _REPORT, None)
+        if told:
+            count, folder, used = told
+            self._modules[module] = count, folder
+            self._used.update(used)
+
+    def unused(self) -> list[Path]:
+        """The goldens in the folders of modules whose tests all passed that none of these checked."""
+        whole = {folder: True for _, folder in self._modules.values()}
+        for module, (count, folder) in self._modules.items():
+            whole[folder] &= self._passed[module] == count
+        found = [path for folder in whole if whole[folder] for path in Path(folder).rglob("*.mil")]
+        return sorted(path for path in found if str(path) not in self._used)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Report the goldens that nothing checks."""
+        unused = self.unused()
+        if unused:
+            terminalreporter.section("unused goldens", yellow=True)
+            for path in unused:
+                terminalreporter.line(os.path.relpath(path, self._config.invocation_params.dir))
+            terminalreporter.line("No test checks these: delete them, or the test that did is missing.")
+
+
+def _module(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+_BEFORE = pytest.StashKey["str | None"]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Follow the run's goldens, and hand the switch on to `miltext.testing.assert_matches_golden`."""
+    config.pluginmanager.register(Goldens(config), "miltext-goldens")
+    if config.getoption(OPTION):
+        config.stash[_BEFORE] = os.environ.get(UPDATE_VARIABLE)
+        os.environ[UPDATE_VARIABLE] = "1"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Take the switch back."""
+    if _BEFORE in config.stash:
+        before = config.stash[_BEFORE]
+        if before is None:
+            os.environ.pop(UPDATE_VARIABLE, None)
+        else:
+            os.environ[UPDATE_VARIABLE] = before

@@ -1,0 +1,360 @@
+"""Parsing on: all that is wrong with a text, and what of its Program is left without it.
+
+After a syntax error the parse goes on at the next `;`, or at the end of the block. What is passed over is told apart
+from what was read: `Recovered.flawed` has its paths, so that nobody complains of it a second time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from miltext.complaints import complain
+from miltext.depth import TOO_DEEP, Path, too_deep
+from miltext.diagnostics import Diagnostic, error
+from miltext.dtypes import BY_NAME
+from miltext.mending import Mending, operation_of
+from miltext.names import DRAFT, RESERVED
+from miltext.parser import described
+from miltext.places import find, places
+from miltext.proto import Program
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
+
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*")'
+_TYPE = rf"(?:(?:tensor|list|tuple|dict|state)\s*<[^;(){{}}=]*>|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
+_FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
+_OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
+_DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
+_BLOCK_END = re.compile(r"\}\s*->")
+_BLOCK = re.compile(r"\{\s*(?:[A-Za-z_$/]|\}\s*->)")
+_BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
+_DEFINED = re.compile(r"[^=(;]*")
+
+
+class Recovered(NamedTuple):
+    """What was read of a text.
+
+    `program` is None, and so may `root` be, where nothing is left. `drafts` are the phrases of a draft by the path of
+    the output or the binding that they leave to be inferred.
+    """
+
+    diagnostics: list[Diagnostic]
+    program: Program | None
+    root: Node | None
+    flawed: set[Path]
+    drafts: dict[Path, Node]
+
+
+def recover(text: str) -> Recovered:
+    """Read a text past all that is wrong with it."""
+    reading = _Reading(text)
+    wire = reading.read()
+    diagnostics = [*reading.mending.diagnostics, *reading.diagnostics]
+    if not isinstance(wire, bytes):
+        return Recovered(diagnostics, None, None, set(), {})
+    root = reading.trace.root
+    if (step := _too_deep(wire)) is not None:
+        diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
+        return Recovered(diagnostics, None, root, set(), {})
+    found = list(places(root))
+    drafts = {path: phrase for path, phrase in found if phrase.name in ("draft_value", "draft_binding")}
+    return Recovered(diagnostics, Program.FromString(wire), root, reading.flawed(found), drafts)
+
+
+def _too_deep(wire: bytes) -> Path | None:
+    try:
+        Program.FromString(wire)
+    except Exception:  # noqa: BLE001  # each of protobuf's backends has an error of its own for it
+        return too_deep(wire)
+    return None
+
+
+class _Reading(Driver):
+    """A traced parse that mends its own stack: `anchor` is a place on it where an operation or a function may begin."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.trace = Trace()
+        self.mending = Mending(text, self.trace)
+        self.diagnostics: list[Diagnostic] = []
+        self.passed: list[int] = []
+        super().__init__(self.mending, fast=False)
+        self.states, self.values = self.stack()
+
+    def read(self) -> Any:
+        """The Program's wire form, anything else where there is none."""
+        position: int | None = 0
+        while position is not None:
+            try:
+                return self.run(self.text, self.trace, (self.states, self.values), position)[0]
+            except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
+                self.diagnostics.append(complain(self.text, failure, self.trace.nodes))
+                position = self.mend(failure.start)
+            except (NestingFailure, RecursionError) as failure:
+                self.diagnostics.append(described(self.text, failure, self.trace))
+                return None
+        return self.finish()
+
+    def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
+        """The paths of what was mended, and of the innermost operation or function at each place passed over."""
+        passed = sorted(self.passed)
+        flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.mending.mended}
+        innermost: dict[int, Path] = {}
+        for path, phrase in found:
+            if phrase.name in ("operation", "function"):
+                for place in passed[bisect_left(passed, phrase.start) :]:
+                    if place > phrase.end:
+                        break
+                    innermost[place] = path
+        return flawed | set(innermost.values())
+
+    # ---- after a failure: where to go on
+
+    def mend(self, start: int) -> int | None:
+        """Change the stack so that the parse can go on, and say from where; None where it cannot."""
+        if self.trace.nodes and self.trace.nodes[-1].token == ";":
+            self.settle("RBRACE")
+        anchor = self.anchor(("operation", "function"))
+        if anchor is None:
+            return self.mend_head(start, 0, "program ( 1.3 )")
+        open_phrases = self.trace.nodes[anchor:]
+        closed = bool(open_phrases) and open_phrases[0].token == "}"
+        if "function" in self.states[anchor]:
+            return None if closed else self.mend_head(start, anchor, "func")
+        return self.mend_closing(start, anchor) if closed else self.mend_operation(start, anchor)
+
+    def mend_operation(self, start: int, anchor: int) -> int | None:
+        """A failure where an operation begins, or in one that is not finished."""
+        begun = self.trace.nodes[anchor:]
+        head = begun[0].start if begun else start
+        if _FUNCTION.match(self.text, head) and self.begins_line(head):
+            self.close_blocks()
+            return head
+        if begun and self.lacks_semicolon(start):
+            self.feed(";", begun[-1].end)
+            return start
+        if not begun and self.text.startswith("->", start):
+            self.feed("}", start)
+            return start
+        return self.drop_operation(start, anchor)
+
+    def drop_operation(self, start: int, anchor: int) -> int | None:
+        """Pass over the rest of an operation; its names stay defined."""
+        begun = self.trace.nodes[anchor:]
+        end = self.operation_end(start, begun)
+        head = begun[0].start if begun else start
+        names = _defined(begun, self.text[head : len(self.text) if end is None else end])
+        self.passed.append(start)
+        self.cut(anchor)
+        if self.text[head:end].strip("; \t\r\n"):
+            self.trace.nodes.append(Node("operation", head, max(start, head) if end is None else end, []))
+            self.values.append(operation_of(names))
+            self.states.append(self.states[-1]["operation"])
+        return end
+
+    def operation_end(self, start: int, begun: list[Node]) -> int | None:
+        """Where the operation that breaks off at `start` ends, or the next seems to begin; None at the text's end."""
+        depth = 0
+        for token, at, opens_block in self.tokens(start, begun):
+            if depth == 0 and token in (";", "}"):
+                if self.ends(at, token):
+                    return at + (token == ";")
+                continue
+            depth += opens_block - (token == "}")
+            if (begun or at > start) and self.begins_line(at) and self.begins(at):
+                return at
+        return None
+
+    def mend_closing(self, start: int, anchor: int) -> int | None:
+        """A failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one too many."""
+        if _OPERATION.match(self.text, start):
+            self.cut(anchor)
+            return start
+        if self.lacks_semicolon(start):
+            self.feed(";", self.trace.nodes[-1].end)
+            return start
+        self.passed.append(start)
+        arrow = len(self.trace.nodes) == anchor + 1
+        self.cut(anchor + 1)
+        for token, at, _ in self.tokens(start):
+            if token == "->" and arrow:
+                return at
+            if token in (";", "{", "}") or _FUNCTION.match(self.text, at):
+                self.feed("-> ( )" if token == ";" else "-> ( ) ;", at)
+                return at
+        return None
+
+    def mend_head(self, start: int, anchor: int, words: str) -> int | None:
+        """A failure before the first block of the program, or where a function begins, up to its block."""
+        begun = self.trace.nodes[anchor:]
+        for token, at, opens_block in self.tokens(start, begun):
+            if token == "{" and opens_block:
+                return self.feed_head(anchor, words, at)
+            if anchor and begun and _DEFINITION.match(self.text, at) and self.begins_line(at):
+                self.feed_head(anchor, words, at)
+                self.feed("{", at)
+                return at
+            if token == "}" and anchor and not _BLOCK_END.match(self.text, at):
+                self.passed.append(start)
+                self.cut(anchor)
+                return at
+            if _FUNCTION.match(self.text, at) and (begun or at > start):
+                self.cut(anchor)
+                self.feed("" if anchor else f"{words} {{", at)
+                return at
+            if token == ";" and anchor and begun:
+                self.cut(anchor)
+                return at + 1
+        return None
+
+    def feed_head(self, anchor: int, words: str, at: int) -> int:
+        """What is missing before the `{` at a place; a function's name and inputs stay as far as they were read."""
+        head = self.trace.nodes[anchor].start if len(self.trace.nodes) > anchor else at
+        self.passed.append(at)
+        if not anchor:
+            self.cut(0)
+            self.feed(words, head)
+            return at
+        kept, begun = 0, [node.name for node in self.trace.nodes[anchor:]]
+        for kind in ("FUNC", "NAME", "opset", "parameters"):
+            kept += begun[kept : kept + 1] == [kind]
+        known = begun[:kept]
+        self.cut(anchor + kept)
+        if "FUNC" not in known:
+            self.feed("func", head)
+        if "NAME" not in known:
+            self.feed("main", head)
+        if "parameters" not in known:
+            inputs = self.text[head:at].partition("(")[2]
+            self.feed(f"( {' , '.join(f'$absent {name}' for name in _names(inputs))} )", head)
+        return at
+
+    # ---- the stack
+
+    def anchor(self, phrases: tuple[str, ...]) -> int | None:
+        """The topmost place of the stack where one of the phrases may begin."""
+        for index in range(len(self.states) - 1, -1, -1):
+            if any(phrase in self.states[index] for phrase in phrases):
+                return index
+        return None
+
+    def cut(self, size: int) -> None:
+        """Forget what was read from a place of the stack on."""
+        del self.trace.nodes[size:], self.values[size:], self.states[size + 1 :]
+
+    def feed(self, words: str, at: int) -> None:
+        """Read words, parted by spaces, that do not stand in the text."""
+        for word in words.split():
+            kind = self._lexicon.words.get(word, "NUMBER")
+            self.read_token(kind if self._takes(self.states, kind) else "NAME", word, at)
+
+    def read_token(self, terminal: str, token: str, at: int) -> None:
+        while True:
+            action = self.states[-1][terminal]
+            if isinstance(action, tuple):
+                self.reduce(*action)
+                continue
+            token = self.trace.shift(terminal, token, at, at)
+            if isinstance(action, dict):
+                self.values.append(token)
+                self.states.append(action)
+            else:
+                callback, row, name = action
+                self.trace.reduce(name, 1)
+                self.values.append(callback([token]))
+                self.states.append(row)
+            return
+
+    def reduce(self, size: int, callback: Any, plan: Any, origin: str, name: str) -> None:
+        self.trace.reduce(name, size)
+        children = self.values[-size:]
+        del self.values[-size:], self.states[-size:]
+        children = children if plan is None else children_of(plan, children)
+        self.values.append(children if callback is None else callback(children))
+        self.states.append(self.states[-1][origin])
+
+    def close_blocks(self) -> None:
+        """Close all blocks of the function that is open."""
+        end = self.trace.nodes[-1].end
+        while (anchor := self.anchor(("operation", "function"))) is not None and "operation" in self.states[anchor]:
+            self.cut(anchor)
+            self.feed("} -> ( ) ;", end)
+            self.settle("RBRACE")
+
+    def finish(self) -> Any:
+        """Close what is open at the text's end; the program's value, None where it has not begun."""
+        anchor = self.anchor(("function",))
+        if anchor is None:
+            return None
+        if self.trace.nodes[anchor:][:1] and self.trace.nodes[anchor].token == "}":
+            self.cut(anchor + 1)
+        else:
+            self.close_blocks()
+            self.cut(self.anchor(("function",)) or 0)
+            self.feed("}", len(self.text))
+        self.settle("$END")
+        return self.values[0]
+
+    def settle(self, terminal: str) -> None:
+        """Finish the phrases that end before a terminal."""
+        while isinstance(action := self.states[-1].get(terminal), tuple):
+            self.reduce(*action)
+
+    # ---- the text
+
+    def begins_line(self, at: int) -> bool:
+        """Whether only white space stands before a place on its line."""
+        return not self.text[self.text.rfind("\n", 0, at) + 1 : at].strip()
+
+    def begins(self, at: int) -> bool:
+        """Whether an operation or a function seems to begin at a place."""
+        return bool(_OPERATION.match(self.text, at) or _FUNCTION.match(self.text, at))
+
+    def lacks_semicolon(self, at: int) -> bool:
+        """Whether a `;` is all that is missing before a place."""
+        return self._takes(self.states, "SEMICOLON") and (self.begins_line(at) or self.text.startswith("}", at))
+
+    def ends(self, at: int, token: str) -> bool:
+        """Whether a `;` or `}` is the end that it seems to be, by what stands round it, and not a slip of its own."""
+        if token == "}":
+            return self.begins_line(at) or _BLOCK_END.match(self.text, at) is not None
+        following = re.compile(r";[ \t]*(?:\r?\n|//|/\*|}|$)").match(self.text, at)
+        return following is not None or self.begins(len(self.text) - len(self.text[at + 1 :].lstrip()))
+
+    def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
+        """The tokens from a place on; with each where it begins, and whether it opens a block.
+
+        Comments are left out, and the braces of dictionaries; those among the phrases that are begun are still open.
+        """
+        before, dictionaries = self.text[:start].rstrip()[-1:], sum(node.token == "{" for node in begun)
+        for match in self._lexicon.pattern.finditer(self.text, start):
+            kind = match.lastindex
+            assert kind is not None
+            token, name = match[kind], self._lexicon.names[kind]
+            opens_block = before not in _BEFORE_PAIRS and _BLOCK.match(self.text, match.start(kind)) is not None
+            if name == "$END":
+                return
+            if name == "COMMENT":
+                continue
+            before = token
+            if token == ";":
+                dictionaries = 0
+            elif (token == "{" and not opens_block) or (token == "}" and dictionaries):
+                dictionaries += 1 if token == "{" else -1
+                continue
+            yield token, match.start(kind), opens_block
+
+
+def _defined(begun: list[Node], text: str) -> list[str]:
+    """The names that an operation defines: its outputs where they were read, else all before its `=`."""
+    for node in begun:
+        if node.name == "results":
+            return [child.children[-1].token or "" for child in node.children if child.children]
+    return _names(_DEFINED.match(text)[0]) if "=" in text else []  # type: ignore[index]  # it matches any text
+
+
+def _names(text: str) -> list[str]:
+    names = re.findall(_NAME, text)
+    return list(dict.fromkeys(name for name in names if name not in RESERVED))

@@ -1,0 +1,97 @@
+"""The benchmarks run, and what they measure on is what it should be. No time is looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, wire
+
+import miltext
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.measure import Contender, Contest, Result, cold, measure
+from benchmarks.peers import mlir_text
+from benchmarks.programs import immediate_program, nested_text, network_text
+from benchmarks.reach import REACHES
+from benchmarks.report import reach_table, result_table
+
+
+def test_a_network_is_canonical_and_reads_back_equal() -> None:
+    text = network_text(200)
+    program = miltext.parse(text)
+    assert miltext.to_text(program) == text
+    block = program.functions["main"].block_specializations["CoreML7"]
+    names = [operation.outputs[0].name for operation in block.operations]
+    assert 200 <= len(names) == len(set(names)) < 300
+    assert mlir_text(program).count(" : (") == len(names)
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "fp32", "int8", "int4"])
+def test_an_immediate_reads_back_equal(dtype: str) -> None:
+    program = immediate_program(dtype, 2000)
+    text = miltext.to_text(program)
+    assert "$" not in text  # the usual literal, not one that names its field
+    assert text.count(", ") > 2000
+    assert wire(miltext.parse(text)) == wire(program)
+
+
+def test_nested_blocks_read_back_equal() -> None:
+    program = miltext.parse(nested_text(40, 2))
+    assert miltext.to_text(program).count(" cond(") == 80
+    assert wire(miltext.parse(miltext.to_text(program))) == wire(program)
+
+
+def test_contenders_take_turns_and_one_may_be_missing() -> None:
+    turns: list[str] = []
+    first = Contender("first", lambda: turns.append("a"), before=lambda: turns.append("-"))
+    contest = Contest("turns", "run", [first, Contender("second", lambda: turns.append("b")), Contender("third", None)])
+    result = measure(contest, 3, budget=1)
+    assert "".join(turns) == "-ab" * 3
+    assert "not installed" in result_table(result)
+
+
+def test_a_reach_is_judged_by_the_median() -> None:
+    costs: dict[str, list[float] | None] = {
+        "miltext.parse": [1.0, 1.0, 1.0],
+        "miltext.parse, warm": [0.5, 0.5, 0.5],
+        "text_format.Parse": [1.0, 11.0, 30.0],
+        "coremltools, proto to pymil": None,
+    }
+    shown = reach_table({"pair: parse": Result("pair: parse", "run", costs)}).splitlines()[2:]
+    assert [row.split(" | ")[3].strip() for row in shown] == ["11.0x", "not installed", "11.0x"]
+    assert [row.split()[-2] for row in shown if "11.0x" in row] == ["no", "yes"]
+
+
+def test_cold_forgets_what_was_read() -> None:
+    from miltext.lowering.names import name_bytes
+
+    miltext.parse(network_text(1))
+    assert name_bytes.cache_info().currsize
+    cold()
+    assert not name_bytes.cache_info().currsize
+
+
+def test_the_benchmark_runs(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    command = [
+        sys.executable,
+        str(ROOT / "benchmarks" / "run.py"),
+        "--quick",
+        "--only",
+        "start-up",
+        "--json",
+        str(figures),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert all(len(costs) == 2 for costs in found["contests"][0]["costs"].values() if costs is not None)
+    assert [reach["what"] for reach in found["reaches"]] == [
+        each.what for each in REACHES if each.contest == "start-up"
+    ]
+    assert found["reaches"][0]["what"] in run.stdout

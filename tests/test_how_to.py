@@ -1,0 +1,148 @@
+"""The pages of docs/how-to: their commands work as they stand, and the models that they write are as they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from containers import coremldata
+from model_checks import assert_coremltools_opens
+
+import miltext
+from miltext.coremlc import as_coremlc
+from miltext.proto import Operation
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
+WEIGHTS = Path("Data", "com.apple.CoreML", "weights", "weight.bin")
+
+
+def operations(package: Path) -> list[Operation]:
+    return list(miltext.load(package).program.functions["main"].block_specializations["CoreML6"].operations)
+
+
+def types(package: Path) -> list[str]:
+    return [operation.type for operation in operations(package) if operation.type != "const"]
+
+
+def described(package: Path, side: str) -> dict[str, str | None]:
+    entries = getattr(miltext.load(package).description, side)
+    return {entry.name: entry.type.WhichOneof("Type") for entry in entries}
+
+
+ORIGINAL = ["cast", "conv", "relu", "max_pool", "reshape", "linear", "softmax", "cast", "classify"]
+OUTPUTS = {"classLabel": "stringType", "classLabel_probs": "dictionaryType"}
+
+
+def readme(folder: Path) -> None:
+    assert types(folder / "New.mlpackage") == ORIGINAL
+    assert miltext.load(folder / "New.mlpackage").program != miltext.load(EXAMPLE).program
+
+
+def expose(folder: Path) -> None:
+    for name in ("Probed.mlpackage", "Same.mlpackage"):
+        assert described(folder / name, "output") == {**OUTPUTS, "lit_cast_fp16": "multiArrayType"}
+        added = miltext.load(folder / name).description.output[2].type.multiArrayType  # type: ignore[union-attr]
+        assert (list(added.shape), added.dataType) == ([1, 6, 8, 8], added.FLOAT16)
+    assert miltext.load(folder / "Probed.mlpackage").program == miltext.load(folder / "Same.mlpackage").program
+
+
+def attribute(folder: Path) -> None:
+    axis = next(each for each in operations(folder / "New.mlpackage") if each.outputs[0].name == "probabilities_axis_0")
+    assert list(axis.attributes["val"].immediateValue.tensor.ints.values) == [1]
+    betas = [
+        miltext.to_text(miltext.load(folder / f"Clip{beta}.mlpackage").program, floats="decimal") for beta in (4, 6)
+    ]
+    assert ["beta = fp16(4.0)" in betas[0], "beta = fp16(6.0)" in betas[1]] == [True, True]
+    assert miltext.load(folder / "Clip4.mlpackage").specification_version == 9
+
+
+def activation(folder: Path) -> None:
+    assert types(folder / "New.mlpackage") == [{"relu": "gelu"}.get(each, each) for each in ORIGINAL]
+
+
+def rename(folder: Path) -> None:
+    description = miltext.load(folder / "New.mlpackage").description
+    assert described(folder / "New.mlpackage", "input") == {"drawing": "multiArrayType"}
+    assert described(folder / "New.mlpackage", "output") == {
+        "shape": "stringType",
+        "classLabel_probs": "dictionaryType",
+    }
+    assert description is not None
+    assert description.predictedFeatureName == "shape"
+    assert " scores = linear" in (folder / "model.mil").read_text()
+
+
+def weight(folder: Path) -> None:
+    old, new = miltext.load(EXAMPLE).weights, miltext.load(folder / "New.mlpackage").weights
+    assert np.array_equal(new["scores_weight_0_to_fp16"], old["scores_weight_0_to_fp16"] * np.float16(2))
+    assert np.array_equal(new["edges_weight_0_to_fp16"], old["edges_weight_0_to_fp16"])
+
+
+def drop(folder: Path) -> None:
+    assert types(folder / "New.mlpackage") == [each for each in ORIGINAL if each != "relu"]
+
+
+def compiled(folder: Path) -> None:
+    original = miltext.load(EXAMPLE)
+    for name in ("Recovered.mlpackage", "Edited.mlpackage"):
+        made = miltext.load(folder / name)
+        assert as_coremlc(made.program, 7) == as_coremlc(original.program, 7)  # the compiler sorts buildInfo
+        assert "coremlc-" not in miltext.to_text(made.program)
+        assert (made.description, made.specification_version) == (original.description, 7)
+        assert (folder / name / WEIGHTS).read_bytes() == (EXAMPLE / WEIGHTS).read_bytes()
+
+
+OUTCOMES: dict[str, Callable[[Path], None]] = {
+    "README": readme,
+    "expose-an-intermediate-value": expose,
+    "change-an-attribute": attribute,
+    "replace-an-activation": activation,
+    "rename-an-input-or-output": rename,
+    "replace-a-weight": weight,
+    "drop-an-operation": drop,
+    "compiled-model-to-package": compiled,
+}
+
+
+def test_each_page_has_an_outcome() -> None:
+    assert sorted(OUTCOMES) == sorted(page.stem for page in PAGES)
+    index = (ROOT / "docs" / "how-to" / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES if page.stem != "README" and page.name not in index] == []
+
+
+def compile_example(folder: Path) -> None:
+    """A bundle as Apple's compiler would make it of the example, as far as is known."""
+    model = miltext.load(EXAMPLE)
+    assert model.description is not None
+    (folder / "weights").mkdir(parents=True)
+    text = as_coremlc(model.program, model.specification_version or 0, model.description)
+    (folder / "model.mil").write_bytes(text.encode())
+    (folder / "coremldata.bin").write_bytes(coremldata(model.description, version=model.specification_version or 0))
+    shutil.copy(EXAMPLE / WEIGHTS, folder / "weights" / "weight.bin")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pages' commands are those of a Unix shell")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
+    compile_example(tmp_path / "Compiled.mlmodelc")
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    python = f"{sys.executable!r} -m miltext"
+    script = f'set -euo pipefail\nmiltext() {{ {python} "$@"; }}\npython() {{ {sys.executable!r} "$@"; }}\n'
+    result = subprocess.run(
+        ["bash", "-c", script + "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    OUTCOMES[page.stem](tmp_path)
+    pytest.importorskip("coremltools")
+    for made in sorted(tmp_path.glob("*.mlpackage")):
+        assert_coremltools_opens(made)

@@ -1,0 +1,132 @@
+"""What a golden may leave out: each choice of `normalize`, and each kind of thing that it takes a program from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import miltext
+from miltext.dtypes import BY_NAME
+from miltext.testing import normalize
+from miltext.weights import BlobWriter
+
+EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
+TEXT = """\
+program(1.3)
+[buildInfo = dict<string, string>({{"coremltools-version", "9.0"}})]
+{
+    func main<ios18>(tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> relu_0 = relu(x = x)[name = string("relu_0")];
+            tensor<fp16, [2]> b = add(x = relu_0, y = tensor<fp16, [2]>([0x1p+0, 0x1p+1]))[name = string("sum")];
+            tensor<fp16, [2]> n = while_loop(loop_vars = b)[name = string("n")]
+                (tensor<fp16, [2]> b) {
+                    bool go = less(x = b, y = x)[name = string("go")];
+                } -> (go)
+                (tensor<fp16, [2]> i) {
+                    tensor<fp16, [2]> next = relu(x = i)[name = string("next")];
+                } -> (next);
+            tensor<fp16, [2]> y = relu(x = n)[name = string("y")];
+        } -> (y);
+}
+"""
+
+
+def test_by_default_only_the_build_info_goes() -> None:
+    program = miltext.parse(TEXT)
+    assert normalize(program) == "".join(line for line in TEXT.splitlines(keepends=True) if "buildInfo" not in line)
+    assert normalize(program, keep_build_info=True) == TEXT
+    assert miltext.to_text(program) == TEXT
+
+
+def test_values_are_named_after_what_makes_them() -> None:
+    text = normalize(miltext.parse(TEXT), rename_values=True, drop_names=True)
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[3:-2] == [
+        "tensor<fp16, [2]> relu_0 = relu(x = x);",
+        "tensor<fp16, [2]> add_0 = add(x = relu_0, y = tensor<fp16, [2]>([0x1p+0, 0x1p+1]));",
+        "tensor<fp16, [2]> while_loop_0 = while_loop(loop_vars = add_0)",
+        "(tensor<fp16, [2]> input_0) {",
+        "bool less_0 = less(x = input_0, y = x);",
+        "} -> (less_0)",
+        "(tensor<fp16, [2]> input_1) {",
+        "tensor<fp16, [2]> relu_1 = relu(x = input_1);",
+        "} -> (relu_1);",
+        "tensor<fp16, [2]> y = relu(x = while_loop_0);",
+    ]
+
+
+def test_other_names_for_the_same_program_are_the_same_text() -> None:
+    renamed = re.sub(r"\b(relu_0|b|go|i|next|n)\b", r"\1_renamed", TEXT)
+    assert normalize(miltext.parse(renamed)) != normalize(miltext.parse(TEXT))
+    for drop in (False, True):
+        one, other = (normalize(miltext.parse(text), rename_values=True, drop_names=drop) for text in (TEXT, renamed))
+        assert one == other
+
+
+def test_a_canonical_name_is_never_one_that_is_taken() -> None:
+    taken = TEXT.replace("x)", "relu_0)").replace("> x)", "> relu_0)").replace("relu_0 = relu", "a = relu")
+    text = normalize(miltext.parse(taken.replace("x = relu_0, y = tensor", "x = a, y = tensor")), rename_values=True)
+    assert "relu_1 = relu(x = relu_0)" in text
+
+
+def test_long_literals_are_left_out() -> None:
+    assert "$elided(2, " in normalize(miltext.parse(TEXT), elide=1)
+    assert "$elided" not in normalize(miltext.parse(TEXT), elide=2)
+
+
+def test_weights_are_told_by_content_not_by_place() -> None:
+    model = miltext.load(EXAMPLE)
+    text = normalize(model, digest_weights=True)
+    assert "BLOBFILE" in normalize(model)
+    assert "BLOBFILE" not in text
+    assert re.search(r'\(\$elided\(\d+, "sha256:[0-9a-f]{16}"\)\)', text)
+    with pytest.raises(ValueError, match="no weights to digest"):
+        normalize(model.program, digest_weights=True)
+
+
+def test_a_changed_weight_changes_the_text_and_a_moved_one_does_not(tmp_path: Path) -> None:
+    texts: list[str] = []
+    for values in ([b"\0\0", b"\1\1"], [b"\1\1"], [b"\2\2"]):
+        folder = tmp_path / str(len(texts))
+        (folder / "weights").mkdir(parents=True)
+        with BlobWriter(folder / "weights" / "weight.bin") as writer:
+            for data in values:
+                offset = writer.add_packed(BY_NAME["fp16"], data)
+        blob = (
+            f'tensor<fp16, [1]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({offset})))'
+        )
+        (folder / "model.mil").write_text(re.sub(r"tensor<fp16, \[2\]>\(.*?\]\)", lambda _: blob, TEXT))  # noqa: B023
+        texts.append(normalize(miltext.load(folder / "model.mil"), digest_weights=True))
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_what_is_no_program_is_refused() -> None:
+    with pytest.raises(TypeError, match="expected a Program, a model"):
+        normalize(3)
+
+
+def test_programs_and_models_of_coremltools_are_taken() -> None:
+    coremltools = pytest.importorskip("coremltools", reason="needs coremltools")
+    import numpy as np
+    from coremltools.converters.mil import Builder
+
+    @Builder.program(input_specs=[Builder.TensorSpec((2, 64))], opset_version=coremltools.target.iOS17)
+    def program(x):  # type: ignore[no-untyped-def]
+        weight = np.arange(64 * 8, dtype=np.float32).reshape(8, 64)
+        return Builder.linear(x=x, weight=weight, name="y")
+
+    text = normalize(program, digest_weights=True)
+    assert "func main<ios17>(tensor<fp32, [2, 64]> x) {" in text
+    assert '$elided(512, "sha256:' in text
+    model = coremltools.convert(
+        program,
+        pass_pipeline=coremltools.PassPipeline.EMPTY,
+        skip_model_load=True,
+        minimum_deployment_target=coremltools.target.iOS17,
+    )
+    renamed = [normalize(each, digest_weights=True, rename_values=True, drop_names=True) for each in (model, program)]
+    assert renamed[0] == renamed[1]
+    assert normalize(model) == normalize(model.get_spec().mlProgram)
