@@ -1,0 +1,145 @@
+"""Results as tables, for a terminal and for docs/performance.md alike, and as JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.internal import api_implementation
+
+from benchmarks.reach import REACHES, Reach
+
+if TYPE_CHECKING:
+    from benchmarks.measure import Result, Spread
+
+Results = Mapping[str, "Result"]
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("protobuf", "lark", "numpy", "coremltools", "onnx", "xdsl")
+
+
+def _duration(cost: float) -> str:
+    for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
+        if cost < limit:
+            return f"{_figure(cost * factor)} {unit}"
+    return f"{_figure(cost)} s"
+
+
+def _figure(number: float) -> str:
+    """Three significant digits, or the whole number where it has more."""
+    return f"{number:.0f}" if number >= 100 else f"{number:#.3g}"
+
+
+UNITS: dict[str, Callable[[float], str]] = {
+    "run": _duration,
+    "operation": _duration,
+    "byte": lambda cost: f"{_figure(1e-6 / cost)} MB/s",
+    "element": lambda cost: f"{_figure(1e-6 / cost)} M/s",
+    "memory": lambda cost: f"{_figure(cost * 1e-6)} MB",
+}
+"""How a contest's costs are shown: of a run, an operation, a byte of text, an element, or in memory."""
+
+RATES = ("byte", "element")
+"""Units whose figures fall as the cost grows."""
+
+REACH_HEAD = ("what", "issue", "reach", "measured", "quartiles", "warm", "holds")
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, whose first row is its head; all columns but the first are numbers."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rule = ["-" * widths[0], *(f"{'-' * (width - 1)}:" for width in widths[1:])]
+    lines = [
+        " | ".join(f"{cell:{'>' if column else '<'}{widths[column]}}" for column, cell in enumerate(row))
+        for row in (rows[0], rule, *rows[1:])
+    ]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def result_table(result: Result) -> str:
+    """One contest: what each contender takes, and how much that is of what the first takes."""
+    show, first = UNITS[result.unit], next(iter(result.costs))
+    rows = [(result.contest, "median", "quartiles", "to the first's", "quartiles")]
+    for name in result.costs:
+        cost, ratio = result.cost(name), result.ratio(name, first)
+        if cost is None or ratio is None:
+            rows.append((name, "not installed", "", "", ""))
+        else:
+            ends = sorted((cost.low, cost.high), reverse=result.unit in RATES)
+            rows.append((name, show(cost.median), " - ".join(map(show, ends)), *_shown(ratio, "x")))
+    return table(rows)
+
+
+def _shown(spread: Spread, unit: str) -> tuple[str, str]:
+    return f"{_figure(spread.median)}{unit}", f"{_figure(spread.low)} - {_figure(spread.high)}"
+
+
+def reach_table(results: Results) -> str:
+    """What was to be reached, beside what was measured, for the contests that were run."""
+    return table([REACH_HEAD, *_reach_rows(results)])
+
+
+def _reach_rows(results: Results) -> list[tuple[str, ...]]:
+    return [_reach_row(reach, results[reach.contest]) for reach in REACHES if reach.contest in results]
+
+
+def _reach_row(reach: Reach, result: Result) -> tuple[str, ...]:
+    cold, warm = reach.cold(result), reach.warm and reach.warm(result)
+    head = (reach.what, reach.issue, f"{'>=' if reach.at_least else '<='} {reach.limit:g}{reach.unit}")
+    if cold is None:
+        return (*head, "not installed", "", "", "")
+    holds = "yes" if reach.holds(cold) else "no"
+    return (*head, *_shown(cold, reach.unit), _shown(warm, reach.unit)[0] if warm else "", holds)
+
+
+def environment() -> dict[str, str]:
+    """The machine and what is installed on it."""
+    facts = {
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "miltext": _checkout() or _installed("miltext"),
+    }
+    if hasattr(os, "getloadavg"):
+        facts["load"] = f"{os.getloadavg()[0]:.1f} when the run began"
+    facts |= {package: _installed(package) for package in PACKAGES}
+    facts["protobuf"] += f" ({api_implementation.Type()})"
+    return facts
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _checkout() -> str:
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    described = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f"checkout {described}" if described else ""
+
+
+def markdown(facts: dict[str, str], results: Results) -> str:
+    """Everything, as docs/performance.md has it."""
+    machine = table([("what", "which"), *facts.items()])
+    contests = "\n".join(result_table(result) for result in results.values())
+    return f"## The reaches\n\n{reach_table(results)}\n## The machine\n\n{machine}\n## The contests\n\n{contests}"
+
+
+def as_json(facts: dict[str, str], results: Results) -> dict[str, Any]:
+    """Everything, every round's figure included: costs in seconds (or bytes) for one unit."""
+    contests = [{"contest": result.contest, "unit": result.unit, "costs": result.costs} for result in results.values()]
+    reaches = [dict(zip(REACH_HEAD, row, strict=True)) for row in _reach_rows(results)]
+    return {"environment": facts, "contests": contests, "reaches": reaches}
