@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -48,6 +48,7 @@ class Printer:
         self._dialect = dialect
         self._style = style
         self._strict = strict
+        self._name: Callable[[str], str] = self._strict_name if strict else name_text
         self._types: dict[bytes, TypeText] = {}
         self._values: dict[bytes, str] = {}
         string, offset = ("string", "uint64") if dialect == "1.3" else ("tensor<string, []>", "tensor<uint64, []>")
@@ -62,7 +63,7 @@ class Printer:
 
     # ---- names
 
-    def _name(self, name: str) -> str:
+    def _strict_name(self, name: str) -> str:
         text = name_text(name)
         return text if text[0] != "$" else self._ours(text, f"the name {quote(name)}")
 

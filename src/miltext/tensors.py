@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -61,6 +60,8 @@ def field_literal(tensor: Any, field: str, style: Style) -> str:
 
 def digest(tensor: Any) -> str:
     """The digest of a TensorValue, whatever wrote it: of its deterministic wire form."""
+    import hashlib
+
     return "sha256:" + hashlib.sha256(tensor.SerializeToString(deterministic=True)).hexdigest()
 
 
