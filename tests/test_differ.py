@@ -196,7 +196,7 @@ def test_a_record_that_lies_is_noted_and_its_place_compared(tmp_path: Path) -> N
 
 def test_long_lists_are_cut_unless_all_is_asked_for() -> None:
     names = [f"v{index}" for index in range(30)]
-    operations = [f"fp16 {name} = relu(x = {last});" for last, name in zip(["x", *names], names)]  # noqa: B905
+    operations = [f"fp16 {name} = relu(x = {last});" for last, name in zip(["x", *names], names, strict=False)]
     text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + "\n".join(operations) + "} -> (v29); }"
     difference = miltext.diff(miltext.parse(text), miltext.parse(text.replace("v", "w")))
     cut = difference.to_text()

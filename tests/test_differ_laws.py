@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from conftest import wire
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import any_programs, tensor_type
 
 import miltext
+from miltext.diffing.sequences import common, in_order, merged
 from miltext.diffing.structure import BlockDifference, Difference
 from miltext.proto import Block, Operation, Program
 
@@ -205,3 +207,52 @@ def test_one_other_constant_is_one_that_is_changed(program: Program, data: st.Da
     ]
     assert found.changed == found.operations
     assert not found.renamed
+
+
+# ---- sequences
+
+
+items = st.lists(st.integers(0, 3), max_size=12)
+
+
+def longest(a: list[int], b: list[int]) -> int:
+    """The length of a longest common subsequence, by the table that everyone knows."""
+    row = [0] * (len(b) + 1)
+    for item in a:
+        above = row
+        row = [0]
+        for j, other in enumerate(b):
+            row.append(above[j] + 1 if item == other else max(above[j + 1], row[j]))
+    return row[-1]
+
+
+@given(items, items)
+def test_what_two_sequences_have_in_common(a: list[int], b: list[int]) -> None:
+    pairs = common(a, b)
+    assert len(pairs) == longest(a, b)
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert all(i < k and j < m for (i, j), (k, m) in pairwise(pairs))
+    steps = list(merged(pairs, len(a), len(b)))
+    assert [i for i, _ in steps if i is not None] == list(range(len(a)))
+    assert [j for _, j in steps if j is not None] == list(range(len(b)))
+    assert [step for step in steps if None not in step] == pairs
+
+
+@given(st.permutations(range(8)))
+def test_the_longest_choice_in_order(order: list[int]) -> None:
+    chosen = in_order(list(enumerate(order)))
+    assert chosen == sorted(chosen)
+    seconds = [second for _, second in chosen]
+    assert seconds == sorted(seconds)
+    assert len(chosen) == longest(order, sorted(order))
+
+
+def test_sequences_with_little_in_common_are_worked_through() -> None:
+    a, b = [index * 2 for index in range(3000)], [index * 3 for index in range(2000)]
+    pairs = common(a, b)
+    assert [a[i] for i, _ in pairs] == [b[j] for _, j in pairs] == list(range(0, 6000, 6))
+    shuffled = [(index * 7919) % 1009 for index in range(1009)]
+    found = common(shuffled, list(range(1009)))
+    assert found
+    assert all(shuffled[i] == j for i, j in found)
+    assert found == sorted(found)
