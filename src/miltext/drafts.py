@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted
 from miltext.checking.operations import message_path
-from miltext.checking.verifier import dialect_of, located, position
+from miltext.checking.verifier import dialect_of, located
 from miltext.depth import Key, Path
 from miltext.diagnostics import Diagnostic, ParseError, Span, warning
 from miltext.inference import Inference, is_known, spelled, write_type
@@ -29,10 +29,15 @@ _BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
 
 
 class Filled(NamedTuple):
-    """What was made of a draft: the texts that take the place of its spans, what is wrong, and what is still open."""
+    """What was made of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
+
+    `stuck` is about outputs of which nothing can be told because nothing is known of an input: where anything else is
+    wrong, that is the reason, and they are not worth telling.
+    """
 
     edits: dict[Span, str]
     diagnostics: list[Diagnostic]
+    stuck: list[Diagnostic]
     open: set[Path]
 
 
@@ -42,13 +47,14 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     A text that leaves nothing out is only laid out. `path` is the name that errors show. Raises ParseError with all
     that keeps the text from being a Program, what cannot be inferred included.
     """
+    from miltext.checking import check
     from miltext.formatter import format_text
 
     read = recover(text)
     filled = fill(text, read)
-    wrong = [*read.diagnostics, *filled.diagnostics]
-    if wrong:
-        raise ParseError(sorted(wrong, key=position), text=text, path=path)
+    if read.diagnostics or filled.diagnostics or filled.open:
+        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
+        raise ParseError(found, text=text, path=path)
     complete = "".join(_edited(text, filled.edits))
     parse(complete, path=path)
     return format_text(complete, path=path)
@@ -65,7 +71,7 @@ def _edited(text: str, edits: dict[Span, str]) -> Iterator[str]:
 
 def fill(text: str, read: Recovered) -> Filled:
     """Fill in the Program of a draft, and say what its text lacks."""
-    filled = Filled({}, [], set(read.drafts))
+    filled = Filled({}, [], [], set(read.drafts))
     if read.program is None or read.root is None or not read.drafts:
         return filled
     filling = _Filling(text, read, filled)
@@ -73,8 +79,8 @@ def fill(text: str, read: Recovered) -> Filled:
         for opset, block in function.block_specializations.items():
             filling.opset = opset
             filling.block(block, filling.declare({}, function.inputs), (name, opset))
-    told = filling.findings or ([] if filled.diagnostics or read.diagnostics else filling.stuck)
-    filled.diagnostics.extend(located(told, read.root))
+    filled.diagnostics.extend(located(filling.findings, read.root))
+    filled.stuck.extend(located(filling.stuck, read.root))
     return filled
 
 
@@ -88,11 +94,7 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
 
 
 class _Filling(Walk):
-    """Inference that writes what it finds into the Program as it goes.
-
-    `stuck` are the findings about outputs of which nothing can be told because nothing is known of an input: where
-    that input is told of, they are not.
-    """
+    """Inference that writes what it finds into the Program as it goes."""
 
     def __init__(self, text: str, read: Recovered, filled: Filled) -> None:
         super().__init__("", {}, [])
@@ -125,7 +127,7 @@ class _Filling(Walk):
             self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
             return
         message = f"the type of `{output.name}` cannot be inferred: {_why(inference)}; write it out"
-        told = self.stuck if _lacks_input(inference) else self.findings
+        told = self.stuck if inference.conflict is not None or _lacks_input(inference) else self.findings
         told.append(Finding((*draft, "type"), "MIL711", message))
 
     def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
@@ -167,12 +169,10 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 def _lacks_input(inference: Inference) -> bool:
     operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
-    return inference.conflict is None and any(operand.type is None for operand in operands)
+    return any(operand.type is None for operand in operands)
 
 
 def _why(inference: Inference) -> str:
-    if inference.conflict is not None:
-        return inference.conflict
     if signature(inference.operation.type) is None:
         return f"no operation `{inference.operation.type}` is known"
     return "too little is known of what the operation is given"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -54,12 +53,19 @@ def _look(element: str) -> str:
 
 
 def _shape(parts: Iterable[str]) -> tuple[int, ...]:
-    """How the literal is nested, along its first elements; whether the others are nested so, lowering judges."""
-    nested = json.loads("".join([part if part in ("[", "]", ",") else "0" for part in parts]))
+    """How many elements the first list of each depth has; whether the others are nested so, lowering judges."""
     shape: list[int] = []
-    while isinstance(nested, list):
-        shape.append(len(nested))
-        nested = nested[0] if nested else None
+    depth, finished = 0, set[int]()
+    for part in parts:
+        if part == "]":
+            finished.add(depth)
+            depth -= 1
+        elif part != ",":
+            if depth and depth not in finished:
+                shape[depth - 1] += 1
+            if part == "[":
+                depth += 1
+                shape += [0] * (depth - len(shape))
     return tuple(shape)
 
 
@@ -76,14 +82,12 @@ def _data_type(
         what = f"one of {listed(sorted(parameter.dtypes))}" if parameter.dtypes else "of one data type"
         raise Undecided(f"it is not {what}, which `{parameter.name}` takes")
     beside = [
-        (found is not None and found.domain is not None and found.domain == parameter.domain, operand.type.dtype)
-        for name, bound in operands.items()
-        for found in [parameters.get(name)]
-        for operand in bound
-        if isinstance(operand.type, TensorType)
+        (other is parameter or (other.domain is not None and other.domain == parameter.domain), operand.type.dtype)
+        for name, other in parameters.items()
+        for operand in operands.get(name, ())
+        if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
     ]
-    shared = [dtype for same, dtype in beside if same and dtype in fitting]
-    others = [dtype for _, dtype in beside if dtype in fitting]
+    shared, others = [dtype for same, dtype in beside if same], [dtype for _, dtype in beside]
     usual = ["int32"] if look == "int" and "int32" in fitting else []
     choices = fitting if len(fitting) == 1 else shared or usual or others
     if not choices:

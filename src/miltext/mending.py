@@ -29,7 +29,8 @@ Mend: TypeAlias = Callable[[Children], Children]
 class Mending:
     """Callbacks of a traced parse: those of `Lowering`, but that a draft is no refusal, and that a refusal is no end.
 
-    `mended` has the phrases that had to do without something, by their rule and place.
+    `mended` has the phrases that had to do without something, by their rule and place; `drafts` where those of a draft
+    begin.
     """
 
     def __init__(self, text: str, trace: Trace) -> None:
@@ -38,16 +39,19 @@ class Mending:
         self._lowering = Lowering()
         self.diagnostics: list[Diagnostic] = []
         self.mended: set[tuple[str, int, int]] = set()
+        self.drafts: list[int] = []
 
     def __getattr__(self, rule: str) -> Callable[[Children], Any]:
         return partial(self._lowered, rule, getattr(self._lowering, rule))
 
     def draft_value(self, children: Children) -> bytes:
         """`_ y`: an output without a type."""
+        self.drafts.append(self._trace.nodes[-1].start)
         return self.named_value([ABSENT, children[1]])  # type: ignore[no-any-return]
 
     def draft_binding(self, children: Children) -> bytes:
         """`[0, 1]`: a binding that is yet to be made."""
+        self.drafts.append(self._trace.nodes[-1].start)
         return b""
 
     def _lowered(self, rule: str, lower: Callable[[Children], Any], children: Children) -> Any:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.depth import Key, Path
 from miltext.literals import LiteralError, unquote
 from miltext.opsets import PROTO_BY_TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.syntax import Node
+
+
+Enter: TypeAlias = "Callable[[Path, Node], bool]"
 
 
 def find(program: Node, path: Path) -> Node:
@@ -22,12 +27,15 @@ def find(program: Node, path: Path) -> Node:
     return found
 
 
-def places(program: Node) -> Iterator[tuple[Path, Node]]:
-    """Every phrase that spells a message of its own, outermost first, with the message's path."""
+def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
+    """Every phrase that spells a message of its own, outermost first, with the message's path.
+
+    With `enter`, only of those operations of which that is true, by path and phrase: most of a text is operations.
+    """
     yield (), program
     yield from _attributes(program, ())
     for function in _named(program, "function"):
-        yield from _function(function)
+        yield from _function(function, enter)
 
 
 def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
@@ -75,7 +83,7 @@ def _opset(phrase: Node) -> str:
     return ""
 
 
-def _function(function: Node) -> Iterator[tuple[Path, Node]]:
+def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     path: Path = ("functions", Key(name_of(_token(function))))
     yield path, function
     yield from _parameters(function, (*path, "inputs"))
@@ -83,20 +91,22 @@ def _function(function: Node) -> Iterator[tuple[Path, Node]]:
     for bodies in _named(function, "bodies"):
         for body in _named(bodies, "block", "specialization"):
             key = _opset(body) if body.name == "specialization" else _opset(function)
-            yield from _block(body, (*path, "block_specializations", Key(key)))
+            yield from _block(body, (*path, "block_specializations", Key(key)), enter)
 
 
-def _block(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     """A block; with the opset or the inputs that stand before it, where it has them."""
     yield path, body
     yield from _parameters(body, (*path, "inputs"))
     block = body if body.name == "block" else next(_named(body, "block"))
     for index, operation in enumerate(_named(block, "operation")):
-        yield from _operation(operation, (*path, "operations", index))
+        place = (*path, "operations", index)
+        if enter is None or enter(place, operation):
+            yield from _operation(operation, place, enter)
     yield from _attributes(block, path)
 
 
-def _operation(operation: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     yield path, operation
     for results in _named(operation, "results"):
         yield from _values(results, (*path, "outputs"))
@@ -105,7 +115,7 @@ def _operation(operation: Node, path: Path) -> Iterator[tuple[Path, Node]]:
             yield from _argument(argument, (*path, "inputs", Key(name_of(_token(argument)))))
     yield from _attributes(operation, path)
     for index, inner in enumerate(_named(operation, "inner_block")):
-        yield from _block(inner, (*path, "blocks", index))
+        yield from _block(inner, (*path, "blocks", index), enter)
 
 
 def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from miltext.collector import collector_paused
 from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, Path, too_deep
 from miltext.diagnostics import Diagnostic, error
@@ -18,19 +19,26 @@ from miltext.dtypes import BY_NAME
 from miltext.mending import Mending, operation_of
 from miltext.names import DRAFT, RESERVED
 from miltext.parser import described
-from miltext.places import find, places
+from miltext.places import Enter, find, places
 from miltext.proto import Program
 from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*")'
 _TYPE = rf"(?:(?:tensor|list|tuple|dict|state)\s*<[^;(){{}}=]*>|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
+_OPSET = re.compile(r"<\s*([A-Za-z_][A-Za-z0-9_]*)\s*>")
 _FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
 _OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
 _DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
 _BLOCK_END = re.compile(r"\}\s*->")
-_BLOCK = re.compile(r"\{\s*(?:[A-Za-z_$/]|\}\s*->)")
+_BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
+_OUR_BLOCK = re.compile(r"\{\s*\$")
 _BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
+_OUTPUTS = re.compile(r"\s*(?:->)?\s*\([^(){};]*\)?")
 _DEFINED = re.compile(r"[^=(;]*")
+
+
+PATIENCE = 4
+"""How many failures in a row may be no further in the text than one before: mending that leads nowhere ends."""
 
 
 class Recovered(NamedTuple):
@@ -50,15 +58,16 @@ class Recovered(NamedTuple):
 def recover(text: str) -> Recovered:
     """Read a text past all that is wrong with it."""
     reading = _Reading(text)
-    wire = reading.read()
-    diagnostics = [*reading.mending.diagnostics, *reading.diagnostics]
+    with collector_paused:
+        wire = reading.read()
+    diagnostics = list(dict.fromkeys([*reading.mending.diagnostics, *reading.diagnostics]))
     if not isinstance(wire, bytes):
         return Recovered(diagnostics, None, None, set(), {})
     root = reading.trace.root
     if (step := _too_deep(wire)) is not None:
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
         return Recovered(diagnostics, None, root, set(), {})
-    found = list(places(root))
+    found = list(places(root, reading.is_marked()))
     drafts = {path: phrase for path, phrase in found if phrase.name in ("draft_value", "draft_binding")}
     return Recovered(diagnostics, Program.FromString(wire), root, reading.flawed(found), drafts)
 
@@ -86,29 +95,42 @@ class _Reading(Driver):
     def read(self) -> Any:
         """The Program's wire form, anything else where there is none."""
         position: int | None = 0
-        while position is not None:
+        furthest, patience = -1, PATIENCE
+        while position is not None and patience:
             try:
                 return self.run(self.text, self.trace, (self.states, self.values), position)[0]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
                 self.diagnostics.append(complain(self.text, failure, self.trace.nodes))
                 position = self.mend(failure.start)
+                patience = PATIENCE if failure.start > furthest else patience - 1
+                furthest = max(furthest, failure.start)
             except (NestingFailure, RecursionError) as failure:
                 self.diagnostics.append(described(self.text, failure, self.trace))
                 return None
         return self.finish()
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """The paths of what was mended, and of the innermost operation or function at each place passed over."""
+        """The paths of what was mended, and of the innermost operation, block or function at each place passed over."""
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.mending.mended}
         innermost: dict[int, Path] = {}
         for path, phrase in found:
-            if phrase.name in ("operation", "function"):
+            if phrase.name in ("operation", "function", "block", "inner_block", "specialization"):
                 for place in passed[bisect_left(passed, phrase.start) :]:
                     if place > phrase.end:
                         break
                     innermost[place] = path
         return flawed | set(innermost.values())
+
+    def is_marked(self) -> Enter:
+        """Whether a phrase has in it what was passed over, mended, or left out in a draft."""
+        marks = sorted([*self.passed, *self.mending.drafts, *[start for _, start, _ in self.mending.mended]])
+
+        def enter(_: Path, phrase: Node) -> bool:
+            first = bisect_left(marks, phrase.start)
+            return first < len(marks) and marks[first] <= phrase.end
+
+        return enter
 
     # ---- after a failure: where to go on
 
@@ -163,21 +185,35 @@ class _Reading(Driver):
                     return at + (token == ";")
                 continue
             depth += opens_block - (token == "}")
-            if (begun or at > start) and self.begins_line(at) and self.begins(at):
+            if depth == 0 and (begun or at > start) and self.begins_line(at) and self.begins(at):
                 return at
         return None
 
     def mend_closing(self, start: int, anchor: int) -> int | None:
         """A failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one too many."""
-        if _OPERATION.match(self.text, start):
-            self.cut(anchor)
-            return start
         if self.lacks_semicolon(start):
             self.feed(";", self.trace.nodes[-1].end)
             return start
-        self.passed.append(start)
-        arrow = len(self.trace.nodes) == anchor + 1
+        closing, *outputs = self.trace.nodes[anchor:]
+        if not outputs and _OPERATION.match(self.text, start):
+            self.cut(anchor)
+            return start
+        if not outputs and _BLOCK_END.match(self.text, start):
+            return start + 1
+        self.passed.append(closing.start)
         self.cut(anchor + 1)
+        is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
+        if is_inputs:  # what was read as the block's outputs are the next one's inputs
+            self.feed("-> ( )", closing.end)
+            return outputs[1].start
+        written = _OUTPUTS.match(self.text, closing.end)
+        if written and written.end() > start:
+            self.feed("-> ( )", closing.end)
+            return written.end()
+        return self.pass_closing(start, not outputs)
+
+    def pass_closing(self, start: int, arrow: bool) -> int | None:
+        """Pass over what follows a block up to the `;`, or to `->` where that was not yet read."""
         for token, at, _ in self.tokens(start):
             if token == "->" and arrow:
                 return at
@@ -189,11 +225,14 @@ class _Reading(Driver):
     def mend_head(self, start: int, anchor: int, words: str) -> int | None:
         """A failure before the first block of the program, or where a function begins, up to its block."""
         begun = self.trace.nodes[anchor:]
+        if begun and self.begins(start) and self._takes(self.states, "LBRACE"):
+            self.feed("{", start)
+            return start
         for token, at, opens_block in self.tokens(start, begun):
             if token == "{" and opens_block:
-                return self.feed_head(anchor, words, at)
+                return self.feed_head(anchor, words, start, at)
             if anchor and begun and _DEFINITION.match(self.text, at) and self.begins_line(at):
-                self.feed_head(anchor, words, at)
+                self.feed_head(anchor, words, start, at)
                 self.feed("{", at)
                 return at
             if token == "}" and anchor and not _BLOCK_END.match(self.text, at):
@@ -209,27 +248,33 @@ class _Reading(Driver):
                 return at + 1
         return None
 
-    def feed_head(self, anchor: int, words: str, at: int) -> int:
-        """What is missing before the `{` at a place; a function's name and inputs stay as far as they were read."""
-        head = self.trace.nodes[anchor].start if len(self.trace.nodes) > anchor else at
-        self.passed.append(at)
-        if not anchor:
+    def feed_head(self, anchor: int, words: str, start: int, at: int) -> int:
+        """What is missing before the `{` at a place, where the head breaks off at `start`."""
+        head = self.trace.nodes[anchor].start if len(self.trace.nodes) > anchor else start
+        self.passed.append(head)
+        if anchor:
+            self.feed_function_head(anchor, head, self.text[head:at])
+        else:
             self.cut(0)
             self.feed(words, head)
-            return at
-        kept, begun = 0, [node.name for node in self.trace.nodes[anchor:]]
+        return at
+
+    def feed_function_head(self, anchor: int, head: int, text: str) -> None:
+        """What is missing of `func main<ios18>(...)`: name, opset and inputs stay as far as they can be told."""
+        known: list[str] = []
+        begun = [node.name for node in self.trace.nodes[anchor:]]
         for kind in ("FUNC", "NAME", "opset", "parameters"):
-            kept += begun[kept : kept + 1] == [kind]
-        known = begun[:kept]
-        self.cut(anchor + kept)
+            known += [kind] if begun[len(known) : len(known) + 1] == [kind] else []
+        self.cut(anchor + len(known))
+        title, _, inputs = text.partition("(")
         if "FUNC" not in known:
             self.feed("func", head)
         if "NAME" not in known:
-            self.feed("main", head)
+            self.read_token("NAME", [f"at_{head}", *_names(title.partition("<")[0])][-1], head)
         if "parameters" not in known:
-            inputs = self.text[head:at].partition("(")[2]
-            self.feed(f"( {' , '.join(f'$absent {name}' for name in _names(inputs))} )", head)
-        return at
+            if "opset" not in known and (opset := _OPSET.search(title)):
+                self.feed(f"< {opset[1]} >", head)
+            self.feed(f"( {' , '.join(f'$absent {name}' for name in _names(inputs) if name[0] != '$')} )", head)
 
     # ---- the stack
 
@@ -312,6 +357,12 @@ class _Reading(Driver):
         """Whether an operation or a function seems to begin at a place."""
         return bool(_OPERATION.match(self.text, at) or _FUNCTION.match(self.text, at))
 
+    def opens_block(self, at: int, before: str) -> bool:
+        """Whether a block begins at a place, and no pair of a dictionary; `before` is the token there."""
+        if _BLOCK.match(self.text, at):
+            return True
+        return before not in _BEFORE_PAIRS and _OUR_BLOCK.match(self.text, at) is not None
+
     def lacks_semicolon(self, at: int) -> bool:
         """Whether a `;` is all that is missing before a place."""
         return self._takes(self.states, "SEMICOLON") and (self.begins_line(at) or self.text.startswith("}", at))
@@ -333,7 +384,7 @@ class _Reading(Driver):
             kind = match.lastindex
             assert kind is not None
             token, name = match[kind], self._lexicon.names[kind]
-            opens_block = before not in _BEFORE_PAIRS and _BLOCK.match(self.text, match.start(kind)) is not None
+            opens_block = self.opens_block(match.start(kind), before)
             if name == "$END":
                 return
             if name == "COMMENT":

@@ -78,10 +78,12 @@ def _check_broken(text: str) -> list[Diagnostic]:
 
     read = recover(text)
     filled = fill(text, read)
-    found = [*read.diagnostics, *filled.diagnostics, *draft_notice(read)]
+    found = [*draft_notice(read), *read.diagnostics, *filled.diagnostics]
     if read.program is not None and read.root is not None:
         findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *filled.open})
         found += located(findings, read.root)
+    if all(diagnostic.severity != "error" for diagnostic in found):
+        found += filled.stuck
     return sorted(found, key=position)
 
 

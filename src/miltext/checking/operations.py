@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark, counted, did_you_mean, listed, nearest
 from miltext.depth import Key, Path
-from miltext.inference import Inference, TensorType, Type, compatible, infer_types, is_known, spelled
+from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
 from miltext.opsets import TEXT_BY_PROTO
 from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
 
@@ -95,17 +95,17 @@ class _Call:
     # ---- parameters
 
     def parameters(self, known: Signature) -> Iterator[Finding]:
-        missing = [name for name, parameter in known.parameters.items() if name not in self.operands]
-        for name in () if known.open else self.operation.inputs:
+        missing = [name for name in known.parameters if name not in self.operands]
+        for name in () if known.open else sorted(self.operation.inputs):
             if name not in known.parameters:
                 yield from self.unlisted(name, known, missing)
-        required = [name for name in missing if known.parameters[name].required]
+        required = _required(known, missing)
         if required:
             lacks = listed(required, "and")
             yield Finding((*self.path, "type"), "MIL503", f"`{known.name}` lacks {lacks}, which it requires")
-        for name, operands in self.operands.items():
-            if name in known.parameters:
-                yield from self.bound(known.parameters[name], operands)
+        for name, parameter in known.parameters.items():
+            if name in self.operands:
+                yield from self.bound(parameter, self.operands[name])
 
     def unlisted(self, name: str, known: Signature, missing: list[str]) -> Iterator[Finding]:
         """An input that the signature does not have; the parameter that it was meant to be leaves `missing`."""
@@ -114,11 +114,11 @@ class _Call:
         if newest and name in newest.parameters:
             yield from self.later(path, f"`{name}` of `{known.name}` came with {newest.opset}", known.name, name)
             return
-        near = nearest(name, missing)
-        if near:
+        required = _required(known, missing)
+        near = nearest(name, missing) or nearest(name, known.parameters)
+        near = required[0] if near is None and len(required) == 1 else near
+        if near in missing:
             missing.remove(near)
-        else:
-            near = nearest(name, known.parameters)
         there = f"; it takes {listed(known.parameters, 'and')}" if known.parameters else "; it takes none"
         hint = did_you_mean(near) or there
         yield Finding(path, "MIL504", f"`{known.name}` has no parameter `{name}`{hint}", (), near)
@@ -163,12 +163,11 @@ class _Call:
     def domains(self, known: Signature) -> Iterator[Finding]:
         """Parameters of one domain share a data type."""
         first: dict[str, tuple[str, int, Operand]] = {}
-        for name, operands in self.operands.items():
-            domain = known.parameters[name].domain if name in known.parameters else None
-            for index, operand in enumerate(operands if domain else ()):
+        for name, parameter in known.parameters.items():
+            for index, operand in enumerate(self.operands.get(name, ()) if parameter.domain else ()):
                 if not isinstance(operand.type, TensorType):
                     continue
-                where, at, other = first.setdefault(str(domain), (name, index, operand))
+                where, at, other = first.setdefault(str(parameter.domain), (name, index, operand))
                 if isinstance(other.type, TensorType) and other.type.dtype != operand.type.dtype:
                     dtypes = other.type.dtype, operand.type.dtype
                     remark = Remark(f"`{where}` is {dtypes[0]}", self.binding(where, at))
@@ -208,6 +207,10 @@ class _Call:
             yield from _agreement(path, "outputs", what, [None] * count, block.outputs)
 
 
+def _required(known: Signature, names: Sequence[str]) -> list[str]:
+    return [name for name in names if known.parameters[name].required]
+
+
 def _agreement(path: Path, field: str, what: str, wanted: Sequence[Type], given: Sequence[Type]) -> Iterator[Finding]:
     """The finding about a block whose inputs or outputs are not as many, or not of the types, that they must be."""
     if len(wanted) != len(given):
@@ -239,7 +242,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
         yield Finding((*path, "type"), "MIL703", message)
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
-            if not compatible(declared, followed):
+            if not compatible(declared, followed) and not isinstance(declared, StateType):
                 yield _wrong_type((*path, "outputs", index, "type"), op_type, declared, followed, dialect)
 
 

@@ -130,10 +130,10 @@ class _Specialization:
             yield from _define(value, (path, "outputs", index), own, outer)
 
     def inputs(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
-        for key, argument in operation.inputs.items():
+        for key in sorted(operation.inputs):
             if name_text(key)[0] == "$":
                 yield from _identifier(key, (*path, "inputs", Key(key), "key"))
-            for index, binding in enumerate(argument.arguments):
+            for index, binding in enumerate(operation.inputs[key].arguments):
                 name = binding.name
                 if name and name not in own and name not in outer:
                     place = (*path, "inputs", Key(key), "arguments", index, "name")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.proto import Program
     from miltext.syntax import Node
 
-INSIDE = ("blocks", "block_specializations")
+INSIDE = ("blocks", "block_specializations", "operations")
 """The fields whose messages are judged by themselves, whatever is said of the one around them."""
 
 
@@ -54,9 +54,10 @@ def _around(path: Path) -> Iterator[Path]:
             return
 
 
-def located(findings: Iterable[Finding], root: Node) -> list[Diagnostic]:
+def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
     """The diagnostics of findings, in the order of the text whose tree of phrases is given."""
-    spans = _spans(root)
+    found_at = [path for finding in findings for path in (finding.path, *[remark.path for remark in finding.remarks])]
+    spans = _spans(root, found_at)
     found = [
         Diagnostic(
             finding.severity,
@@ -76,9 +77,11 @@ def position(diagnostic: Diagnostic) -> int:
     return diagnostic.span.start if diagnostic.span else -1
 
 
-def _spans(root: Node) -> dict[Path, Span]:
+def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
+    """The places of the paths, where they have any, and of what is round them."""
+    wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
-    for path, phrase in places(root):
+    for path, phrase in places(root, lambda path, _: path in wanted):
         spans[path] = phrase.span
         spans.update({place: word.span for place, word in words(phrase, path)})
     return spans

@@ -1,0 +1,183 @@
+"""`check`: a golden for each code, and what it says of texts, Programs and models."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from conftest import GOLDEN, ROOT, Check
+
+import miltext
+from miltext.checking import examine
+from miltext.codes import PAGE, TITLES
+from miltext.diagnostics import render
+
+CASES = sorted((GOLDEN / "check").glob("*.mil"))
+DOCS = ROOT / "docs" / "diagnostics.md"
+PARTS = re.findall(r"(?ms)^### (MIL\d{3})\n\n\*\*(.*?)\.\*\*(.*?)(?=^##|\Z)", DOCS.read_text(encoding="utf-8"))
+OF_TEXTS = re.compile(r"MIL(?!112)[01567]\d\d")
+"""The codes that `check` can give to a text by itself: it takes drafts, so that MIL112 is for the parser alone."""
+
+NOT_TO_BE_HAD = {"MIL205", "MIL405", "MIL900"}
+"""Faults of miltext's own, and a model of more than 2 GiB."""
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x) {
+            tensor<fp16, [2, 3]> hidden = relu(x = x);
+            tensor<fp16, [3, 2]> y = tanh(x = hiden);
+        } -> (y);
+}
+"""
+
+needs_coremltools = pytest.mark.skipif(
+    importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
+)
+
+
+def report(text: str, name: str) -> str:
+    """What a person sees of a text."""
+    checked = examine(text)
+    return "".join(f"{render(diagnostic, checked.text, name)}\n" for diagnostic in checked.diagnostics)
+
+
+# ---- goldens, codes and the page
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden(case: Path, matches_golden: Check) -> None:
+    text = case.read_bytes().decode()
+    matches_golden(case.with_suffix(".txt"), report(text, case.name))
+
+
+def used_codes() -> set[str]:
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py") if path.name != "codes.py"]
+    return {code for source in sources for code in re.findall(r'"(MIL\d{3})"', source)}
+
+
+def test_the_table_has_just_the_codes_that_are_used() -> None:
+    assert set(TITLES) == used_codes()
+
+
+def test_every_code_of_texts_has_a_golden() -> None:
+    reports = "".join(case.with_suffix(".txt").read_text(encoding="utf-8") for case in CASES)
+    told = set(re.findall(r"\[(MIL\d{3})\]", reports))
+    assert {code for code in TITLES if OF_TEXTS.fullmatch(code)} == told
+    for case in CASES:
+        if case.stem in TITLES:
+            assert f"[{case.stem}]" in case.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+def test_every_other_code_has_a_test() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    untested = {code for code in TITLES if not OF_TEXTS.fullmatch(code) and code not in tests}
+    assert untested <= NOT_TO_BE_HAD
+
+
+def test_the_page_has_a_part_for_every_code() -> None:
+    assert {code: title for code, title, _ in PARTS} == {code: _capital(title) for code, title in TITLES.items()}
+    assert [code for code, _, _ in PARTS] == list(TITLES)
+    assert PAGE.endswith("docs/diagnostics.md")
+
+
+def _capital(title: str) -> str:
+    return title[0].upper() + title[1:]
+
+
+def test_the_page_shows_the_goldens(request: pytest.FixtureRequest, matches_golden: Check) -> None:
+    """Under `--mil-update` the reports on the page are written anew, too."""
+    page = DOCS.read_text(encoding="utf-8")
+    for code, _, body in PARTS:
+        golden = GOLDEN / "check" / f"{code}.txt"
+        if golden.exists():
+            before, opening, after = body.partition("```text\n")
+            assert opening, f"{code} shows no report"
+            page = page.replace(
+                body, before + opening + golden.read_text(encoding="utf-8") + after[after.index("```") :]
+            )
+        assert len(body.split()) > 10, f"{code} says too little"
+    matches_golden(DOCS, page)
+
+
+def test_strict_findings_have_codes() -> None:
+    findings = miltext.strict_findings(TEXT.replace("(x = x)", "(x = $unset, y = fp16(nan))"))
+    assert [(finding.severity, finding.code) for finding in findings] == [("error", "MIL203"), ("warning", "MIL204")]
+
+
+# ---- the API
+
+
+def test_a_text_has_all_its_mistakes_told_in_order_with_their_places() -> None:
+    first, second = miltext.check(TEXT.replace("[3, 2]", "[2, 3]").replace("(y)", "(z)"))
+    assert (first.severity, first.code, first.suggestion) == ("error", "MIL604", "hidden")
+    assert first.span is not None
+    assert TEXT[first.span.start : first.span.end] == "hiden"
+    assert second.message == "`z` is not defined"
+    assert miltext.check(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]")) == []
+
+
+def test_a_suggestion_mends_what_it_is_about() -> None:
+    text = TEXT.replace("hiden", "hidden")
+    [finding] = miltext.check(text)
+    assert finding.code == "MIL701"
+    assert finding.span is not None
+    mended = text[: finding.span.start] + str(finding.suggestion) + text[finding.span.end :]
+    assert miltext.check(mended) == []
+
+
+def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]").replace("1.3", "1.0")
+    assert miltext.check(text)[0].suggestion == "tensor<fp16, []>"
+    assert miltext.check(text.replace("1.0", "1.3"))[0].suggestion == "fp16"
+
+
+def test_a_program_is_told_of_where_its_text_says_it() -> None:
+    program = miltext.parse(TEXT)
+    checked = examine(program)
+    assert checked.text == miltext.to_text(program)
+    assert checked.diagnostics == miltext.check(program) == miltext.check(checked.text)
+    assert examine(miltext.parse(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))) == ([], None)
+
+
+def test_a_program_that_no_text_can_say_is_told_of_without_a_place() -> None:
+    program = miltext.parse(TEXT)
+    program.MergeFromString(b"\xf8\x07\x01")  # a field of the number 127
+    [finding] = miltext.check(program)
+    assert (finding.code, finding.span) == ("MIL202", None)
+
+
+def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
+    (tmp_path / "a.mil").write_text(TEXT)
+    (tmp_path / "a.pb").write_bytes(miltext.parse(TEXT).SerializeToString())
+    for name in ("a.mil", "a.pb"):
+        model = miltext.load(tmp_path / name)
+        assert examine(model) == (miltext.check(TEXT), TEXT)
+
+
+def test_what_is_no_program_is_no_program_to_check() -> None:
+    with pytest.raises(TypeError, match="expected a message"):
+        miltext.check(miltext.parse(TEXT).functions["main"])
+
+
+@needs_coremltools
+def test_coremltools_messages_are_checked_as_they_are() -> None:
+    from coremltools.proto import MIL_pb2
+
+    theirs = MIL_pb2.Program.FromString(miltext.parse(TEXT).SerializeToString())
+    assert miltext.check(theirs) == miltext.check(TEXT)
+
+
+@needs_coremltools
+def test_coremltools_loader_is_asked_and_its_complaint_has_a_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.mil"
+    path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", "my_own"))
+    found, said = examine(miltext.load(path), with_coremltools=True).diagnostics
+    assert (found.code, said.code, said.severity) == ("MIL501", "MIL801", "warning")
+    assert "my_own" in said.message
+    assert found.span == said.span
+    path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))
+    assert examine(miltext.load(path), with_coremltools=True).diagnostics == []
+    path.write_text("program(1.3) {")
+    assert [found.code for found in examine(miltext.load(path), with_coremltools=True).diagnostics] == ["MIL005"]
