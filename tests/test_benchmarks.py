@@ -68,12 +68,12 @@ def test_a_reach_is_judged_by_the_median() -> None:
 
 
 def test_cold_forgets_what_was_read() -> None:
-    from miltext.lowering.names import name_bytes
+    from miltext.lowering.plain import plain_type
 
     miltext.parse(network_text(1))
-    assert name_bytes.cache_info().currsize
+    assert plain_type.cache_info().currsize
     cold()
-    assert not name_bytes.cache_info().currsize
+    assert not plain_type.cache_info().currsize
 
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:

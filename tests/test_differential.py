@@ -81,6 +81,30 @@ def test_generated(program: Any, dialect: str) -> None:
     assert check(to_text(program, dialect=dialect))
 
 
+# ---- operations that the fast path reads as one token, or hardly does not
+
+PLAIN_ATTRIBUTES = """
+    [name=string("a(b)c[d];e=f,g")] [name=string("BLOBFILE(path=string(\\"w\\"))")] [name=string("\\u{1f600}\\\\")]
+    [name=tensor<string,[]>("é")] [name=string("")] [name=tensor<string,[1]>("x")] [name=tensor<string,[1]>(["x"])]
+    [val=tensor<fp16,[2]>(BLOBFILE(path=string("a(b);c"),offset=uint64(64)))] [bool=int32(1)] [val=bool(true)]
+    [val=fp16(BLOBFILE(path=string("a)b"),offset=uint64(18446744073709551615)))] [val=int32(1),val=int32(2)]
+    [val=fp16(BLOBFILE(path=int32(1),offset=uint64(64)))] [val=fp16(BLOBFILE(path=string("a"),offset=uint64("6")))]
+    [val=fp16(BLOBFILE(path=string("a"),offset=int32(64)))] [val=tensor<fp61,[]>(1)]
+    [val=tensor<int32,[2,1]>([[1],[2]])] [val=tensor<int32,[?]>([])] [val=int8(300)] [val=fp16($0x7c01)]
+    [val=fp32(inf)] [val=string(1)] [val=int32("1")]
+    [] [name=string("x"),val=int32(1),z=string("y")]
+""".split()
+
+
+@pytest.mark.parametrize("attributes", ["", *PLAIN_ATTRIBUTES, f'[name=string("{"n" * 200}")]'])
+@pytest.mark.parametrize(
+    "inputs", ["", "x=x", "x=x,y=x", "x=x,x=x", "bool=x", "x=true", "x=x\n,\ty =x", f"x={'n' * 200}"]
+)
+def test_plain_operation(attributes: str, inputs: str) -> None:
+    for result in "fp16 y", "tensor<fp16,[1,?]>  y", "fp16 true", f"string {'n' * 200}", "tensor<fp61,[]> y":
+        check(f"program(1.3) {{ func f(fp16 x) {{ {result} = relu({inputs}){attributes}; }} -> (x); }}")
+
+
 # ---- texts that were tampered with
 
 TOKEN = re.compile(r'\$?"[^"\n]*"|//.*|\s+|\$?[-+.\w@]+|.', re.ASCII)

@@ -41,6 +41,9 @@ _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
 _ARGUMENT = re.compile(r"([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)")
 _TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)?\s*\])\s*>")
+_OPERATION = re.compile(
+    r"(tensor[^>]*>|[a-z0-9]+)\s*([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)\s*(\([^)]*\))\s*(.*?)\s*;", re.DOTALL
+)
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 _SPACES = re.compile(r"[ \t\r\n]+")
 _SHORT = 200
@@ -248,6 +251,14 @@ class Layout:
     def outputs(self, children: Sequence[Any]) -> str:
         return _bracketed([_name(child) for child in children])
 
+    @_token
+    def plain_operation(self, token: str) -> str:
+        match = _OPERATION.fullmatch(token)
+        assert match is not None  # the terminal is stricter
+        value_type, result, name, arguments, attributes = match.groups()
+        head = f"{self._type(value_type)} {result} = {name}{self._plain_arguments(arguments)}"
+        return f"{head}{self._plain_attributes(attributes) if attributes else ''};"
+
     def operation(self, children: Sequence[Any]) -> str:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
         head = f"{results} {equals} " if results else ""
@@ -260,8 +271,9 @@ class Layout:
 
     # ---- arguments and attributes
 
-    @_token
-    def plain_arguments(self, token: str) -> str:
+    plain_arguments = _token(lambda self, token: self._plain_arguments(token))
+
+    def _plain_arguments(self, token: str) -> str:
         pairs = sorted(_ARGUMENT.findall(token), key=itemgetter(0))
         if not RESERVED.isdisjoint([name for _, name in pairs]):
             raise Unfit
@@ -286,8 +298,9 @@ class Layout:
             text = inside(lambda core: core if END in core else core[1:-1], text)
         return _key(name), f"{_name(name)} {equals} {text}"
 
-    @_token
-    def plain_attributes(self, token: str) -> str:
+    plain_attributes = _token(lambda self, token: self._plain_attributes(token))
+
+    def _plain_attributes(self, token: str) -> str:
         pairs = sorted(_patterns()[2].findall(token), key=itemgetter(0))
         return self._list("[", [f"{key} = {self._value(value)}" for key, value in pairs], "]")
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from miltext.lowering import NAME, OPERATION_OUTPUTS, Lowering, Refused, repeated
+from miltext.lowering import Lowering, Refused
+from miltext.lowering.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS, repeated
 from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
 from miltext.opsets import DIALECTS
@@ -77,12 +78,12 @@ class Mending:
 
 
 def operation_of(names: list[str]) -> bytes:
-    """The wire form of an Operation that could not be read, but for the names that it defines."""
+    """As a field of its Block, an Operation that could not be read, but for the names that it defines."""
     outputs = []
     for name in names:
         with suppress(Refused):
             outputs.append(sized(NAME, name_bytes(name)))
-    return repeated(OPERATION_OUTPUTS, outputs)
+    return sized(BLOCK_OPERATIONS, repeated(OPERATION_OUTPUTS, outputs))
 
 
 # ---- what a phrase does without: parts of it that are broken

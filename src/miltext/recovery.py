@@ -306,7 +306,7 @@ class _Reading(Driver):
                 self.values.append(token)
                 self.states.append(action)
             else:
-                callback, row, name = action
+                callback, row, name, _ = action
                 self.trace.reduce(name, 1)
                 self.values.append(callback([token]))
                 self.states.append(row)

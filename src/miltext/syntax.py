@@ -158,7 +158,7 @@ class Driver:
         self._grammar = load_grammar()
         self._lexicon = _lexicon(fast)
         self._terminals = {terminal.name for terminal in self._grammar.terminals}
-        reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
+        self._reductions = reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
         self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]
         for row, state in zip(self._rows, self._grammar.states, strict=True):
             for symbol, target in state.items():
@@ -175,7 +175,18 @@ class Driver:
                 if len(after) == 1 and (number := -1 - next(iter(after))) >= 0:
                     size, callback, _, origin, name = reductions[number]
                     if size == 1 and callback is not None:
-                        row[symbol] = [callback, self._rows[state[origin]], name]
+                        row[symbol] = [callback, self._rows[state[origin]], name, self._growing(state[origin])]
+
+    def _growing(self, number: int) -> str | None:
+        """The repetition that grows by a phrase whatever follows, in the state after that phrase.
+
+        It is the state after the repetition that comes again, so that nothing is left to do but to append.
+        """
+        after = set(self._grammar.states[number].values())
+        if len(after) != 1 or (rule := -1 - after.pop()) < 0:
+            return None
+        _, _, plan, origin, _ = self._reductions[rule]
+        return origin if plan == [~0, 1] and origin.startswith("_") else None
 
     def run(self, text: str, observer: Any = None, stack: Stack | None = None, position: int = 0) -> tuple[Any, bool]:
         """The value of the whole text, and whether more than DEEP phrases were open at once.
@@ -205,12 +216,18 @@ class Driver:
                             limit = self._raised(limit, match.start(kind))
                         break
                     if action.__class__ is list:  # shift, and reduce that token
-                        callback, row, name = action
+                        callback, target, name, repetition = action
                         if observer is not None:
                             token = observer.shift(terminal, token, match.start(kind), match.start(kind) + len(token))
                             observer.reduce(name, 1)
-                        values.append(callback([token]))
-                        states.append(row)
+                            if repetition is not None:
+                                observer.reduce(repetition, 2)
+                        if repetition is None:
+                            values.append(callback([token]))
+                            row = target
+                            states.append(row)
+                        else:
+                            values[-1].append(callback([token]))
                         break
                     if action is not None:  # reduce
                         size, callback, plan, origin, name = action

@@ -11,14 +11,15 @@ from miltext.building.refusals import WAYS_OUT
 from miltext.diagnostics import Diagnostic, Note, ParseError
 from miltext.locating import enclosing
 from miltext.lowering import Lowering, Refused
+from miltext.lowering.fields import BLOB, TENSOR
 from miltext.lowering.names import string_bytes
-from miltext.lowering.values import TENSOR, ArrayFile, Elided, blob_message, immediate
+from miltext.lowering.values import ArrayFile, Elided, blob_message, immediate
 from miltext.packing import misfit
 from miltext.parser import lower, parse_tree
 from miltext.proto import Program, ValueType
 from miltext.tensors import digest
 from miltext.traversal import values
-from miltext.wire import sized, tag
+from miltext.wire import sized
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from miltext.dtypes import DType
     from miltext.lowering.types import LoweredType
 
-BLOB = tag(5)
 MARK = "$npy/"
 """How the fileName of a value begins that an array is still to be stored for; no weight file's does."""
 

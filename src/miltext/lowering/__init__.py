@@ -6,15 +6,42 @@ share it. A phrase that no Program can hold is `Refused`, at the token or child 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from lark import Transformer
 
-from miltext.grammar import load_grammar
 from miltext.literals import shown
+from miltext.lowering import plain
+from miltext.lowering.fields import (
+    BINDING_NAME,
+    BINDING_VALUE,
+    BINDINGS,
+    BLOCK_ATTRIBUTES,
+    BLOCK_INPUTS,
+    BLOCK_OPERATIONS,
+    BLOCK_OUTPUTS,
+    DOC,
+    FUNCTION_ATTRIBUTES,
+    FUNCTION_BLOCKS,
+    FUNCTION_INPUTS,
+    FUNCTION_OPSET,
+    NAME,
+    OPERATION_ATTRIBUTES,
+    OPERATION_BLOCKS,
+    OPERATION_INPUTS,
+    OPERATION_OUTPUTS,
+    OPERATION_TYPE,
+    PROGRAM_ATTRIBUTES,
+    PROGRAM_DOC,
+    PROGRAM_FUNCTIONS,
+    TENSOR_TYPE_ATTRIBUTES,
+    Entries,
+    entries,
+    repeated,
+    unique,
+)
 from miltext.lowering.names import name_bytes, string_bytes, whole_number
 from miltext.lowering.refusal import Refused as Refused
 from miltext.lowering.types import (
@@ -47,53 +74,11 @@ from miltext.lowering.values import (
     blob_message,
     check_blob_field,
     lower_value,
-    plain_value,
 )
 from miltext.opsets import DIALECTS, PROTO_BY_TEXT
-from miltext.wire import number_tag, sized, tag, varint
-
-NAME, TYPE_OR_VALUE = tag(1), tag(2)
-KEY, ENTRY_VALUE = tag(1), tag(2)
-PROGRAM_FUNCTIONS, PROGRAM_DOC, PROGRAM_ATTRIBUTES = tag(2), tag(3), tag(4)
-FUNCTION_INPUTS, FUNCTION_OPSET, FUNCTION_BLOCKS, FUNCTION_ATTRIBUTES = tag(1), tag(2), tag(3), tag(4)
-BLOCK_INPUTS, BLOCK_OUTPUTS, BLOCK_OPERATIONS, BLOCK_ATTRIBUTES = tag(1), tag(2), tag(3), tag(4)
-OPERATION_TYPE, OPERATION_INPUTS, OPERATION_OUTPUTS, OPERATION_BLOCKS, OPERATION_ATTRIBUTES = map(tag, range(1, 6))
-TENSOR_TYPE_ATTRIBUTES = tag(4)
-BINDINGS, BINDING_NAME, BINDING_VALUE = tag(1), tag(1), tag(2)
+from miltext.wire import number_tag, sized, varint
 
 _INFER = "or have `miltext infer` fill in the draft"
-_PLAIN_ARGUMENT = re.compile(r"([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)")
-
-Entries = dict[bytes, bytes]
-"""A map's entries, each the wire form of its value under that of its key."""
-
-
-def entries(field: bytes, members: Entries | None) -> bytes:
-    """A map as the field of a message."""
-    if not members:
-        return b""
-    return b"".join([sized(field, sized(KEY, key) + sized(ENTRY_VALUE, value)) for key, value in members.items()])
-
-
-def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
-    """The entries of (token, key, value) with no key twice."""
-    members: Entries = {}
-    for token, key, value in pairs:
-        if key in members:
-            raise Refused("MIL103", f"there is already {noun} named `{shown(token)}` here", token)
-        members[key] = value
-    return members
-
-
-def repeated(field: bytes, messages: Iterable[bytes]) -> bytes:
-    """A repeated field."""
-    return b"".join([sized(field, message) for message in messages])
-
-
-@lru_cache(maxsize=1 << 14)
-def name_argument(name: str) -> bytes:
-    """The Argument that is bound to one name."""
-    return sized(BINDINGS, sized(BINDING_NAME, name_bytes(name)))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -101,12 +86,6 @@ def opset_bytes(token: str) -> bytes:
     """An opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
     proto = PROTO_BY_TEXT.get(token)
     return proto.encode() if proto else name_bytes(token)
-
-
-@lru_cache(maxsize=1)
-def _plain_attribute() -> re.Pattern[str]:
-    value = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "PLAIN_VALUE")
-    return re.compile(rf"([A-Za-z0-9_@]+)\s*=\s*({value})")
 
 
 class Lowering(Transformer):  # type: ignore[type-arg]
@@ -121,8 +100,9 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         if len({field[0] for field in fields}) != len(fields):
             raise Refused("MIL103", "`$version` and `$doc` may each stand once")
         version = b"" if any(field[0] == "$version" for field in fields) else number_tag(1) + varint(1)
-        own = b"".join(field for _, field in fields)
-        return version + own + entries(PROGRAM_ATTRIBUTES, attributes) + entries(PROGRAM_FUNCTIONS, functions)
+        own = [field for _, field in fields]
+        maps = *entries(PROGRAM_ATTRIBUTES, attributes), *entries(PROGRAM_FUNCTIONS, functions)
+        return b"".join([version, *own, *maps])
 
     def program_version(self, children: list[Any]) -> tuple[str, bytes]:
         """`$version(2)`"""
@@ -141,9 +121,9 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         opset = opset or b""
         keyed = [(opset if key is None else key, body) for key, body in bodies]
         blocks = unique(((key.decode(), key, body) for key, body in keyed), "a block")
-        message = repeated(FUNCTION_INPUTS, inputs) + (sized(FUNCTION_OPSET, opset) if opset else b"")
-        message += entries(FUNCTION_ATTRIBUTES, attributes) + entries(FUNCTION_BLOCKS, blocks)
-        return name, name_bytes(name), message
+        own = repeated(FUNCTION_INPUTS, inputs), sized(FUNCTION_OPSET, opset) if opset else b""
+        maps = *entries(FUNCTION_ATTRIBUTES, attributes), *entries(FUNCTION_BLOCKS, blocks)
+        return name, name_bytes(name), b"".join([*own, *maps])
 
     def opset(self, children: list[Any]) -> bytes:
         """`<ios18>`"""
@@ -181,26 +161,27 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def block(self, children: list[Any]) -> bytes:
         """`{ ... } -> (y)` -> Block"""
-        *body, _, _, outputs, attributes = children
-        return (
-            b"".join([sized(BLOCK_OPERATIONS, operation) for operation in body[1:]])
-            + repeated(BLOCK_OUTPUTS, outputs)
-            + entries(BLOCK_ATTRIBUTES, attributes)
-        )
+        *operations, _, _, outputs, attributes = children
+        operations[0] = b""  # for the opening brace
+        operations += repeated(BLOCK_OUTPUTS, outputs), *entries(BLOCK_ATTRIBUTES, attributes)
+        return b"".join(operations)
 
     def outputs(self, children: list[Any]) -> list[bytes]:
         """`(a, b)`"""
         return [name_bytes(name) for name in children[1:-1:2]]
 
     def operation(self, children: list[Any]) -> bytes:
-        """`tensor<fp16, [1]> y = relu(x = x)[name = string("y")];` -> Operation"""
+        """`tensor<fp16, [1]> y = relu(x = x)[name = string("y")];` -> Operation, as a field of its Block"""
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
             raise Refused("MIL109", "an operation's own opset has no place in a Program; only functions have one", 3)
-        message: bytes = sized(OPERATION_TYPE, name_bytes(name)) + arguments + (results or b"")
-        if blocks:
-            message += repeated(OPERATION_BLOCKS, blocks)
-        return message + entries(OPERATION_ATTRIBUTES, attributes)
+        head: bytes = sized(OPERATION_TYPE, name_bytes(name)) + arguments + (results or b"")
+        parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
+        return sized(BLOCK_OPERATIONS, b"".join(parts))
+
+    def plain_operation(self, children: list[Any]) -> bytes:
+        """The same, read as one token"""
+        return plain.plain_operation(children[0])
 
     def results(self, children: list[Any]) -> bytes:
         """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
@@ -214,18 +195,11 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def plain_arguments(self, children: list[Any]) -> bytes:
         """`(x = a, y = b)`, read as one token"""
-        pairs = _PLAIN_ARGUMENT.findall(children[0])
-        members = {name_bytes(key): name_argument(name) for key, name in pairs}
-        if len(members) != len(pairs):
-            return self._arguments(((key, name_bytes(key), b"") for key, _ in pairs))
-        return entries(OPERATION_INPUTS, members)
+        return plain.plain_arguments(children[0])
 
     def arguments(self, children: list[Any]) -> bytes:
         """`(x = a, values = (b, c), axis = int32(1))`"""
-        return self._arguments(children[1:-1:2])
-
-    def _arguments(self, members: Iterable[tuple[str, bytes, bytes]]) -> bytes:
-        return entries(OPERATION_INPUTS, unique(members, "an argument"))
+        return b"".join(entries(OPERATION_INPUTS, unique(children[1:-1:2], "an argument")))
 
     def single_argument(self, children: list[Any]) -> tuple[str, bytes, bytes]:
         """`x = a`"""
@@ -255,13 +229,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def plain_attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y")]`, read as one token"""
-        pairs = _plain_attribute().findall(children[0])
-        members = {name_bytes(name): plain_value(value) for name, value in pairs}
-        return (
-            members
-            if len(members) == len(pairs)
-            else unique(((name, name_bytes(name), b"") for name, _ in pairs), "an attribute")
-        )
+        return plain.plain_attributes(children[0])
 
     def attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""
@@ -307,7 +275,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def tensor_attributes(self, children: list[Any]) -> bytes:
         """`, $[a = v]`"""
-        return entries(TENSOR_TYPE_ATTRIBUTES, children[1])
+        return b"".join(entries(TENSOR_TYPE_ATTRIBUTES, children[1]))
 
     def dimensions(self, children: list[Any]) -> list[Dimension]:
         """`[1, ?]`"""
@@ -357,7 +325,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def plain_value(self, children: list[Any]) -> bytes:
         """`string("x")`, `tensor<fp16, [1]>(BLOBFILE(...))`, read as one token"""
-        return plain_value(children[0])
+        return plain.plain_value(children[0])
 
     def value(self, children: list[Any]) -> bytes:
         """`$doc("...") int32(1)` -> Value"""
@@ -366,7 +334,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def value_doc(self, children: list[Any]) -> bytes:
         """`$doc("...")`"""
-        return sized(NAME, string_bytes(children[2]))
+        return sized(DOC, string_bytes(children[2]))
 
     def blob(self, children: list[Any]) -> BlobLiteral:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""

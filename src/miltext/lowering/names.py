@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from miltext.literals import LiteralError, shown, unquote
 from miltext.lowering.refusal import Refused
 from miltext.names import RESERVED
 
 
-@lru_cache(maxsize=1 << 15)
 def name_bytes(token: str) -> bytes:
     """A name, quoted or not, as UTF-8."""
     if token[0] == "$":

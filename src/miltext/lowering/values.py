@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from miltext.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.encoding import encode, encode_list
 from miltext.literals import LiteralError, elements, shown
-from miltext.lowering.names import string_bytes, whole_number
+from miltext.lowering.fields import BLOB, DICTIONARY, IMMEDIATE, LIST, TENSOR, TENSOR_VALUES, TUPLE, VALUES
+from miltext.lowering.names import string_bytes
 from miltext.lowering.refusal import Refused
-from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
+from miltext.lowering.types import LoweredType, scalar_type
 from miltext.wire import number_tag, sized, tag, varint, varints
-
-IMMEDIATE, BLOB = tag(3), tag(5)
-TENSOR, TUPLE, LIST, DICTIONARY = tag(1), tag(2), tag(3), tag(4)
-"""The members of ImmediateValue."""
-
-FIELDS = {
-    "floats": tag(1),
-    "ints": tag(2),
-    "bools": tag(3),
-    "strings": tag(4),
-    "longInts": tag(5),
-    "doubles": tag(6),
-    "bytes": tag(7),
-}
-"""The members of TensorValue."""
-
-VALUES = tag(1)
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
@@ -120,7 +103,7 @@ def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | No
 
 def tensor_content(dtype: DType, values: bytes) -> bytes:
     """An immediate TensorValue with its usual field, whose message is `values`."""
-    return immediate(TENSOR, sized(FIELDS[dtype.field], values))
+    return immediate(TENSOR, sized(TENSOR_VALUES[dtype.field], values))
 
 
 def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
@@ -269,7 +252,7 @@ class ValuesField(Raw):
 
     def content(self, value_type: LoweredType) -> bytes:
         field, _, raw, _ = self.children
-        return immediate(TENSOR, sized(FIELDS[field[1:]], self._values(field[1:], raw)))
+        return immediate(TENSOR, sized(TENSOR_VALUES[field[1:]], self._values(field[1:], raw)))
 
     def _values(self, field: str, raw: str | Raw) -> bytes:
         if field == "bytes":
@@ -355,50 +338,12 @@ class ArrayFile(Raw):
         )
 
 
-_PLAIN_BLOB = re.compile(
-    r'BLOBFILE\s*\(\s*path\s*=\s*([^("]+)\(\s*("[^"\\]*(?:\\.[^"\\]*)*")\s*\)\s*,\s*offset\s*=\s*([^(]+)\(\s*([0-9]+)\s*\)\s*\)'
-)
-
-
-def plain_type(text: str) -> LoweredType:
-    """A tensor type, or the name of a data type for a scalar's."""
-    return plain_tensor(text) if text.startswith("tensor") else scalar_type(BY_NAME[text])
-
-
-@lru_cache(maxsize=1 << 14)
-def _short_value(token: str) -> bytes:
-    return _plain_value(token)
-
-
-def plain_value(token: str) -> bytes:
-    """The Value of a phrase that was read as one token: `string("x")`, `tensor<fp16, [1]>([0x1p+0])`."""
-    return _short_value(token) if len(token) < 100 else _plain_value(token)
-
-
-def _plain_value(token: str) -> bytes:
-    opening = token.index("(")
-    value_type = plain_type(token[:opening].rstrip())
-    raw = token[opening + 1 : -1].strip()
-    if raw.endswith(")"):  # BLOBFILE(...), the only such literal
-        return value_type.field + sized(BLOB, _plain_blob(raw))
-    return value_type.field + text_content(value_type, raw)
-
-
-def _plain_blob(raw: str) -> bytes:
-    match = _PLAIN_BLOB.fullmatch(raw)
-    if match is None:  # a number for the path, or a string for the offset
-        raise _no_blob()
-    path_type, path, offset_type, offset = match.groups()
-    check_blob_field(plain_type(path_type.rstrip()), "string")
-    check_blob_field(plain_type(offset_type.rstrip()), "uint64")
-    return blob_message(string_bytes(path), whole_number(offset, 64, signed=False))
-
-
 def check_blob_field(value_type: LoweredType, name: str) -> None:
     """A blob's path is a string and its offset a uint64."""
     if value_type != scalar_type(BY_NAME[name]):
-        raise _no_blob()
+        raise no_blob()
 
 
-def _no_blob() -> Refused:
+def no_blob() -> Refused:
+    """The refusal of a `BLOBFILE` with another path or offset."""
     return Refused("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')
