@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.literals import quote
 from miltext.proto import Program
+from miltext.wire import LENGTH_DELIMITED, spans
 
 if TYPE_CHECKING:
     from miltext.proto import Message
@@ -47,9 +48,9 @@ def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, 
     """The messages directly inside one: descriptor, bytes and the step to it."""
     counts: dict[int, int] = {}
     is_entry = descriptor.GetOptions().map_entry
-    for number, payload in _fields(message):
+    for number, payload in _messages(message):
         field = descriptor.fields_by_number.get(number)
-        if not isinstance(payload, bytes) or field is None or field.message_type is None:
+        if field is None or field.message_type is None:
             continue
         index = counts[number] = counts.get(number, -1) + 1
         yield field.message_type, payload, _step(field, index, payload, is_entry)
@@ -59,8 +60,8 @@ def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
     if is_entry:
         return ()
     if field.message_type.GetOptions().map_entry:
-        key = next((text for number, text in _fields(payload) if number == 1), b"")
-        return field.name, Key(key.decode() if isinstance(key, bytes) else "")
+        key = next((text for number, text in _messages(payload) if number == 1), b"")
+        return field.name, Key(key.decode())
     return (field.name, index) if _is_repeated(field) else (field.name,)
 
 
@@ -69,30 +70,11 @@ def _is_repeated(field: Any) -> bool:
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """The fields of a message: numbers, and the bytes or the varint that stand there."""
-    position = 0
-    while position < len(message):
-        key, position = _varint(message, position)
-        kind = key & 7
-        if kind == 0:
-            number, position = _varint(message, position)
-            yield key >> 3, number
-        else:
-            size, position = _varint(message, position) if kind == 2 else ({1: 8, 5: 4}[kind], position)
-            yield key >> 3, message[position : position + size]
-            position += size
-
-
-def _varint(message: bytes, position: int) -> tuple[int, int]:
-    number = shift = 0
-    while True:
-        digit = message[position]
-        position += 1
-        number |= (digit & 127) << shift
-        if digit < 128:
-            return number, position
-        shift += 7
+def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message that may hold messages: their numbers and contents."""
+    for number, start, content, end in spans(message):
+        if message[start] & 7 == LENGTH_DELIMITED:
+            yield number, message[content:end]
 
 
 def walk(program: Message) -> Iterator[tuple[Message, Path, int]]:

@@ -14,10 +14,10 @@ RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tupl
 DRAFT = "_"
 """Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 
 @lru_cache(maxsize=1 << 15)
 def name_text(name: str) -> str:
     """A name as MIL text spells it: `x`, or `$"..."` where it is no identifier or a reserved word."""
-    return name if _PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
+    return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

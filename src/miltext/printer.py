@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from itertools import repeat
+from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Note, PrintError, error
 from miltext.dtypes import BY_NUMBER, DType
@@ -19,6 +20,10 @@ FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 _STRING, _STRINGS = bytes.fromhex("12040a0208021a"), bytes.fromhex("0a220a")
 """How the wire form of a short `string("...")` begins, and its tags from byte 8 on, with a length after each: half of
 all values are an operation's name."""
+
+
+Lines: TypeAlias = "dict[tuple[str, str], list[str | None]]"
+"""The operations of each block as lines, by its function's name and its opset; None for one yet to be printed."""
 
 
 class TypeText(NamedTuple):
@@ -48,12 +53,11 @@ class Printer:
         self._dialect = dialect
         self._style = style
         self._strict = strict
-        self._name: Callable[[str], str] = self._strict_name if strict else name_text
+        self.name: Callable[[str], str] = self._strict_name if strict else name_text
         self._types: dict[bytes, TypeText] = {}
         self._values: dict[bytes, str] = {}
-        string, offset = ("string", "uint64") if dialect == "1.3" else ("tensor<string, []>", "tensor<uint64, []>")
-        self._string = f"{string}(%s)"
-        self._blob = f"BLOBFILE(path = {string}(%s), offset = {offset}(%d))"
+        self._scalar = "{}(" if dialect == "1.3" else "tensor<{}, []>("
+        self.string_start = self._scalar.format("string")
 
     def _ours(self, text: str, what: str) -> str:
         """A spelling of ours, where it may be used."""
@@ -72,12 +76,16 @@ class Printer:
         text = TEXT_BY_PROTO.get(opset)
         if text is None and opset in PROTO_BY_TEXT:
             return self._ours(f"${quote(opset)}", f"an opset that is {quote(opset)} in the proto")
-        return text or self._name(opset)
+        return text or self.name(opset)
 
     # ---- the program and its functions
 
-    def program(self, program: Any) -> Iterable[str]:
-        """The text of a Program, in pieces."""
+    def program(self, program: Any, plain: Lines | None = None) -> Iterable[str]:
+        """The text of a Program, in pieces.
+
+        `plain` has the operations that are printed already, by function and opset: they are not in the Program, and
+        None stands where one that is comes between them.
+        """
         head = f"program({self._dialect})"
         if program.version != 1:
             head += self._ours(f" $version({program.version})", f"Program.version {program.version}")
@@ -88,18 +96,18 @@ class Printer:
             yield self._attributes(program.attributes) + "\n"
         yield "{\n"
         for name in sorted(program.functions):
-            yield from self._function(name, program.functions[name])
+            yield from self._function(name, program.functions[name], plain)
         yield "}"
 
-    def _function(self, name: str, function: Any) -> Iterable[str]:
+    def _function(self, name: str, function: Any, plain: Lines | None = None) -> Iterable[str]:
         opset = f"<{self._opset(function.opset)}>" if function.opset else ""
-        head = f"{FUNCTION}func {self._name(name)}{opset}{self._parameters(function.inputs)}"
+        head = f"{FUNCTION}func {self.name(name)}{opset}{self._parameters(function.inputs)}"
         yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
-        blocks = function.block_specializations
+        blocks, lines = function.block_specializations, plain or {}
         own = blocks.get(function.opset)
         if own is not None and not own.inputs:
             yield " "
-            yield from self._block(own, CLOSING)
+            yield from self._block(own, CLOSING, lines.get((name, function.opset)))
         else:
             own = None
             if not blocks:
@@ -111,35 +119,39 @@ class Printer:
                     f"\n{CLOSING}$block<{opset}>", "a block of another opset than the function's, or its inputs"
                 )
                 yield (self._parameters(blocks[key].inputs) if blocks[key].inputs else "") + " "
-                yield from self._block(blocks[key], CLOSING)
+                yield from self._block(blocks[key], CLOSING, lines.get((name, key)))
         yield ";\n"
 
     def _parameters(self, inputs: Any) -> str:
         return f"({', '.join([self._named_value(value) for value in inputs])})"
 
     def _named_value(self, value: Any) -> str:
-        return f"{self._type_of(value, 'type').text} {self._name(value.name)}"
+        return f"{self.type_of(value, 'type').text} {self.name(value.name)}"
 
-    def _block(self, block: Any, closing: str) -> Iterable[str]:
+    def _block(self, block: Any, closing: str, plain: Sequence[str | None] | None = None) -> Iterable[str]:
         yield "{\n"
         indent = OPERATION if closing == CLOSING else closing + "    "
-        operation = None
-        try:
-            for operation in block.operations:
-                yield self._operation(operation, indent)
-        except PrintError as failure:
-            raise _inside(failure, operation) from None
-        yield f"{closing}}} -> ({', '.join([self._name(name) for name in block.outputs])})"
+        others = iter(block.operations)
+        for text in repeat(None, len(block.operations)) if plain is None else plain:
+            yield self._told(next(others), indent) if text is None else text
+        yield f"{closing}}} -> ({', '.join([self.name(name) for name in block.outputs])})"
         if block.attributes:
             yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")
 
+    def _told(self, operation: Any, indent: str) -> str:
+        """An operation; an error that it is the innermost of names it."""
+        try:
+            return self._operation(operation, indent)
+        except PrintError as failure:
+            raise _inside(failure, operation) from None
+
     def _operation(self, operation: Any, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
-        name = self._name(operation.type)
+        name = self.name(operation.type)
         if name == DRAFT:
             name = self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
         inputs = operation.inputs
-        arguments = ", ".join([f"{self._name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
+        arguments = ", ".join([f"{self.name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
         attributes = self._attributes(operation.attributes) if operation.attributes else ""
         text = f"{indent}{results}{' = ' if results else ''}{name}({arguments}){attributes}"
         for block in operation.blocks:
@@ -158,22 +170,22 @@ class Printer:
     def _binding(self, binding: Any) -> str:
         name = binding.name
         if name:
-            return self._name(name)
+            return self.name(name)
         member = binding.WhichOneof("binding")
         if member == "value":
             return self.value(binding.value)
         if member == "name":
-            return self._name("")
+            return self.name("")
         return self._ours("$unset", "a binding to nothing")
 
     def _attributes(self, attributes: Mapping[str, Any]) -> str:
         """`[name = string("y")]`; nothing has no brackets, but for a caller's own sake."""
         names = sorted(attributes)
-        return f"[{', '.join([f'{self._name(name)} = {self.value(attributes[name])}' for name in names])}]"
+        return f"[{', '.join([f'{self.name(name)} = {self.value(attributes[name])}' for name in names])}]"
 
     # ---- types
 
-    def _type_of(self, message: Any, field: str) -> TypeText:
+    def type_of(self, message: Any, field: str) -> TypeText:
         """The type in a field of a message, absent ones included."""
         value_type = getattr(message, field)
         wire = value_type.SerializeToString(deterministic=True)
@@ -200,15 +212,15 @@ class Printer:
         if member == "tensorType":
             return self._tensor_type(message, wire)
         if member == "listType":
-            element, length = self._type_of(message, "type"), self._length(message)
+            element, length = self.type_of(message, "type"), self._length(message)
             return TypeText(f"list<{element.text}, {length}>", wire, "list", parts=(element,), length=_size(length))
         if member == "tupleType":
             parts = tuple(self._part(part) for part in message.types)
             return TypeText(f"tuple<{', '.join([part.text for part in parts])}>", wire, "tuple", parts=parts)
         if member == "dictionaryType":
-            parts = self._type_of(message, "keyType"), self._type_of(message, "valueType")
+            parts = self.type_of(message, "keyType"), self.type_of(message, "valueType")
             return TypeText(f"dict<{parts[0].text}, {parts[1].text}>", wire, "dictionary", parts=parts)
-        wrapped = self._type_of(message, "wrappedType")
+        wrapped = self.type_of(message, "wrappedType")
         return TypeText(f"state<{wrapped.text}>", wire, "state", parts=(wrapped,))
 
     def _tensor_type(self, tensor: Any, wire: bytes) -> TypeText:
@@ -246,16 +258,16 @@ class Printer:
         """`int32(1)`: a Value."""
         wire = value.SerializeToString(deterministic=True)
         if wire[:7] == _STRING and wire[8::2][:3] == _STRINGS and len(wire) == wire[13] + 14:
-            return self._string % quote(wire[14:].decode())
+            return f"{self.string_start}{quote(wire[14:].decode())})"
         if len(wire) > 64:
-            return self._long_value(value)
+            return self.long_value(value)
         known = self._values.get(wire)
         if known is None:
-            known = self._values[wire] = self._long_value(value)
+            known = self._values[wire] = self.long_value(value)
         return known
 
-    def _long_value(self, value: Any) -> str:
-        value_type = self._type_of(value, "type")
+    def long_value(self, value: Any) -> str:
+        value_type = self.type_of(value, "type")
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
         return f"{marked}{value_type.text}({self._raw(value, value_type)})"
@@ -265,7 +277,7 @@ class Printer:
         member = value.WhichOneof("value")
         if member == "blobFileValue":
             blob = value.blobFileValue
-            return self._blob % (quote(blob.fileName), blob.offset)
+            return self._blob(blob.fileName, blob.offset)
         if member is None:
             return self._ours("$unset", "a Value without a value")
         immediate = value.immediateValue
@@ -275,6 +287,13 @@ class Printer:
         if kind is None:
             return self._ours("$empty", "an immediate value without a value")
         return self._container(kind, getattr(immediate, kind).values, value_type)
+
+    def _blob(self, path: str, offset: int) -> str:
+        return f"{self.blob_start(path)}{offset}))"
+
+    def blob_start(self, path: str) -> str:
+        """`BLOBFILE(path = string("..."), offset = uint64(`, to be followed by the offset and two parentheses."""
+        return f"BLOBFILE(path = {self.string_start}{quote(path)}), offset = {self._scalar.format('uint64')}"
 
     def _tensor(self, tensor: Any, value_type: TypeText) -> str:
         field = tensor.WhichOneof("value")
@@ -307,7 +326,7 @@ class Printer:
 
     def _element(self, value: Any, implied: TypeText | None) -> str:
         """A Value inside another: raw where its type is what the container's implies."""
-        own = self._type_of(value, "type")
+        own = self.type_of(value, "type")
         if implied is None or own.wire != implied.wire or value.docString:
             return self._ours(f"$value({self.value(value)})", "a type or docString of an element's own")
         return self._raw(value, own)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.opsets import DIALECTS
+from miltext.plain_operations import PlainOperations
 from miltext.printer import Printer
 from miltext.programs import own_copy
 from miltext.tensors import Style
@@ -89,9 +90,10 @@ def pieces(
     style = Style(floats == "decimal", elide)
     if annotate is None:
         printer = Printer(dialect, style, strict=strict)
+        plain = PlainOperations(printer)
+        yield from printer.program(own_copy(program, plain.take_out), plain.lines)
     else:
         from miltext.weight_printing import AnnotatingPrinter
 
-        printer = AnnotatingPrinter(annotate, dialect, style, strict=strict)
-    yield from printer.program(own_copy(program))
+        yield from AnnotatingPrinter(annotate, dialect, style, strict=strict).program(own_copy(program))
     yield "\n"

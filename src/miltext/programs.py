@@ -10,6 +10,8 @@ from miltext.proto import Model, Program
 from miltext.wire import sized, tag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.proto import Message
 
 PROGRAM_IN_MODEL = 502
@@ -24,15 +26,17 @@ def require_program(message: Message) -> None:
         raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
 
 
-def own_copy(program: Message) -> Program:
-    """A Program of miltext's own with what `program` holds.
+def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
+    """A Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
 
     Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
     would be lost; TypeError if it is no Program.
     """
     require_program(program)
     try:
-        wire = program.SerializeToString()
+        wire = whole = program.SerializeToString(deterministic=True)
+        if take_out is not None:
+            wire = take_out(whole)
         copy = _inside_model(wire)
     except Exception as failure:  # each of protobuf's backends has an error of its own for it
         path = next((path for _, path, depth in walk(program) if depth > LIMIT), None)
@@ -41,7 +45,7 @@ def own_copy(program: Message) -> Program:
         raise PrintError([error("MIL006", f"{TOO_DEEP}: {spelled(path)}")]) from failure
     copy.DiscardUnknownFields()
     if copy.ByteSize() != len(wire):
-        raise PrintError([error("MIL202", _unknown(_inside_model(wire)))])
+        raise PrintError([error("MIL202", _unknown(_inside_model(whole)))])
     return copy
 
 

@@ -13,7 +13,7 @@ from miltext.weights import summarise
 
 if TYPE_CHECKING:
     from miltext.model_weights import BlobFolder
-    from miltext.printer import TypeText
+    from miltext.printer import Lines, TypeText
     from miltext.proto import Program
 
 
@@ -44,8 +44,8 @@ class AnnotatingPrinter(Printer):
         self._seen: list[str] = []
         self._comments: dict[bytes, str] = {}
 
-    def program(self, program: Any) -> Iterable[str]:
-        for piece in super().program(program):
+    def program(self, program: Any, plain: Lines | None = None) -> Iterable[str]:
+        for piece in super().program(program, plain):
             yield self._annotated(piece)
 
     def _operation(self, operation: Any, indent: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from miltext.diffing.graph import NAME
+from miltext.literals import quote
 from miltext.names import name_text
 from miltext.printer import Printer, TypeText
 from miltext.tensors import Style
@@ -21,11 +22,10 @@ class Spelling(Printer):
 
     def __init__(self) -> None:
         super().__init__(style=Style(decimal=True, elide=SHOWN))
-        self._blob = "%s at %d"
 
     def type(self, message: Any) -> str:
         """The type in the field `type` of a message."""
-        return self._type_of(message, "type").text
+        return self.type_of(message, "type").text
 
     def literal(self, value: Any) -> str:
         """A Value without its type."""
@@ -55,6 +55,9 @@ class Spelling(Printer):
         text += self._attributes(stated) if stated else ""
         sizes = [str(len(block.operations)) for block in operation.blocks]
         return f"{text}, with blocks of {' and '.join(sizes)} operations" if sizes else text
+
+    def _blob(self, path: str, offset: int) -> str:
+        return f"{quote(path)} at {offset}"
 
     def _tensor(self, tensor: Any, value_type: TypeText) -> str:
         text = super()._tensor(tensor, value_type)
