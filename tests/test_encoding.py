@@ -7,6 +7,8 @@ import random
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from miltext.dtypes import BY_NAME, DTYPES, DType
 from miltext.encoding import _codes, decode, encode, encode_list, encode_scalar, pack, padding_is_clear, unpack
-from miltext.literals import LiteralError, locate, nest
+from miltext.literals import LiteralError, elements, locate, nest
 from miltext.packing import pack_array
 
 PACKED = [dtype.name for dtype in DTYPES if dtype.packed]
@@ -167,6 +169,31 @@ def test_long_lists(name: str) -> None:
     with pytest.raises(LiteralError, match="expected 100 elements in dimension 1") as raised:
         encode_list(literal[: start - 2] + "]]", (400, 100), dtype)
     assert raised.value.start == start - 2
+
+
+ROWS = {name: nest(["1", "0", *["1"] * 30] * 6, (2, 3, 32)) for name in ("int8", "uint1", "fp16", "fp32", "int64")}
+
+
+@given(st.sampled_from(sorted(ROWS)), st.data())
+def test_lists_by_rows_are_lists_by_elements(name: str, data: st.DataObject) -> None:
+    """A nested list with a few characters changed says the same, or is as wrong, whichever way it is read."""
+    text, dtype, shape = ROWS[name], BY_NAME[name], (2, 3, 32)
+    for _ in range(data.draw(st.integers(0, 2))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(start + 6, len(text))))
+        text = (
+            text[:start]
+            + data.draw(st.sampled_from(["", " ", ",", "[", "]", "], [", "1", "1, 1", "x", "\n"]))
+            + text[end:]
+        )
+
+    def said(read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except LiteralError as error:
+            return error.code
+
+    assert said(lambda: encode_list(text, shape, dtype)) == said(lambda: encode(elements(text, shape), dtype))
 
 
 def test_short_lists() -> None:

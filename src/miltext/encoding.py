@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from miltext.dtypes import BY_NAME, DType
 from miltext.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
-from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, flatten, locate, shown
+from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, flatten, locate, rows, shown
 from miltext.literals import elements as elements_of
 
 Data = bytes | list[int]
@@ -25,6 +25,9 @@ Kept = TypeVar("Kept")
 
 _CHUNK = 1 << 13
 """How many elements (or an eighth of the characters) are worked on at once: memory stays small, and in the cache."""
+
+_LEAST_ROW = 32
+"""Shorter rows are faster to read many at once."""
 
 _LETTERS = {8: "B", 16: "H", 32: "I"}
 _BOOLS = {"true": 1, "false": 0}
@@ -55,6 +58,30 @@ def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
 
     Errors are located in `text`.
     """
+    parts = _rows(text, shape, dtype)
+    if parts is None:
+        parts = _in_chunks(text, shape, dtype)
+    return _packed(_joined(parts), dtype)
+
+
+def _rows(text: str, shape: Shape, dtype: DType) -> list[Data] | None:
+    """The elements of a list in the usual layout, row by row; None for any other, and for what is wrong in any way."""
+    length = shape[-1] if shape else None
+    if length is None or not _LEAST_ROW <= length <= _CHUNK:
+        return None
+    parts = []
+    for row in rows(text, shape) or ():
+        elements = row.split(", ")
+        if len(elements) != length:
+            return None
+        try:
+            parts.append(_unpacked(elements, dtype))
+        except LiteralError:
+            return None
+    return parts or None
+
+
+def _in_chunks(text: str, shape: Shape, dtype: DType) -> list[Data]:
     flat = flatten(text, shape)
     parts: list[Data] = []
     done = 0
@@ -66,7 +93,7 @@ def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
             error.start, error.end = locate(text, error.index)
             raise
         done += len(chunk)
-    return _packed(_joined(parts), dtype)
+    return parts
 
 
 def _chunks(flat: str) -> Iterator[list[str]]:

@@ -17,6 +17,7 @@ import math
 import re
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
@@ -64,6 +65,9 @@ def bits_of(text: str, form: Format) -> int:
     """The bits of a float literal. Raises LiteralError if it is none, or not one that the type can hold."""
     negative = form.sign if text[:1] == "-" else 0
     if _HEX.fullmatch(text):
+        if form.name == "fp16" and len(text) <= _LONGEST_EXACT_HEX:
+            with suppress(OverflowError):
+                return int.from_bytes(struct.pack("<e", float.fromhex(text)), "little")
         try:
             value = float.fromhex(text)
         except OverflowError:

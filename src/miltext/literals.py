@@ -93,6 +93,24 @@ def flatten(text: str, shape: Shape) -> str | None:
     return flat if every else None
 
 
+def rows(text: str, shape: Shape) -> list[str] | None:
+    """What stands in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
+
+    Nothing in there is looked at. None if the layout is another, or the literal is not nested like the shape.
+    """
+    depth = len(shape)
+    if not (text.startswith("[" * depth) and text.endswith("]" * depth)):
+        return None
+    parts = [text[depth:-depth]]
+    for axis, size in enumerate(shape[:-1]):
+        inner = depth - 1 - axis
+        lists = [part.split("]" * inner + ", " + "[" * inner) for part in parts]
+        if any(len(each) != size for each in lists):
+            return None
+        parts = [part for each in lists for part in each]
+    return parts
+
+
 def _without_spaces(text: str) -> str:
     """The text without white space, save one space where two elements (or brackets) have nothing else between."""
     compact = text.replace(", ", ",")
