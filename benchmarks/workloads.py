@@ -182,7 +182,7 @@ def start_up(_: Sizes) -> Iterator[Contest]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([home, os.environ.get("PYTHONPATH", "")])}
         # Bytecode is there, as it is once a package is installed; the checkout is left as it is.
         environment |= {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
-        miltext_command = [sys.executable, "-c", "from miltext.cli import main; main()"]
+        miltext_command = [sys.executable, "-c", "from miltext.__main__ import main; main()"]
 
         def process(*command: str) -> Callable[[], Any]:
             run = partial(subprocess.run, command, env=environment, capture_output=True, check=True)

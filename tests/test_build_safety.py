@@ -165,7 +165,7 @@ def test_an_interrupted_build_leaves_the_old_one_whole(old: Path, number: str) -
     script = f"""
 import os, signal, sys, time
 from miltext.building import package
-from miltext.cli import main
+from miltext.__main__ import main
 
 def struck(path, data, write=package._write):
     write(path, data)

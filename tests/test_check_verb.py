@@ -157,7 +157,7 @@ def test_github_shows_a_command_for_each_finding(files: Path) -> None:
 
 # ---- coremltools
 
-WITHOUT = "import sys; sys.modules['coremltools'] = None\nfrom miltext.cli import main\nmain()"
+WITHOUT = "import sys; sys.modules['coremltools'] = None\nfrom miltext.__main__ import main\nmain()"
 
 
 def test_without_coremltools_its_loader_cannot_be_asked(files: Path) -> None:

@@ -8,30 +8,27 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 WINDOW = 96
 """How many columns of a source line a message shows around the place."""
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of text, `start` to `end` in code points, `end` exclusive."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """A further sentence under a diagnostic, with the place it speaks of if there is one."""
 
     message: str
     span: Span | None = None
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
     `suggestion` is what would mend it if it stood in place of the span's text; the message names it too.
@@ -41,7 +38,7 @@ class Diagnostic:
     code: str
     message: str
     span: Span | None = None
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
     suggestion: str | None = None
 
 

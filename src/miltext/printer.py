@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -349,4 +348,4 @@ def _inside(failure: PrintError, operation: Any) -> PrintError:
         return failure
     results = ", ".join(name_text(output.name) for output in operation.outputs)
     place = f"in the operation `{name_text(operation.type)}`" + (f" that makes `{results}`" if results else "")
-    return PrintError([replace(finding, notes=(Note(place),))])
+    return PrintError([finding._replace(notes=(Note(place),))])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,7 +124,7 @@ def _check(held: Held, folder: BlobFolder) -> None:
         finding = failure.diagnostics[0]
         place = f" in the function `{held.function}`" if held.function else ""
         note = Note(f"the record is that of `{held.name}`{place}")
-        raise WeightsError([replace(finding, notes=(note, *finding.notes))], path=failure.path) from failure
+        raise WeightsError([finding._replace(notes=(note, *finding.notes))], path=failure.path) from failure
 
 
 class LooseFolder(BlobFolder):

@@ -97,8 +97,3 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 def command(ctx: click.Context, color: str) -> None:
     """Core ML's MIL programs as text: print, edit, build, check and compare them."""
     ctx.obj = color
-
-
-def main() -> None:
-    """Run the command and end the process."""
-    command(prog_name="miltext")

@@ -46,12 +46,13 @@ def open_model(path: str | os.PathLike[str]) -> Model:
 
 
 def _open_folder(folder: Path, name: str) -> Model:
-    from miltext.models.bundle import SIGNS, TEXT, BundleModel
     from miltext.models.package import MANIFEST, open_package
 
     suffix = folder.suffix.lower()
     if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
         return open_package(folder, name)
+    from miltext.models.bundle import SIGNS, TEXT, BundleModel
+
     if suffix == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS)):
         return BundleModel(folder, name, folder)
     raise refusal("MIL251", "this folder is neither an .mlpackage nor an .mlmodelc", folder)
