@@ -156,6 +156,13 @@ def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
         assert examine(model) == (miltext.check(TEXT), TEXT)
 
 
+def test_nothing_is_told_twice() -> None:
+    """Two parts of one type that lack theirs have the type's place, and one report."""
+    text = "program(1.3) {{ func f<ios18>({} x) {{ }} -> (x); }}"
+    for type in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
+        assert [found.code for found in miltext.check(text.format(type))] == ["MIL616"]
+
+
 def test_what_is_no_program_is_no_program_to_check() -> None:
     with pytest.raises(TypeError, match="expected a message"):
         miltext.check(miltext.parse(TEXT).functions["main"])

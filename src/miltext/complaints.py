@@ -168,6 +168,9 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
     found = text[failure.start : failure.end]
     place = Span(failure.start, failure.end)
     words = _words(failure)
+    if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
+        place = Span(nodes[-1].end, nodes[-1].end)
+        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";")
     no_type = _no_type(text, place, words, nodes)
     near, hint = _meant(found, {word for word in words if word.islower() or word == "BLOBFILE"})
     hint = hint if len(words) > 1 else ""
@@ -264,5 +267,5 @@ def _after(text: str, nodes: list[Node]) -> str:
         return ""
     last = nodes[-1]
     found = text[last.start : last.end]
-    noun = _PHRASES.get(last.name) or (f"`{found}`" if len(found) <= 40 and found.isprintable() else "")
+    noun = _PHRASES.get(last.name) or (f"`{found}`" if 0 < len(found) <= 40 and found.isprintable() else "")
     return f" after {noun}" if noun else ""

@@ -72,7 +72,7 @@ def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
 
 def _check_broken(text: str) -> list[Diagnostic]:
     """The findings about a text that does not parse, or is a draft."""
-    from miltext.checking.verifier import apart_from, dialect_of, located, position, verify
+    from miltext.checking.verifier import apart_from, dialect_of, in_order, located, verify
     from miltext.drafts import draft_notice, fill
     from miltext.recovery import recover
 
@@ -84,7 +84,7 @@ def _check_broken(text: str) -> list[Diagnostic]:
         found += located(findings, read.root)
     if all(diagnostic.severity != "error" for diagnostic in found):
         found += filled.stuck
-    return sorted(found, key=position)
+    return in_order(found)
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

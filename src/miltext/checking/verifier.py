@@ -69,12 +69,12 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
         )
         for finding in findings
     ]
-    return sorted(found, key=position)
+    return in_order(found)
 
 
-def position(diagnostic: Diagnostic) -> int:
-    """Where a diagnostic stands among those of its text."""
-    return diagnostic.span.start if diagnostic.span else -1
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics in the order of their text, and none of them twice."""
+    return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
