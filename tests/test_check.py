@@ -159,8 +159,8 @@ def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
 def test_nothing_is_told_twice() -> None:
     """Two parts of one type that lack theirs have the type's place, and one report."""
     text = "program(1.3) {{ func f<ios18>({} x) {{ }} -> (x); }}"
-    for type in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
-        assert [found.code for found in miltext.check(text.format(type))] == ["MIL616"]
+    for shape in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
+        assert [found.code for found in miltext.check(text.format(shape))] == ["MIL616"]
 
 
 def test_what_is_no_program_is_no_program_to_check() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,18 +28,6 @@ class Finding(NamedTuple):
     remarks: tuple[Remark, ...] = ()
     suggestion: str | None = None
     severity: str = "error"
-
-
-def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that `word` is most likely a slip of, None when it is like none of them."""
-    by_case = {choice.lower(): choice for choice in choices}
-    found = get_close_matches(word.lower(), by_case, 1, 0.7)
-    return by_case[found[0]] if found else None
-
-
-def did_you_mean(near: str | None) -> str:
-    """The end of a message that names what was perhaps meant."""
-    return f"; did you mean `{near}`?" if near else ""
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:

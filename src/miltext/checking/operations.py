@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, did_you_mean, listed, nearest
+from miltext.checking.findings import Finding, Remark, counted, listed
 from miltext.depth import Key, Path
 from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
+from miltext.meant import did_you_mean, nearest
 from miltext.opsets import TEXT_BY_PROTO
 from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.findings import Finding, Remark, did_you_mean, nearest
+from miltext.checking.findings import Finding, Remark
 from miltext.depth import Key, Path
 from miltext.literals import quote
+from miltext.meant import did_you_mean, nearest
 from miltext.names import RESERVED, name_text
 from miltext.opsets import OPSETS, PROTO_BY_TEXT, TEXT_BY_PROTO
 
