@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import miltext
 from miltext.checking import examine
 from miltext.codes import PAGE, TITLES
 from miltext.diagnostics import render
+from miltext.proto import Program
 
 CASES = sorted((GOLDEN / "check").glob("*.mil"))
 DOCS = ROOT / "docs" / "diagnostics.md"
@@ -154,6 +156,49 @@ def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
     for name in ("a.mil", "a.pb"):
         model = miltext.load(tmp_path / name)
         assert examine(model) == (miltext.check(TEXT), TEXT)
+
+
+def test_a_name_that_is_no_identifier_is_named_as_the_text_spells_it() -> None:
+    """Nothing of a Program reaches a terminal as it is; and what is suggested mends the text."""
+    program = miltext.parse(TEXT.replace("hiden", '$"h\\u{1b}[31m a"').replace(" hidden ", ' $"h\\u{1b}[31m ab" '))
+    program.functions["main"].opset = "ios\x1b"
+    checked = examine(program)
+    unknown, _, _, missing = checked.diagnostics  # between them, that there is no such opset and that this is no name
+    assert unknown.message.startswith('the function has no block for its opset `$"ios\\u{1b}"`; ')
+    assert missing.message == '`$"h\\u{1b}[31m a"` is not defined; did you mean `$"h\\u{1b}[31m ab"`?'
+    assert missing.suggestion == '$"h\\u{1b}[31m ab"'
+    assert all("\x1b" not in render(found, checked.text, "a\x1b.mil") for found in checked.diagnostics)
+
+
+def test_suggestions_take_no_more_than_a_moment() -> None:
+    """There are two million pairs here of a name that is missing and one that is there."""
+    body = "".join(f"fp16 name_{at} = relu(x = nane_{at});\n" for at in range(2_000))
+    start = time.perf_counter()
+    found = miltext.check(f"program(1.3) {{ func main<ios18>(fp16 x) {{\n{body} }} -> (x); }}")
+    assert len(found) == 2_000
+    assert found[100].suggestion is not None
+    assert time.perf_counter() - start < 10
+
+
+def test_windows_line_ends_do_not_show() -> None:
+    assert report(TEXT.replace("\n", "\r\n"), "a.mil") == report(TEXT, "a.mil")
+    assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")
+
+
+def test_what_is_missing_is_called_so() -> None:
+    """Such Programs are made by code: their text has `$""`, or nothing, where a name should stand."""
+    program = Program()
+    program.functions["f"].block_specializations["CoreML8"].operations.add()
+    assert [finding.message for finding in miltext.check(program)] == [
+        "the function has no opset; it has blocks for ios18",
+        "a name is missing here",
+    ]
+    assert miltext.check(Program()) == []
+
+
+def test_what_is_no_name_is_no_unknown_operation_besides() -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", '$"my own"')
+    assert [found.code for found in miltext.check(text)] == ["MIL601"]
 
 
 def test_nothing_is_told_twice() -> None:

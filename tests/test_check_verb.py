@@ -83,6 +83,25 @@ def test_what_is_no_model_is_a_finding(files: Path) -> None:
     assert "broken.mlmodel: error[MIL253]" in out
 
 
+def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(files: Path) -> None:
+    (files / "a.mil").write_bytes(b"\0")
+    (files / "b.mil").mkdir()
+    status, out, err = run("check", ".", cwd=files)
+    assert (status, err) == (1, "3 errors, 2 warnings in 5 programs\n")
+    assert "a.mil: error[MIL256]" in out
+
+
+def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
+    (files / "empty").mkdir()
+    status, out, err = run("check", "good.mil", "empty", cwd=files)
+    assert (status, out) == (2, "")
+    assert err == "miltext: there is no .mil in the folder empty\n"
+
+
+def test_a_file_is_checked_once(files: Path) -> None:
+    assert run("check", "bad.mil", "./bad.mil", ".", cwd=files)[2] == "2 errors, 2 warnings in 4 programs\n"
+
+
 def test_standard_input_is_any_kind_of_model(files: Path) -> None:
     assert run("check", "-", input=GOOD)[0] == 0
     assert run("check", "-", input=BAD)[1].startswith("<stdin>:4:55: error[MIL504]")

@@ -87,10 +87,11 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
     """A diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
-    head = f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}"
+    path = None if path is None else _visible(path)
+    head = f"{diagnostic.severity}[{diagnostic.code}]: {_visible(diagnostic.message)}"
     shown = _place(head, diagnostic.span, text, path)
     for note in diagnostic.notes:
-        shown += "\n" + _place(f"note: {note.message}", note.span, text, path)
+        shown += "\n" + _place(f"note: {_visible(note.message)}", note.span, text, path)
     return shown
 
 
@@ -104,7 +105,7 @@ def _place(head: str, span: Span | None, text: str | None, path: str | None) -> 
 def _excerpt(text: str, span: Span, line: int) -> str:
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
-    end = len(text) if end < 0 else end
+    end = len(text) if end < 0 else max(end - (text[end - 1 : end] == "\r"), span.start)
     left = max(start, span.start - WINDOW // 2)
     right = min(end, left + WINDOW)
     before = ("..." if left > start else "") + _visible(text[left : span.start])

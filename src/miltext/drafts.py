@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, counted
+from miltext.checking.findings import Finding, counted, named
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
 from miltext.depth import Key, Path
@@ -126,7 +126,7 @@ class _Filling(Walk):
             output.type.CopyFrom(write_type(inferred[index]))
             self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
             return
-        message = f"the type of `{output.name}` cannot be inferred: {_why(inference)}; write it out"
+        message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
         told = self.stuck if inference.conflict is not None or _lacks_input(inference) else self.findings
         told.append(Finding((*draft, "type"), "MIL711", message))
 
@@ -137,7 +137,7 @@ class _Filling(Walk):
         known = signature(operation.type, self.opset)
         try:
             if known is None or name not in known.parameters:
-                raise Undecided(f"nothing is known of `{name}` of `{operation.type}`; write it out")
+                raise Undecided(f"nothing is known of {named(name)} of {named(operation.type)}; write it out")
             made = literal_type(literal, name, known.parameters, self.operands(operation, scope))
         except Undecided as undecided:
             message = f"the type of this literal cannot be inferred: {undecided}"
@@ -174,5 +174,5 @@ def _lacks_input(inference: Inference) -> bool:
 
 def _why(inference: Inference) -> str:
     if signature(inference.operation.type) is None:
-        return f"no operation `{inference.operation.type}` is known"
+        return f"no operation {named(inference.operation.type)} is known"
     return "too little is known of what the operation is given"

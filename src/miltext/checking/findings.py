@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.literals import shown
+from miltext.names import name_text
+from miltext.opsets import TEXT_BY_PROTO
+
 if TYPE_CHECKING:
     from miltext.depth import Path
+
+
+LONG = 200
+"""From how many characters on a name is cut where a message quotes it."""
 
 
 class Remark(NamedTuple):
@@ -28,6 +36,16 @@ class Finding(NamedTuple):
     remarks: tuple[Remark, ...] = ()
     suggestion: str | None = None
     severity: str = "error"
+
+
+def named(name: str) -> str:
+    """A name in a message: in backquotes, as the text spells it."""
+    return f"`{shown(name_text(name), LONG)}`"
+
+
+def opset_text(opset: str) -> str:
+    """An opset in a message: as the text spells it."""
+    return TEXT_BY_PROTO.get(opset) or shown(name_text(opset), LONG)
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:

@@ -6,14 +6,15 @@ more, where writers of Programs differ.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, listed
+from miltext.checking.findings import Finding, Remark, counted, listed, named, opset_text
 from miltext.depth import Key, Path
 from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
 from miltext.meant import did_you_mean, nearest
-from miltext.opsets import TEXT_BY_PROTO
+from miltext.names import name_text
 from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
 
 if TYPE_CHECKING:
@@ -81,17 +82,17 @@ class _Call:
         since = first_opset(name)
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
-            return
-        near = nearest(name, all_names())
-        message = f"no operation `{name}` is known{did_you_mean(near)}"
-        yield Finding((*self.path, "type"), "MIL501", message, (), near, "warning")
+        elif name_text(name) == name:  # of what is no identifier, that is told
+            near = _nearest_operation(name)
+            message = f"no operation `{name}` is known{did_you_mean(near)}"
+            yield Finding((*self.path, "type"), "MIL501", message, (), near, "warning")
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Something that a later opset brought, told once a function."""
         key = self.function, self.opset, *key
         if key not in self._told.newer:
             self._told.newer.add(key)
-            yield Finding(path, "MIL502", f"{what}; this function is {TEXT_BY_PROTO.get(self.opset, self.opset)}")
+            yield Finding(path, "MIL502", f"{what}; this function is {opset_text(self.opset)}")
 
     # ---- parameters
 
@@ -122,7 +123,7 @@ class _Call:
             missing.remove(near)
         there = f"; it takes {listed(known.parameters, 'and')}" if known.parameters else "; it takes none"
         hint = did_you_mean(near) or there
-        yield Finding(path, "MIL504", f"`{known.name}` has no parameter `{name}`{hint}", (), near)
+        yield Finding(path, "MIL504", f"`{known.name}` has no parameter {named(name)}{hint}", (), near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
@@ -206,6 +207,11 @@ class _Call:
             count = 1 if (known.name, signed.name) == ("while_loop", "cond") else len(self.operation.outputs)
             what = f"what the block `{signed.name}` gives back"
             yield from _agreement(path, "outputs", what, [None] * count, block.outputs)
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _nearest_operation(name: str) -> str | None:
+    return nearest(name, all_names())
 
 
 def _required(known: Signature, names: Sequence[str]) -> list[str]:
