@@ -55,5 +55,10 @@ def listed(words: Iterable[str], conjunction: str = "or") -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 value`, `2 values`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """`no value`, `1 value`, `2 values`."""
+    return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"
+
+
+def here(number: int) -> str:
+    """`here is 1`, `here are 2`."""
+    return f"here {'is' if number == 1 else 'are'} {number or 'none'}"

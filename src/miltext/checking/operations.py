@@ -10,7 +10,8 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, listed, named, opset_text
+from miltext.checking.blocks import block_findings
+from miltext.checking.findings import Finding, Remark, counted, here, listed, named, opset_text
 from miltext.depth import Key, Path
 from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
 from miltext.meant import did_you_mean, nearest
@@ -18,7 +19,7 @@ from miltext.names import name_text
 from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
 
 if TYPE_CHECKING:
-    from miltext.inference.operands import NestedBlock, Operand
+    from miltext.inference.operands import Arguments, Operand
     from miltext.proto import Operation, Program
 
 
@@ -54,8 +55,8 @@ class _Call:
 
     def __init__(self, inference: Inference, told: _Told) -> None:
         self.operation: Operation = inference.operation
+        self.arguments: Arguments = inference.arguments
         self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
-        self.blocks: Sequence[NestedBlock] = inference.arguments.blocks
         self.function, self.opset = str(inference.path[0]), str(inference.path[1])
         self._place = inference.path
         self._told = told
@@ -73,7 +74,7 @@ class _Call:
         yield from self.parameters(known)
         yield from self.domains(known)
         yield from self.results(known)
-        yield from self.nested(known)
+        yield from block_findings(self.operation, self.arguments, known, self.path)
 
     # ---- the operation itself
 
@@ -149,7 +150,7 @@ class _Call:
             yield Finding(path, "MIL509", f"{named} takes a {' or a '.join(sorted(parameter.kinds))}, not a {kind}")
         elif isinstance(operand.type, TensorType) and parameter.dtypes and operand.type.dtype not in parameter.dtypes:
             yield from self.data_type(parameter, operand.type.dtype, path)
-        if parameter.constant and not operand.constant:
+        elif parameter.constant and not operand.constant:
             yield Finding(path, "MIL507", f"{named} must be known when the program is compiled")
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
@@ -185,28 +186,14 @@ class _Call:
         path = self.argument(name)
         return (*path, "arguments", index) if name in self.operation.inputs else path
 
-    # ---- outputs and blocks
+    # ---- outputs
 
     def results(self, known: Signature) -> Iterator[Finding]:
         (least, most), given = known.outputs, len(self.operation.outputs)
         if given < least or (most is not None and given > most):
-            number = str(least) if least == most else f"{least} to {most}" if most is not None else f"{least} or more"
-            message = f"`{known.name}` gives back {number} value{'' if number == '1' else 's'}; here are {given}"
-            yield Finding((*self.path, "type"), "MIL510", message)
-
-    def nested(self, known: Signature) -> Iterator[Finding]:
-        if len(self.blocks) != len(known.blocks):
-            wanted = f"{counted(len(known.blocks), 'block')} ({', '.join(block.name for block in known.blocks)})"
-            message = f"`{known.name}` has {wanted if known.blocks else 'no block'}; here are {len(self.blocks)}"
-            yield Finding((*self.path, "type"), "MIL511", message)
-            return
-        for index, (block, signed) in enumerate(zip(self.blocks, known.blocks, strict=True)):
-            path, given = (*self.path, "blocks", index), self.operands.get(signed.inputs or "", ())
-            what = f"what the block `{signed.name}` takes" + (f" stands for `{signed.inputs}`" if signed.inputs else "")
-            yield from _agreement(path, "inputs", what, [operand.type for operand in given], block.inputs)
-            count = 1 if (known.name, signed.name) == ("while_loop", "cond") else len(self.operation.outputs)
-            what = f"what the block `{signed.name}` gives back"
-            yield from _agreement(path, "outputs", what, [None] * count, block.outputs)
+            some = f"{least} or more values" if most is None else f"{least} to {most} values"
+            number = counted(least, "value") if least == most else some
+            yield Finding((*self.path, "type"), "MIL510", f"`{known.name}` gives back {number}; {here(given)}")
 
 
 @functools.lru_cache(maxsize=1 << 8)
@@ -216,17 +203,6 @@ def _nearest_operation(name: str) -> str | None:
 
 def _required(known: Signature, names: Sequence[str]) -> list[str]:
     return [name for name in names if known.parameters[name].required]
-
-
-def _agreement(path: Path, field: str, what: str, wanted: Sequence[Type], given: Sequence[Type]) -> Iterator[Finding]:
-    """The finding about a block whose inputs or outputs are not as many, or not of the types, that they must be."""
-    if len(wanted) != len(given):
-        yield Finding(path, "MIL512", f"{what}: {counted(len(wanted), 'value')}; here are {len(given)}")
-        return
-    for index, (asked, found) in enumerate(zip(wanted, given, strict=True)):
-        if not compatible(asked, found):
-            message = f"{what}: {spelled(asked)}; here is {spelled(found)}"
-            yield Finding((*path, field, index), "MIL512", message)
 
 
 def _kind(type: Type) -> str | None:

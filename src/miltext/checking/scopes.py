@@ -51,13 +51,10 @@ def _function(function: Function, path: Path) -> Iterator[Finding]:
 def _opsets(function: Function, path: Path) -> Iterator[Finding]:
     opset, blocks = function.opset, function.block_specializations
     if opset not in blocks:
+        lack = f"block for its opset `{opset_text(opset)}`" if opset else "opset"
         others = f"; it has blocks for {', '.join(sorted(map(opset_text, blocks)))}" if blocks else ""
-        lack = (
-            f"the function has no block for its opset `{opset_text(opset)}`" if opset else "the function has no opset"
-        )
-        message = f"{lack}{others}"
-        yield Finding((*path, "opset"), "MIL607", message)
-    for name in {opset, *blocks} - {known.proto for known in OPSETS} - {""}:
+        yield Finding((*path, "opset"), "MIL607", f"the function has no {lack}{others}")
+    for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
         near = nearest(name, PROTO_BY_TEXT)
         message = f"there is no opset `{opset_text(name)}` that miltext knows{did_you_mean(near)}"
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
