@@ -6,9 +6,12 @@ only when a message is shown.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 WINDOW = 96
 """How many columns of a source line a message shows around the place."""
@@ -82,7 +85,15 @@ def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """The line and column of an offset, both from 1; columns count code points."""
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+    starts = _line_starts(text)
+    line = bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1
+
+
+@lru_cache(maxsize=1)
+def _line_starts(text: str) -> list[int]:
+    """Where the lines of a text begin. It is remembered: one text has many diagnostics."""
+    return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
