@@ -270,7 +270,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
         noun, implied = _typed_noun(words, nodes)
         chosen.append(noun)
         words = words - _TYPE_STARTS - implied
-    plain = {word for word in words if not word.startswith("$") or word == "$END"}
+    plain = {word for word in words if word == "$END" or (word[0] != "$" and word not in ("CODE", "FIELD"))}
     return chosen + [_TERMINALS.get(word, f"`{word}`") for word in sorted(plain or (set() if chosen else words))]
 
 

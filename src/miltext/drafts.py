@@ -89,7 +89,8 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     if not read.drafts:
         return []
     first = min(read.drafts.values(), key=lambda phrase: phrase.start)
-    message = f"this is a draft, which leaves out {counted(len(read.drafts), 'type')}; `miltext infer` fills them in"
+    types = counted(len(read.drafts), "type")
+    message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
     return [warning("MIL712", message, first.span)]
 
 

@@ -78,12 +78,13 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """The places of the paths, where they have any, and of what is round them."""
+    """The places of the paths, where they have any, and of what is round them: of two of one path, the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in places(root, lambda path, _: path in wanted):
-        spans[path] = phrase.span
-        spans.update({place: word.span for place, word in words(phrase, path)})
+        spans.setdefault(path, phrase.span)
+        for place, word in words(phrase, path):
+            spans.setdefault(place, word.span)
     return spans
 
 
