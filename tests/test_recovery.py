@@ -139,7 +139,9 @@ def test_nothing_is_told_to_stand_after_what_is_not_there() -> None:
 
 def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
     assert told(changed(("func other", "func main"), ("cos(x = a)", "cos(x = q)"))) == ["12 MIL604", "16 MIL103"]
-    text = changed(("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)"))
+    text = changed(
+        ("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)")
+    )
     [hiding, *_] = miltext.check(text)
     assert hiding.code == "MIL603"
     assert [line_and_column(text, note.span.start) for note in hiding.notes if note.span] == [(4, 43)]

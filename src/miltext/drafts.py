@@ -123,12 +123,14 @@ class _Filling(Walk):
         """Write the type of an output, which the last inference is about."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
-        if index < len(inferred) and is_known(inferred[index]):
+        is_there = index < len(inferred)
+        if is_there and is_known(inferred[index]):
             output.type.CopyFrom(write_type(inferred[index]))
             self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
             return
         message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
-        told = self.stuck if inference.conflict is not None or _lacks_input(inference) else self.findings
+        is_its_own = is_there or inference.inferred is None
+        told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
         told.append(Finding((*draft, "type"), "MIL711", message))
 
     def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
@@ -168,9 +170,10 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-def _lacks_input(inference: Inference) -> bool:
+def _is_stuck(inference: Inference) -> bool:
+    """Whether nothing follows because of what the operation is given."""
     operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
-    return any(operand.type is None for operand in operands)
+    return inference.conflict is not None or any(operand.type is None for operand in operands)
 
 
 def _why(inference: Inference) -> str:
