@@ -38,9 +38,12 @@ def block_findings(operation: Operation, arguments: Arguments, known: Signature,
         return
     for index, (block, signed) in enumerate(zip(blocks, known.blocks, strict=True)):
         place, named = (*path, "blocks", index), f"the block `{signed.name}`"
-        inputs, outputs = _inputs(signed, arguments), _outputs(index, len(operation.outputs), arguments, known)
-        yield from _agreement((*place, "inputs"), f"{named} takes", inputs, block.inputs)
-        yield from _agreement((*place, "outputs"), f"{named} gives back", outputs, block.outputs)
+        asked = _inputs(signed, arguments)
+        found = list(_agreement((*place, "inputs"), f"{named} takes", asked, block.inputs)) if asked else []
+        if not found:  # what a block gives back often follows from what it takes
+            asked = _outputs(index, len(operation.outputs), arguments, known)
+            found = list(_agreement((*place, "outputs"), f"{named} gives back", asked, block.outputs))
+        yield from found
 
 
 def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
@@ -78,10 +81,8 @@ def _alike(asked: Type, given: Type) -> bool:
     return asked is None or given is None or type(asked) is type(given)
 
 
-def _agreement(path: Path, what: str, asked: Asked | None, given: Sequence[Type]) -> Iterator[Finding]:
+def _agreement(path: Path, what: str, asked: Asked, given: Sequence[Type]) -> Iterator[Finding]:
     """The findings about inputs or outputs at `path` that are not as many, or not of the types, that they must be."""
-    if asked is None:
-        return
     if len(asked.types) != len(given):
         counts = counted(len(given), "value"), counted(len(asked.types), "value")
         yield Finding(path[:-1], "MIL512", f"{what} {counts[0]}; {asked.by} {counts[1]}")
