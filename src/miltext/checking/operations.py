@@ -218,7 +218,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
         return
     path, op_type = message_path(inference.path), inference.operation.type
     if inference.inferred is None:
-        yield Finding((*path, "type"), "MIL702", f"what `{op_type}` is given cannot go together: {inference.conflict}")
+        yield Finding((*path, "type"), "MIL702", f"`{op_type}` cannot take these: {inference.conflict}")
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
         message = f"`{op_type}` gives back {counted(gives, 'value')} here; {declares} are declared"
