@@ -54,6 +54,11 @@ def listed(words: Iterable[str], conjunction: str = "or") -> str:
     return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
+def one_of(kinds: Iterable[str]) -> str:
+    """Kinds of values as in a sentence: `a list or a tensor`."""
+    return " or ".join(f"a {kind}" for kind in sorted(kinds))
+
+
 def counted(number: int, noun: str) -> str:
     """`no value`, `1 value`, `2 values`."""
     return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
-from miltext.checking.findings import Finding, Remark, counted, here, listed, named, opset_text
+from miltext.checking.findings import Finding, Remark, counted, here, listed, named, one_of, opset_text
 from miltext.depth import Key, Path
 from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
 from miltext.meant import did_you_mean, nearest
@@ -86,7 +86,7 @@ class _Call:
         elif name_text(name) == name:  # of what is no identifier, that is told
             near = _nearest_operation(name)
             message = f"no operation `{name}` is known{did_you_mean(near)}"
-            yield Finding((*self.path, "type"), "MIL501", message, (), near, "warning")
+            yield Finding((*self.path, "type"), "MIL501", message, suggestion=near, severity="warning")
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Something that a later opset brought, told once a function."""
@@ -113,18 +113,16 @@ class _Call:
     def unlisted(self, name: str, known: Signature, missing: list[str]) -> Iterator[Finding]:
         """An input that the signature does not have; the parameter that it was meant to be leaves `missing`."""
         path = (*self.path, "inputs", Key(name), "key")
-        newest = signature(known.name)
-        if newest and name in newest.parameters:
-            yield from self.later(path, f"`{name}` of `{known.name}` came with {newest.opset}", known.name, name)
+        since = first_opset(known.name, lambda version: name in version.parameters)
+        if since is not None:
+            yield from self.later(path, f"`{name}` of `{known.name}` came with {since}", known.name, name)
             return
         required = _required(known, missing)
-        near = nearest(name, missing) or nearest(name, known.parameters)
-        near = required[0] if near is None and len(required) == 1 else near
-        if near in missing:
+        near = nearest(name, missing) or (required[0] if len(required) == 1 else None)
+        if near is not None:
             missing.remove(near)
-        there = f"; it takes {listed(known.parameters, 'and')}" if known.parameters else "; it takes none"
-        hint = did_you_mean(near) or there
-        yield Finding(path, "MIL504", f"`{known.name}` has no parameter {named(name)}{hint}", (), near)
+        hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
+        yield Finding(path, "MIL504", f"`{known.name}` has no parameter {named(name)}{hint}", suggestion=near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
@@ -144,24 +142,26 @@ class _Call:
         return not known
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        kind, path = _kind(operand.type), self.binding(parameter.name, index)
-        named = f"`{parameter.name}` of `{self.operation.type}`"
+        """What is wrong with one thing that a parameter is bound to; of several faults, the first."""
+        kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
-            yield Finding(path, "MIL509", f"{named} takes a {' or a '.join(sorted(parameter.kinds))}, not a {kind}")
+            message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
+            yield Finding(self.binding(name, index), "MIL509", message)
         elif isinstance(operand.type, TensorType) and parameter.dtypes and operand.type.dtype not in parameter.dtypes:
-            yield from self.data_type(parameter, operand.type.dtype, path)
+            yield from self.data_type(parameter, operand.type.dtype, self.binding(name, index))
         elif parameter.constant and not operand.constant:
-            yield Finding(path, "MIL507", f"{named} must be known when the program is compiled")
+            message = f"{self.named(name)} must be known when the program is compiled"
+            yield Finding(self.binding(name, index), "MIL507", message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
         """A data type that the parameter does not take, in this opset or in any."""
-        newest = signature(self.operation.type)
-        named = f"`{parameter.name}` of `{self.operation.type}`"
-        if newest and parameter.name in newest.parameters and dtype in newest.parameters[parameter.name].dtypes:
-            what = f"{named} may be {dtype} from {newest.opset} on"
-            yield from self.later(path, what, self.operation.type, parameter.name, dtype)
+        name, op_type = parameter.name, self.operation.type
+        since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
+        if since is not None:
+            yield from self.later(path, f"{self.named(name)} may be {dtype} from {since} on", op_type, name, dtype)
         else:
-            yield Finding(path, "MIL505", f"{named} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`")
+            message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`"
+            yield Finding(path, "MIL505", message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
         """Parameters of one domain share a data type."""
@@ -178,6 +178,10 @@ class _Call:
                     finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
                     if self.is_news([finding], operand, other):
                         yield finding
+
+    def named(self, name: str) -> str:
+        """A parameter in a message."""
+        return f"`{name}` of `{self.operation.type}`"
 
     def argument(self, name: str) -> Path:
         return (*self.path, "inputs" if name in self.operation.inputs else "attributes", Key(name))
@@ -232,4 +236,4 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
 def _wrong_type(path: Path, op_type: str, declared: Type, followed: Type, dialect: str) -> Finding:
     made, stated = spelled(followed, dialect), spelled(declared, dialect)
     message = f"`{op_type}` gives back {made} here, not {stated}"
-    return Finding(path, "MIL701", message, (), made if is_known(followed) else None)
+    return Finding(path, "MIL701", message, suggestion=made if is_known(followed) else None)

@@ -58,7 +58,7 @@ def _opsets(function: Function, path: Path) -> Iterator[Finding]:
         near = nearest(name, PROTO_BY_TEXT)
         message = f"there is no opset `{opset_text(name)}` that miltext knows{did_you_mean(near)}"
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
-        yield Finding(place, "MIL609", message, (), near, "warning")
+        yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 
 def _keys(names: Iterable[str], path: Path) -> Iterator[Finding]:
@@ -90,7 +90,8 @@ def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Fi
         remark = Remark("first defined here", (*_path(own[name]), "name"))
         return Finding(path, "MIL602", f"{named(name)} is already defined in this scope", (remark,))
     remark = Remark("the outer one is defined here", (*_path(outer[name]), "name"))
-    return Finding(path, "MIL603", f"{named(name)} hides a value of the same name outside", (remark,), None, "warning")
+    message = f"{named(name)} hides a value of the same name outside"
+    return Finding(path, "MIL603", message, (remark,), severity="warning")
 
 
 def _path(definition: Definition) -> Path:
@@ -148,7 +149,7 @@ class _Specialization:
         definitions = self.everywhere.get(name)
         if not definitions:
             near = self.near(name, seen)
-            yield Finding(path, "MIL604", f"{named(name)} is not defined{did_you_mean(near)}", (), near)
+            yield Finding(path, "MIL604", f"{named(name)} is not defined{did_you_mean(near)}", suggestion=near)
             return
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
         remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)

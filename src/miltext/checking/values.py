@@ -128,7 +128,7 @@ def _unsettled(operation: Operation, path: Path) -> Iterator[Finding]:
 
 
 def _finding(fault: Fault, path: Path) -> Finding:
-    return Finding(path, fault.code, fault.message, (), None, fault.severity)
+    return Finding(path, fault.code, fault.message, severity=fault.severity)
 
 
 # ---- types
