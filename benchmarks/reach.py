@@ -50,6 +50,7 @@ def converted(name: str, convert: Callable[[float], float]) -> Figure:
 
 
 PARSE, PRINT, FORMAT, WARM = "miltext.parse", "miltext.to_text", "miltext.format_text", ", warm"
+CHECK, CHECK_TEXT = "miltext.check, a Program", "miltext.check, a text"
 TEXT_PARSE, TEXT_PRINT = "text_format.Parse", "text_format.MessageToString"
 TOOLS, ONNX = "coremltools, proto to pymil", "onnx.parser (C++)"
 
@@ -86,6 +87,8 @@ REACHES = [
     _millions("1 M-element fp16 literal, print", "1 M fp16: print", PRINT),
     _at_most("7", "memory while parsing, against the text's size", 3, "pair: memory", PARSE, "the text"),
     _at_most("7", "`miltext print`, against importing protobuf", 2, "start-up", "miltext print", "python, protobuf"),
+    _times("4", "check a Program, against `text_format.Parse`", 3, "pair: check", TEXT_PARSE, CHECK),
+    _times("4", "check a text, against `text_format.Parse`", 3, "pair: check", TEXT_PARSE, CHECK_TEXT),
     _times("2", "parse, against `text_format.Parse`", 5, "pair: parse", TEXT_PARSE, PARSE),
     _times("2", "print, against `text_format.MessageToString`", 6, "pair: print", TEXT_PRINT, PRINT),
     Reach(
@@ -98,4 +101,4 @@ REACHES = [
         converted(PARSE, lambda cost: cost * 1e-6),
     ),
 ]
-"""The tables of issues 7 and 2."""
+"""The tables of issues 7, 4 and 2."""

@@ -173,6 +173,19 @@ def small_files(size: Sizes) -> Iterator[Contest]:
     yield Contest(f"{len(texts)} texts under 40 kB: parse", "run", contenders)
 
 
+def checking(size: Sizes) -> Iterator[Contest]:
+    """All that is wrong with the pair, of which nothing is: as a Program and as a text, against reading it."""
+    sample = pair(size)
+    broken = sample.text.replace("x = ", "x == ", 50)
+    contenders = [
+        *cold_and_warm("miltext.check, a Program", lambda: miltext.check(sample.program)),
+        *cold_and_warm("miltext.check, a text", lambda: miltext.check(sample.text)),
+        Contender("miltext.check, a text of 50 mistakes", lambda: miltext.check(broken), before=cold),
+        *parsing(sample),
+    ]
+    yield Contest("pair: check", "run", contenders)
+
+
 def start_up(_: Sizes) -> Iterator[Contest]:
     """Whole processes, from nothing to the text of a small package."""
     with tempfile.TemporaryDirectory() as folder:
@@ -236,5 +249,6 @@ WORKLOADS: dict[str, Callable[[Sizes], Iterator[Contest]]] = {
     "small-files": small_files,
     "start-up": start_up,
     "formatting": formatting,
+    "checking": checking,
     "memory": memory,
 }

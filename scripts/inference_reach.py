@@ -29,7 +29,7 @@ def programs(models: list[str]) -> Iterator[proto.Program]:
 
 
 def share(part: int, whole: int) -> str:
-    return f"{part:6} of {whole:6}  {100 * part / whole:6.2f} %"
+    return f"{part:>6} of {whole:<6}  {100 * part / whole:6.2f} %"
 
 
 def main() -> None:

@@ -63,13 +63,17 @@ def known(site: Site) -> Signature | None:
 
 
 def users(program: Program, name: str) -> list[Path]:
-    """Where a value is used: operations, and the ends of blocks."""
-    return [
-        site.path
-        for site in sites(program)
-        if any(binding.name == name for argument in site.operation.inputs.values() for binding in argument.arguments)
-        or any(name in block.outputs for block in site.operation.blocks)
-    ] + ends(program)
+    """Where a value is used: operations, the heads of their blocks, whose inputs may stand for it, ends of blocks."""
+    places: list[Path] = []
+    for site in sites(program):
+        bindings = [binding for argument in site.operation.inputs.values() for binding in argument.arguments]
+        if any(binding.name == name for binding in bindings):
+            places.append(site.path)
+            places += [(*site.path, "blocks", index, "inputs", 0) for index in range(len(site.operation.blocks))]
+        for index, block in enumerate(site.operation.blocks):
+            if name in block.outputs:
+                places.append((*site.path, "blocks", index, "outputs", list(block.outputs).index(name)))
+    return places + ends(program)
 
 
 def ends(program: Program) -> list[Path]:
@@ -384,7 +388,8 @@ def another_data_type_of_an_input(random: Random, program: Program) -> list[Path
 
 def _is_typed(program: Program, name: str) -> bool:
     """Whether something else uses a value than what takes any data type and gives back one of its own."""
-    using = [site for site in sites(program) if site.path in users(program, name)]
+    places = users(program, name)
+    using = [site for site in sites(program) if site.path in places]
     return any(site.operation.type not in ("cast", "shape") for site in using)
 
 

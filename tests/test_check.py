@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import miltext
 from miltext.checking import examine
 from miltext.codes import PAGE, TITLES
 from miltext.diagnostics import render
+from miltext.proto import Program
 
 CASES = sorted((GOLDEN / "check").glob("*.mil"))
 DOCS = ROOT / "docs" / "diagnostics.md"
@@ -101,6 +103,17 @@ def test_the_page_shows_the_goldens(request: pytest.FixtureRequest, matches_gold
     matches_golden(DOCS, page)
 
 
+def test_the_readme_shows_a_report_as_it_is() -> None:
+    golden = (GOLDEN / "check" / "readme.txt").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```\n{golden.replace('readme.mil', 'model.mil')}```\n" in readme
+    draft, whole = "_ y = mul(x = x, y = 0.5);", "tensor<fp16, [2, 3]> y = mul(x = x, y = fp16(0.5));"
+    around = "program(1.3) {{ func main<ios17>(tensor<fp16, [2, 3]> x) {{ {} }} -> (y); }}"
+    assert f" {whole}\n" in miltext.infer_draft(around.format(draft))
+    assert f"`{draft}`" in readme
+    assert f"```\n{whole}\n```\n" in readme
+
+
 def test_strict_findings_have_codes() -> None:
     findings = miltext.strict_findings(TEXT.replace("(x = x)", "(x = $unset, y = fp16(nan))"))
     assert [(finding.severity, finding.code) for finding in findings] == [("error", "MIL203"), ("warning", "MIL204")]
@@ -154,6 +167,56 @@ def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
     for name in ("a.mil", "a.pb"):
         model = miltext.load(tmp_path / name)
         assert examine(model) == (miltext.check(TEXT), TEXT)
+
+
+def test_a_name_that_is_no_identifier_is_named_as_the_text_spells_it() -> None:
+    """Nothing of a Program reaches a terminal as it is; and what is suggested mends the text."""
+    program = miltext.parse(TEXT.replace("hiden", '$"h\\u{1b}[31m a"').replace(" hidden ", ' $"h\\u{1b}[31m ab" '))
+    program.functions["main"].opset = "ios\x1b"
+    checked = examine(program)
+    unknown, _, _, missing = checked.diagnostics  # between them, that there is no such opset and that this is no name
+    assert unknown.message.startswith('the function has no block for its opset `$"ios\\u{1b}"`; ')
+    assert missing.message == '`$"h\\u{1b}[31m a"` is not defined; did you mean `$"h\\u{1b}[31m ab"`?'
+    assert missing.suggestion == '$"h\\u{1b}[31m ab"'
+    assert all("\x1b" not in render(found, checked.text, "a\x1b.mil") for found in checked.diagnostics)
+
+
+def test_suggestions_take_no_more_than_a_moment() -> None:
+    """There are two million pairs here of a name that is missing and one that is there."""
+    body = "".join(f"fp16 name_{at} = relu(x = nane_{at});\n" for at in range(2_000))
+    start = time.perf_counter()
+    found = miltext.check(f"program(1.3) {{ func main<ios18>(fp16 x) {{\n{body} }} -> (x); }}")
+    assert len(found) == 2_000
+    assert found[100].suggestion is not None
+    assert time.perf_counter() - start < 10
+
+
+def test_windows_line_ends_do_not_show() -> None:
+    assert report(TEXT.replace("\n", "\r\n"), "a.mil") == report(TEXT, "a.mil")
+    assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")
+
+
+def test_what_is_missing_is_called_so() -> None:
+    """Such Programs are made by code: their text has `$""`, or nothing, where a name should stand."""
+    program = Program()
+    program.functions["f"].block_specializations["CoreML8"].operations.add()
+    assert [finding.message for finding in miltext.check(program)] == [
+        "the function has no opset; it has blocks for ios18",
+        "a name is missing here",
+    ]
+    assert miltext.check(Program()) == []
+
+
+def test_what_is_no_name_is_no_unknown_operation_besides() -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", '$"my own"')
+    assert [found.code for found in miltext.check(text)] == ["MIL601"]
+
+
+def test_nothing_is_told_twice() -> None:
+    """Two parts of one type that lack theirs have the type's place, and one report."""
+    text = "program(1.3) {{ func f<ios18>({} x) {{ }} -> (x); }}"
+    for shape in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
+        assert [found.code for found in miltext.check(text.format(shape))] == ["MIL616"]
 
 
 def test_what_is_no_program_is_no_program_to_check() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 def run(*arguments: object, input: str | None = None, cwd: Path | None = None) -> tuple[int, str, str]:
     """The exit status, standard output and standard error of a command."""
     done = subprocess.run(
-        [sys.executable, "-m", "miltext", *map(str, arguments)],
+        [sys.executable, "-m", "miltext", *[each if isinstance(each, bytes) else str(each) for each in arguments]],
         input=None if input is None else input.encode(),
         stdin=subprocess.DEVNULL if input is None else None,
         capture_output=True,
@@ -81,6 +82,25 @@ def test_what_is_no_model_is_a_finding(files: Path) -> None:
     status, out, err = run("check", "broken.mlmodel", "bad.mil", cwd=files)
     assert (status, err) == (1, "3 errors in 2 programs\n")
     assert "broken.mlmodel: error[MIL253]" in out
+
+
+def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(files: Path) -> None:
+    (files / "a.mil").write_bytes(b"\0")
+    (files / "b.mil").mkdir()
+    status, out, err = run("check", ".", cwd=files)
+    assert (status, err) == (1, "3 errors, 2 warnings in 5 programs\n")
+    assert "a.mil: error[MIL256]" in out
+
+
+def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
+    (files / "empty").mkdir()
+    status, out, err = run("check", "good.mil", "empty", cwd=files)
+    assert (status, out) == (2, "")
+    assert err == "miltext: there is no .mil in the folder empty\n"
+
+
+def test_a_file_is_checked_once(files: Path) -> None:
+    assert run("check", "bad.mil", "./bad.mil", ".", cwd=files)[2] == "2 errors, 2 warnings in 4 programs\n"
 
 
 def test_standard_input_is_any_kind_of_model(files: Path) -> None:
@@ -153,6 +173,23 @@ def test_github_shows_a_command_for_each_finding(files: Path) -> None:
         "`x` hides a value of the same name outside%0Anote: the outer one is defined here"
     )
     assert [line.partition(" ")[0] for line in lines] == ["::warning", "::error", "::error"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names are text there")
+def test_any_name_of_a_file_can_be_reported(files: Path) -> None:
+    with open(os.fsencode(files) + b"/\xff\x1b.mil", "wb") as file:
+        file.write(BAD.encode())
+    out = {form: run("check", b"\xff\x1b.mil", "--format", form, cwd=files)[1] for form in ("json", "sarif", "github")}
+    assert json.loads(out["json"])["diagnostics"][0]["path"] == "\ufffd\x1b.mil"
+    assert '"uri": "%FF%1B.mil"' in out["sarif"]
+    assert out["github"].startswith("::error file=\ufffd\x1b.mil,")
+    assert run("check", b"\xff\x1b.mil", cwd=files)[1].startswith("\ufffd\ufffd.mil:4:55: ")
+
+
+def test_sarif_has_an_absolute_path_as_a_uri(files: Path) -> None:
+    log = json.loads(run("check", "--format", "sarif", files / "bad.mil")[1])
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == (files / "bad.mil").as_uri()
 
 
 # ---- coremltools

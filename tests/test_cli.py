@@ -118,7 +118,7 @@ def test_a_wrong_text_is_shown_with_its_place(program: Path) -> None:
     program.write_text(TEXT.replace(";\n        }", "\n        }"))
     result = run("print", program)
     assert result.returncode == 1
-    assert f"{program}:5:9: error[MIL010]: expected `;` after the operation, found `}}`" in result.stderr.decode()
+    assert f"{program}:4:66: error[MIL010]: expected `;` after the operation\n" in result.stderr.decode()
 
 
 @pytest.mark.parametrize(

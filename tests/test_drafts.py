@@ -165,9 +165,10 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
         ("_ y = mul(x = x, y = [[1], [2, 3]]);", "expected 1 element in dimension 1 of [2, 1], found 2"),
         (
             "_ y = add(x = x, y = tensor<fp16, [2]>([1, 2]));",
-            "what `add` is given cannot go together: shapes [2, 3] and",
+            "`add` cannot take these: shapes [2, 3] and",
         ),
         ("_ y = relu(x = nobody);", "`nobody` is not defined"),
+        ("_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);", "`split` gives back 2 values here; 3 are declared"),
     ],
 )
 def test_what_cannot_be_inferred_is_told_once_with_the_reason(draft: str, why: str) -> None:

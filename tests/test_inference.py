@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -71,6 +74,17 @@ def test_reach() -> None:
     assert len(spoken_of) >= 0.99 * len(found)
     assert len(exact) >= 0.99 * len(found)
     assert {inference.operation.type for inference in found} == set(all_names())
+
+
+@needs_coremltools
+def test_the_page_says_what_the_command_prints() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "inference_reach.py")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    rows = [re.split(r"  +", line.replace("of  ", "of ")) for line in printed.splitlines()]
+    assert len(rows) == 4
+    for what, part, share in rows:
+        assert f"| {what} | {part} | {share} |" in page
 
 
 @needs_coremltools

@@ -72,7 +72,6 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("select", {"cond": t("bool", 3, 4), "a": X, "b": 0.0}, X),
     ("select", {"cond": X, "a": 1.0, "b": 0.0}, None),
     ("cast", {"x": HALF, "dtype": "int32"}, t("int32", None, 4)),
-    ("cast", {"x": HALF, "dtype": "float"}, None),
     ("cast", {"x": HALF, "dtype": t("string")}, None),
     ("reduce_sum", {"x": X}, t("fp32")),
     ("reduce_max", {"x": X, "axes": (-1, 0)}, t("fp32", 3)),
@@ -280,6 +279,12 @@ def test_control_flow_gives_what_its_blocks_give() -> None:
 
 
 CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
+    ("cast", {"x": X, "dtype": "float"}, "there is no data type 'float'"),
+    (
+        "write_state",
+        {"input": StateType(X), "data": t("fp32")},
+        "the state holds tensor<fp32, [2, 3, 4]>, the data is fp32",
+    ),
     ("add", {"x": X, "y": t("fp32", 5)}, "shapes [2, 3, 4] and [5] do not broadcast"),
     ("linear", {"x": X, "weight": t("fp32", 2, 5)}, "the last dimension of x is 4, the weight takes 5"),
     ("matmul", {"x": X, "y": t("fp32", 5, 6)}, "the inner dimensions of [2, 3, 4] and [5, 6] differ: 4 and 5"),

@@ -61,7 +61,7 @@ def test_the_text_itself_is_fine() -> None:
         # in an operation: the rest of it is passed over
         ([("sin(x = c)", "sin(x = )")], ["9 MIL010"]),
         ([("sin(x = c);", "sin(x = c;")], ["9 MIL010"]),
-        ([("sin(x = c);", "sin(x = c)")], ["10 MIL010"]),
+        ([("sin(x = c);", "sin(x = c)")], ["9 MIL010"]),
         ([("relu(x = x)[name", "relu(x = x)] [name")], ["5 MIL010"]),
         ([('string("a")]', 'string("a)]')], ["5 MIL004"]),
         ([("sin(x = c);", "sin(x = c);;")], ["9 MIL010"]),
@@ -73,7 +73,7 @@ def test_the_text_itself_is_fine() -> None:
         ([("(pred = p)\n                () {", "(pred = p)\n                ( {")], ["7 MIL010"]),
         ([("-> (d)", "(d)")], ["10 MIL010"]),
         ([("-> (d)", "->")], ["11 MIL010"]),
-        ([("-> (e);", "-> (e)")], ["14 MIL010"]),
+        ([("-> (e);", "-> (e)")], ["13 MIL010"]),
         ([("} -> (e);", "-> (e);")], ["13 MIL010"]),
         # in functions' heads and ends
         ([("func main<ios18>(", "func main<ios18(")], ["4 MIL104"]),
@@ -85,8 +85,9 @@ def test_the_text_itself_is_fine() -> None:
         ([("} -> (y);\n    func", "-> (y);\n    func")], ["15 MIL010"]),
         ([("        } -> (y);\n    func", "    func")], ["15 MIL104"]),
         ([("} -> (y);\n    func", "};\n    func")], ["15 MIL010"]),
-        ([("} -> (y);\n    func", "} -> (y)\n    func")], ["16 MIL010"]),
+        ([("} -> (y);\n    func", "} -> (y)\n    func")], ["15 MIL010"]),
         ([("} -> (y);\n    func", "}} -> (y);\n    func")], ["15 MIL010"]),
+        ([("} -> (y);\n    func", "} -> { } -> (y);\n    func")], ["15 MIL010"]),
         # round the program
         ([("program(1.3)", "program 1.3")], ["1 MIL010"]),
         ([("program(1.3)\n", "")], ["1 MIL010"]),
@@ -118,8 +119,32 @@ def test_a_mistake_is_told_once_and_the_rest_is_read(changes: list[tuple[str, st
     assert f"{wrong[: wrong.index('nobody')].count(chr(10)) + 1} MIL604" in told(wrong)
 
 
+def test_what_is_passed_over_is_not_told_of_again() -> None:
+    """The next operation begins where it ends, and its own mistakes are told."""
+    passed_over = "tensor<fp16, [1//, 8]> a = relu(x = x);"
+    assert told(changed(('tensor<fp16, [2, 3]> a = relu(x = x)[name = string("a")];', passed_over))) == ["6 MIL010"]
+    later = "tensor<fp16, [2, 3]> z = relu(x = );\ntensor<fp16, [2, 3]> b = cond(pred = nobody)"
+    assert told(changed(("tensor<fp16, [2, 3]> b = cond(pred = p)", later))) == ["6 MIL010", "7 MIL604"]
+
+
+def test_an_operation_that_strayed_before_the_program_is_passed_over() -> None:
+    text = changed(("{\n    func main", "            bool z = const()[val = bool(true)];\n{\n    func main"))
+    assert told(text) == ["3 MIL010"]
+
+
+def test_nothing_is_told_to_stand_after_what_is_not_there() -> None:
+    text = "program(1.3)\n            tensor<fp16, [1, 8]> a = relu(x = x);\n        } -> (a);\n}}\n"
+    assert all("``" not in found.message for found in miltext.check(text))
+
+
 def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
     assert told(changed(("func other", "func main"), ("cos(x = a)", "cos(x = q)"))) == ["12 MIL604", "16 MIL103"]
+    text = changed(
+        ("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)")
+    )
+    [hiding, *_] = miltext.check(text)
+    assert hiding.code == "MIL603"
+    assert [line_and_column(text, note.span.start) for note in hiding.notes if note.span] == [(4, 43)]
 
 
 def test_what_is_passed_over_stays_defined() -> None:

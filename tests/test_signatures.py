@@ -166,6 +166,9 @@ def known(op_type: str, opset: str | None = None) -> Signature:
 def test_ops_that_are_not_there() -> None:
     assert signature("relu7") is None
     assert first_opset("relu7") is None
+    assert first_opset("gather", lambda version: "batch_dims" in version.parameters) == "ios16"
+    assert first_opset("gather", lambda version: "uint8" in version.dtypes("indices")) == "ios17"
+    assert first_opset("gather", lambda version: "fp16" in version.dtypes("nothing")) is None
     assert signature("read_state", "ios17") is None
     assert first_opset("read_state") == "ios18"
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
-from miltext.dtypes import BY_NAME, FIELD_DTYPES
+from miltext.dtypes import BY_NAME, DTYPES, FIELD_DTYPES
 from miltext.grammar import load_grammar
 from miltext.literals import FORBIDDEN, shown
+from miltext.meant import did_you_mean, nearest
 from miltext.names import DRAFT
 
 if TYPE_CHECKING:
@@ -57,7 +56,18 @@ _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "te
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
 _TYPED = "a typed value such as `int32(1)`"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
-_HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`"}
+_NAMED_VALUES = "; each argument and attribute is written `name = value`"
+_HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
+
+_TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
+_ELSEWHERE = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "int": "int32",
+    "long": "int64",
+}
+"""Data types by the names that they have in other places: the schema, NumPy and C."""
 
 
 def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
@@ -80,8 +90,8 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
         return _unterminated_comment(text, start)
     word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
     if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
-        near, hint = _meant(word[0], _literals())
-        message = f"there is no word `{shown(word[0])}` in MIL text{hint}"
+        near = nearest(word[0], _literals())
+        message = f"there is no word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
         return error("MIL003", message, Span(start, word.end()), suggestion=near)
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
         return error("MIL003", f"`{shown(word[0])}` is no number", Span(start, word.end()))
@@ -168,18 +178,29 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
     found = text[failure.start : failure.end]
     place = Span(failure.start, failure.end)
     words = _words(failure)
+    if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
+        place = Span(nodes[-1].end, nodes[-1].end)
+        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";")
     no_type = _no_type(text, place, words, nodes)
-    near, hint = _meant(found, {word for word in words if word.islower() or word == "BLOBFILE"})
-    hint = hint if len(words) > 1 else ""
-    hint = "; each argument and attribute is written `name = value`" if words == {"="} and found in (")", ",") else hint
+    near = nearest(found, _keywords(words))
+    hint = _way_out(found, words, nodes) or (did_you_mean(near) if len(words) > 1 else "")
     message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
     return no_type or error("MIL010", message, place, suggestion=near)
 
 
-def _meant(word: str, choices: Collection[str], likeness: float = 0.7) -> tuple[str | None, str]:
-    """The choice that a word is most likely a slip of, if any, and the end of a message that names it."""
-    near = next(iter(difflib.get_close_matches(word, choices, 1, likeness)), None)
-    return near, f"; did you mean `{near}`?" if near else ""
+def _keywords(words: set[str]) -> set[str]:
+    """The words among terminals that are written as they are."""
+    truths = {"true", "false"} if "BOOL" in words else set()
+    return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
+
+
+def _way_out(found: str, words: set[str], nodes: list[Node]) -> str:
+    """What a message adds where what was meant is plain."""
+    if words == {"="} and found in (")", ","):
+        return _NAMED_VALUES
+    if found == "=" and len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token != "func":
+        return "; an output's type stands before its name, or `_` in a draft"
+    return ""
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
@@ -188,21 +209,31 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
     noun = "type"
     if _NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         noun = "type" if "tensor" in words else "data type"
-    elif _follows_no_type(found, words, nodes):
-        place = nodes[-1].span
+    elif misread := _misread_head(found, words, nodes) or _misread_name(found, words, nodes):
+        place = misread.span
     else:
         return None
     name = text[place.start : place.end]
-    known = [*BY_NAME] if noun == "data type" else [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
-    near, hint = _meant(name, known, 0.6)
-    return error("MIL104", f"there is no {noun} `{shown(name)}`{hint}", place, suggestion=near)
+    known = [*BY_NAME] if noun == "data type" else _TYPES
+    near = _ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
+    return error("MIL104", f"there is no {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
 
 
-def _follows_no_type(found: str, words: set[str], nodes: list[Node]) -> bool:
-    """Whether the name before was taken for an operation's or a value's and is no type: `float y`, `x = float(1)`."""
-    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func":
-        return False
-    return "=" not in words and (found == "(" or (bool(_NAME.fullmatch(found)) and "(" in words))
+def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """The name that is no type and was taken for an operation's with its opset: `tensr<fp16, ...`."""
+    if words != {">"} or found != "," or len(nodes) < 4:
+        return None
+    before, name, opening, _ = nodes[-4:]
+    is_first = before.token not in ("func", "=")
+    return name if is_first and name.name == "NAME" and opening.token == "<" else None
+
+
+def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """The name that is no type and was taken for an operation's or a value's: `float y`, `x = float(1)`."""
+    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func" or "=" in words:
+        return None
+    is_type = found == "(" or (found == "<" and nodes[-1].name == "name_binding")
+    return nodes[-1] if is_type or (_NAME.fullmatch(found) and "(" in words) else None
 
 
 def _words(failure: SyntaxFailure) -> set[str]:
@@ -239,7 +270,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
         noun, implied = _typed_noun(words, nodes)
         chosen.append(noun)
         words = words - _TYPE_STARTS - implied
-    plain = {word for word in words if not word.startswith("$") or word == "$END"}
+    plain = {word for word in words if word == "$END" or (word[0] != "$" and word not in ("CODE", "FIELD"))}
     return chosen + [_TERMINALS.get(word, f"`{word}`") for word in sorted(plain or (set() if chosen else words))]
 
 
@@ -264,5 +295,5 @@ def _after(text: str, nodes: list[Node]) -> str:
         return ""
     last = nodes[-1]
     found = text[last.start : last.end]
-    noun = _PHRASES.get(last.name) or (f"`{found}`" if len(found) <= 40 and found.isprintable() else "")
+    noun = _PHRASES.get(last.name) or (f"`{found}`" if 0 < len(found) <= 40 and found.isprintable() else "")
     return f" after {noun}" if noun else ""

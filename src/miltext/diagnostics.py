@@ -6,8 +6,11 @@ only when a message is shown.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 96
@@ -79,15 +82,24 @@ def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """The line and column of an offset, both from 1; columns count code points."""
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+    starts = _line_starts(text)
+    line = bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1
+
+
+@lru_cache(maxsize=1)
+def _line_starts(text: str) -> list[int]:
+    """Where the lines of a text begin. It is remembered: one text has many diagnostics."""
+    return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
     """A diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
-    head = f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}"
+    path = None if path is None else _visible(path)
+    head = f"{diagnostic.severity}[{diagnostic.code}]: {_visible(diagnostic.message)}"
     shown = _place(head, diagnostic.span, text, path)
     for note in diagnostic.notes:
-        shown += "\n" + _place(f"note: {note.message}", note.span, text, path)
+        shown += "\n" + _place(f"note: {_visible(note.message)}", note.span, text, path)
     return shown
 
 
@@ -101,7 +113,7 @@ def _place(head: str, span: Span | None, text: str | None, path: str | None) -> 
 def _excerpt(text: str, span: Span, line: int) -> str:
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
-    end = len(text) if end < 0 else end
+    end = len(text) if end < 0 else max(end - (text[end - 1 : end] == "\r"), span.start)
     left = max(start, span.start - WINDOW // 2)
     right = min(end, left + WINDOW)
     before = ("..." if left > start else "") + _visible(text[left : span.start])

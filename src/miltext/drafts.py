@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, counted
+from miltext.checking.findings import Finding, counted, named
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
 from miltext.depth import Key, Path
@@ -89,7 +89,8 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     if not read.drafts:
         return []
     first = min(read.drafts.values(), key=lambda phrase: phrase.start)
-    message = f"this is a draft, which leaves out {counted(len(read.drafts), 'type')}; `miltext infer` fills them in"
+    types = counted(len(read.drafts), "type")
+    message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
     return [warning("MIL712", message, first.span)]
 
 
@@ -122,12 +123,14 @@ class _Filling(Walk):
         """Write the type of an output, which the last inference is about."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
-        if index < len(inferred) and is_known(inferred[index]):
+        is_there = index < len(inferred)
+        if is_there and is_known(inferred[index]):
             output.type.CopyFrom(write_type(inferred[index]))
             self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
             return
-        message = f"the type of `{output.name}` cannot be inferred: {_why(inference)}; write it out"
-        told = self.stuck if inference.conflict is not None or _lacks_input(inference) else self.findings
+        message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
+        is_its_own = is_there or inference.inferred is None
+        told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
         told.append(Finding((*draft, "type"), "MIL711", message))
 
     def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
@@ -137,7 +140,7 @@ class _Filling(Walk):
         known = signature(operation.type, self.opset)
         try:
             if known is None or name not in known.parameters:
-                raise Undecided(f"nothing is known of `{name}` of `{operation.type}`; write it out")
+                raise Undecided(f"nothing is known of {named(name)} of {named(operation.type)}; write it out")
             made = literal_type(literal, name, known.parameters, self.operands(operation, scope))
         except Undecided as undecided:
             message = f"the type of this literal cannot be inferred: {undecided}"
@@ -167,12 +170,13 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-def _lacks_input(inference: Inference) -> bool:
+def _is_stuck(inference: Inference) -> bool:
+    """Whether nothing follows because of what the operation is given."""
     operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
-    return any(operand.type is None for operand in operands)
+    return inference.conflict is not None or any(operand.type is None for operand in operands)
 
 
 def _why(inference: Inference) -> str:
     if signature(inference.operation.type) is None:
-        return f"no operation `{inference.operation.type}` is known"
+        return f"no operation {named(inference.operation.type)} is known"
     return "too little is known of what the operation is given"

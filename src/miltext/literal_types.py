@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import listed
+from miltext.checking.findings import listed, one_of
 from miltext.dtypes import DTYPES
 from miltext.inference import ListType, Operand, TensorType
 
@@ -43,7 +43,7 @@ def literal_type(
         return TensorType(dtype, shape)
     if "list" in parameter.kinds and len(shape) == 1:
         return ListType(TensorType(dtype, ()), shape[0])
-    raise Undecided(f"`{name}` takes a {' or a '.join(sorted(parameter.kinds))}")
+    raise Undecided(f"`{name}` takes {one_of(parameter.kinds)}")
 
 
 def _look(element: str) -> str:

@@ -282,9 +282,9 @@ def _spelled(shape: Shape) -> str:
     return "[" + ", ".join(sizes + ["..."] * (len(shape) > 8)) + "]"
 
 
-def shown(text: str) -> str:
-    """A piece of source as a message quotes it: cut in the middle if it is long."""
-    return text if len(text) <= 40 else f"{text[:18]}...{text[-18:]}"
+def shown(text: str, most: int = 40) -> str:
+    """A piece of source as a message quotes it: cut in the middle if it has more than `most` characters."""
+    return text if len(text) <= most else f"{text[: most // 2 - 2]}...{text[2 - most // 2 :]}"
 
 
 _ESCAPED = re.compile(rf'[\t\n\r"\\{FORBIDDEN}]')

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=Message)
 
 
+FAILURES = (SyntaxFailure, NestingFailure, Refused, RecursionError)
+"""What a parse ends in whose text is no Program."""
+
+
 def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
     """The Program that MIL text spells.
 
@@ -35,12 +39,22 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     return into
 
 
+def attempt(text: str) -> Program | None:
+    """The Program that MIL text spells, None where `parse` would raise: what is wrong is not looked for."""
+    with collector_paused:
+        try:
+            wire, deep = _driver().run(text)
+        except FAILURES:
+            return None
+    return None if deep and too_deep(wire) is not None else Program.FromString(wire)
+
+
 def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
     """The wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raises ParseError."""
     with collector_paused:
         try:
             wire, deep = (_driver() if lowering is None else Driver(lowering)).run(text)
-        except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failure:
+        except FAILURES as failure:
             raise ParseError([diagnose(text, failure, lowering)], text=text, path=path) from None
         if deep and (step := too_deep(wire)) is not None:
             span = find(parse_tree(text).root, step).span
@@ -74,7 +88,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) ->
     kept = _Glance()
     try:
         (_driver(fast=False) if lowering is None else Driver(lowering, fast=False)).run(text, kept)
-    except (SyntaxFailure, NestingFailure, Refused, RecursionError) as failed:
+    except FAILURES as failed:
         return described(text, failed, kept)
     raise failure
 

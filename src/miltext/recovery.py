@@ -60,7 +60,7 @@ def recover(text: str) -> Recovered:
     reading = _Reading(text)
     with collector_paused:
         wire = reading.read()
-    diagnostics = list(dict.fromkeys([*reading.mending.diagnostics, *reading.diagnostics]))
+    diagnostics = [*reading.mending.diagnostics, *reading.diagnostics]
     if not isinstance(wire, bytes):
         return Recovered(diagnostics, None, None, set(), {})
     root = reading.trace.root
@@ -100,7 +100,7 @@ class _Reading(Driver):
             try:
                 return self.run(self.text, self.trace, (self.states, self.values), position)[0]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
-                self.diagnostics.append(complain(self.text, failure, self.trace.nodes))
+                self.tell(complain(self.text, failure, self.trace.nodes))
                 position = self.mend(failure.start)
                 patience = PATIENCE if failure.start > furthest else patience - 1
                 furthest = max(furthest, failure.start)
@@ -108,6 +108,11 @@ class _Reading(Driver):
                 self.diagnostics.append(described(self.text, failure, self.trace))
                 return None
         return self.finish()
+
+    def tell(self, complaint: Diagnostic) -> None:
+        """Keep a complaint, but the first only of those about one place, which may take several mends."""
+        if not self.diagnostics or self.diagnostics[-1].span != complaint.span:
+            self.diagnostics.append(complaint)
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
         """The paths of what was mended, and of the innermost operation, block or function at each place passed over."""
@@ -168,13 +173,19 @@ class _Reading(Driver):
         end = self.operation_end(start, begun)
         head = begun[0].start if begun else start
         names = _defined(begun, self.text[head : len(self.text) if end is None else end])
-        self.passed.append(start)
         self.cut(anchor)
         if self.text[head:end].strip("; \t\r\n"):
-            self.trace.nodes.append(Node("operation", head, max(start, head) if end is None else end, []))
-            self.values.append(operation_of(names))
-            self.states.append(self.states[-1]["operation"])
+            self.put_operation(names, head, max(start, head) if end is None else end)
+        else:
+            self.passed.append(start)
         return end
+
+    def put_operation(self, names: list[str], start: int, end: int) -> None:
+        """Have an operation that could not be read stand on the stack, as one that was mended."""
+        self.mending.mended.add(("operation", start, end))
+        self.trace.nodes.append(Node("operation", start, end, []))
+        self.values.append(operation_of(names))
+        self.states.append(self.states[-1]["operation"])
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
         """Where the operation that breaks off at `start` ends, or the next seems to begin; None at the text's end."""
@@ -225,7 +236,8 @@ class _Reading(Driver):
     def mend_head(self, start: int, anchor: int, words: str) -> int | None:
         """A failure before the first block of the program, or where a function begins, up to its block."""
         begun = self.trace.nodes[anchor:]
-        if begun and self.begins(start) and self._takes(self.states, "LBRACE"):
+        inside = _OPERATION if anchor else _FUNCTION
+        if begun and inside.match(self.text, start) and self._takes(self.states, "LBRACE"):
             self.feed("{", start)
             return start
         for token, at, opens_block in self.tokens(start, begun):

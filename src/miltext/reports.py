@@ -6,6 +6,7 @@ Lines and columns count from 1, columns in code points; offsets count code point
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -49,7 +50,7 @@ def _text(record: dict[str, Any]) -> str:
 
 def _record(report: Report, diagnostic: Diagnostic) -> dict[str, Any]:
     return {
-        "path": report.path,
+        "path": _path(report),
         "printed": report.printed,
         "severity": diagnostic.severity,
         "code": diagnostic.code,
@@ -58,6 +59,11 @@ def _record(report: Report, diagnostic: Diagnostic) -> dict[str, Any]:
         "suggestion": diagnostic.suggestion,
         "notes": [{"message": note.message, **_place(report.text, note.span)} for note in diagnostic.notes],
     }
+
+
+def _path(report: Report) -> str:
+    """The path, with U+FFFD for bytes of a file's name that are no UTF-8."""
+    return os.fsencode(report.path).decode(errors="replace")
 
 
 def _place(text: str | None, span: Span | None) -> dict[str, Any]:
@@ -130,7 +136,9 @@ def _region(text: str, span: Span) -> dict[str, int]:
 
 
 def _uri(path: str) -> str:
-    return quote(PurePath(path).as_posix())
+    """A path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
+    pure = PurePath(path)
+    return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
 
 
 # ---- GitHub
@@ -143,7 +151,7 @@ def as_github(reports: Sequence[Report]) -> str:
 
 def _commands(report: Report) -> Iterator[str]:
     for diagnostic in report.diagnostics:
-        properties: dict[str, Any] = {"file": PurePath(report.path).as_posix()}
+        properties: dict[str, Any] = {"file": PurePath(_path(report)).as_posix()}
         if diagnostic.span is not None and report.text is not None:
             region = _region(report.text, diagnostic.span)
             properties |= {"line": region["startLine"], "endLine": region["endLine"]}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from miltext.opsets import OPSETS
@@ -69,6 +69,10 @@ class Signature(NamedTuple):
     blocks: tuple[BlockSignature, ...]
     open: bool
 
+    def dtypes(self, parameter: str) -> frozenset[str]:
+        """The data types that one of the parameters takes; none of one that it does not have."""
+        return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
+
     def __str__(self) -> str:
         listed = ", ".join([str(parameter) for parameter in self.parameters.values()] + ["..."] * self.open)
         return f"{self.name}<{self.opset}>({listed})"
@@ -92,10 +96,13 @@ def all_names() -> list[str]:
     return list(_table())
 
 
-def first_opset(op_type: str) -> str | None:
-    """The opset that brought an op (text spelling), None when nothing is known of it."""
-    versions = _table().get(op_type)
-    return versions[0]["opset"] if versions else None
+def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
+    """The opset (text spelling) that brought an op or, of its versions, the first of which something is true.
+
+    None when nothing is known of the op, or that is true of no version.
+    """
+    versions = (_signature(op_type, _PLACES[version["opset"]]) for version in _table().get(op_type, ()))
+    return next((version.opset for version in versions if version and has(version)), None)
 
 
 @functools.cache

@@ -9,10 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Diagnostic, MiltextError
-
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
+    from miltext.diagnostics import Diagnostic
     from miltext.models import Model
     from miltext.proto import Message
 
@@ -39,32 +38,38 @@ def examine(subject: str | Message | Model, *, with_coremltools: bool = False) -
 
     Raises ModelError as `check` does, and MIL480 or MIL481 where coremltools is not there or cannot be asked.
     """
-    from miltext.diagnostics import ParseError
+    from miltext.collector import collector_paused
     from miltext.models import Model
 
-    if isinstance(subject, str):
-        return Checked(_check_text(subject, []), subject)
-    if not isinstance(subject, Model):
-        return _check_program(subject, [])
     said: list[Finding] = []
-    if with_coremltools:
-        from miltext.checking.loading import loader_findings
+    text_or_program: str | Message
+    if isinstance(subject, Model):
+        said = _said_by_coremltools(subject) if with_coremltools else []
+        text_or_program = subject.program if subject.text is None else subject.text
+    else:
+        text_or_program = subject
+    with collector_paused:
+        if isinstance(text_or_program, str):
+            return Checked(_check_text(text_or_program, said), text_or_program)
+        return _check_program(text_or_program, said)
 
-        with suppress(ParseError):  # of what does not parse, coremltools can say nothing
-            said = loader_findings(subject)
-    if subject.text is not None:
-        return Checked(_check_text(subject.text, said), subject.text)
-    return _check_program(subject.program, said)
+
+def _said_by_coremltools(model: Model) -> list[Finding]:
+    from miltext.checking.loading import loader_findings
+    from miltext.diagnostics import ParseError
+
+    with suppress(ParseError):  # of what does not parse, coremltools can say nothing
+        return loader_findings(model)
+    return []
 
 
 def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
     """The findings about a text, and those that others `said` of its Program."""
     from miltext.checking.verifier import dialect_of, located, verify
-    from miltext.parser import parse, parse_tree
+    from miltext.parser import attempt, parse_tree
 
-    try:
-        program = parse(text)
-    except MiltextError:
+    program = attempt(text)
+    if program is None:
         return _check_broken(text)
     findings = [*verify(program, dialect_of(text)), *said]
     return located(findings, parse_tree(text).root) if findings else []
@@ -72,7 +77,7 @@ def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
 
 def _check_broken(text: str) -> list[Diagnostic]:
     """The findings about a text that does not parse, or is a draft."""
-    from miltext.checking.verifier import apart_from, dialect_of, located, position, verify
+    from miltext.checking.verifier import apart_from, dialect_of, in_order, located, verify
     from miltext.drafts import draft_notice, fill
     from miltext.recovery import recover
 
@@ -84,7 +89,7 @@ def _check_broken(text: str) -> list[Diagnostic]:
         found += located(findings, read.root)
     if all(diagnostic.severity != "error" for diagnostic in found):
         found += filled.stuck
-    return sorted(found, key=position)
+    return in_order(found)
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.literals import shown
+from miltext.names import name_text
+from miltext.opsets import TEXT_BY_PROTO
 
 if TYPE_CHECKING:
     from miltext.depth import Path
+
+
+LONG = 200
+"""From how many characters on a name is cut where a message quotes it."""
 
 
 class Remark(NamedTuple):
@@ -31,16 +38,14 @@ class Finding(NamedTuple):
     severity: str = "error"
 
 
-def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that `word` is most likely a slip of, None when it is like none of them."""
-    by_case = {choice.lower(): choice for choice in choices}
-    found = get_close_matches(word.lower(), by_case, 1, 0.7)
-    return by_case[found[0]] if found else None
+def named(name: str) -> str:
+    """A name in a message: in backquotes, as the text spells it."""
+    return f"`{shown(name_text(name), LONG)}`"
 
 
-def did_you_mean(near: str | None) -> str:
-    """The end of a message that names what was perhaps meant."""
-    return f"; did you mean `{near}`?" if near else ""
+def opset_text(opset: str) -> str:
+    """An opset in a message: as the text spells it."""
+    return TEXT_BY_PROTO.get(opset) or shown(name_text(opset), LONG)
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:
@@ -49,6 +54,16 @@ def listed(words: Iterable[str], conjunction: str = "or") -> str:
     return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
+def one_of(kinds: Iterable[str]) -> str:
+    """Kinds of values as in a sentence: `a list or a tensor`."""
+    return " or ".join(f"a {kind}" for kind in sorted(kinds))
+
+
 def counted(number: int, noun: str) -> str:
-    """`1 value`, `2 values`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """`no value`, `1 value`, `2 values`."""
+    return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"
+
+
+def here(number: int) -> str:
+    """`here is 1`, `here are 2`."""
+    return f"here {'is' if number == 1 else 'are'} {number or 'none'}"

@@ -6,17 +6,20 @@ more, where writers of Programs differ.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, did_you_mean, listed, nearest
+from miltext.checking.blocks import block_findings
+from miltext.checking.findings import Finding, Remark, counted, here, listed, named, one_of, opset_text
 from miltext.depth import Key, Path
 from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
-from miltext.opsets import TEXT_BY_PROTO
+from miltext.meant import did_you_mean, nearest
+from miltext.names import name_text
 from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
 
 if TYPE_CHECKING:
-    from miltext.inference.operands import NestedBlock, Operand
+    from miltext.inference.operands import Arguments, Operand
     from miltext.proto import Operation, Program
 
 
@@ -52,8 +55,8 @@ class _Call:
 
     def __init__(self, inference: Inference, told: _Told) -> None:
         self.operation: Operation = inference.operation
+        self.arguments: Arguments = inference.arguments
         self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
-        self.blocks: Sequence[NestedBlock] = inference.arguments.blocks
         self.function, self.opset = str(inference.path[0]), str(inference.path[1])
         self._place = inference.path
         self._told = told
@@ -71,7 +74,7 @@ class _Call:
         yield from self.parameters(known)
         yield from self.domains(known)
         yield from self.results(known)
-        yield from self.nested(known)
+        yield from block_findings(self.operation, self.arguments, known, self.path)
 
     # ---- the operation itself
 
@@ -80,17 +83,17 @@ class _Call:
         since = first_opset(name)
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
-            return
-        near = nearest(name, all_names())
-        message = f"no operation `{name}` is known{did_you_mean(near)}"
-        yield Finding((*self.path, "type"), "MIL501", message, (), near, "warning")
+        elif name_text(name) == name:  # of what is no identifier, that is told
+            near = _nearest_operation(name)
+            message = f"no operation `{name}` is known{did_you_mean(near)}"
+            yield Finding((*self.path, "type"), "MIL501", message, suggestion=near, severity="warning")
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Something that a later opset brought, told once a function."""
         key = self.function, self.opset, *key
         if key not in self._told.newer:
             self._told.newer.add(key)
-            yield Finding(path, "MIL502", f"{what}; this function is {TEXT_BY_PROTO.get(self.opset, self.opset)}")
+            yield Finding(path, "MIL502", f"{what}; this function is {opset_text(self.opset)}")
 
     # ---- parameters
 
@@ -110,18 +113,16 @@ class _Call:
     def unlisted(self, name: str, known: Signature, missing: list[str]) -> Iterator[Finding]:
         """An input that the signature does not have; the parameter that it was meant to be leaves `missing`."""
         path = (*self.path, "inputs", Key(name), "key")
-        newest = signature(known.name)
-        if newest and name in newest.parameters:
-            yield from self.later(path, f"`{name}` of `{known.name}` came with {newest.opset}", known.name, name)
+        since = first_opset(known.name, lambda version: name in version.parameters)
+        if since is not None:
+            yield from self.later(path, f"`{name}` of `{known.name}` came with {since}", known.name, name)
             return
         required = _required(known, missing)
-        near = nearest(name, missing) or nearest(name, known.parameters)
-        near = required[0] if near is None and len(required) == 1 else near
-        if near in missing:
+        near = nearest(name, missing) or (required[0] if len(required) == 1 else None)
+        if near is not None:
             missing.remove(near)
-        there = f"; it takes {listed(known.parameters, 'and')}" if known.parameters else "; it takes none"
-        hint = did_you_mean(near) or there
-        yield Finding(path, "MIL504", f"`{known.name}` has no parameter `{name}`{hint}", (), near)
+        hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
+        yield Finding(path, "MIL504", f"`{known.name}` has no parameter {named(name)}{hint}", suggestion=near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
@@ -141,24 +142,26 @@ class _Call:
         return not known
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        kind, path = _kind(operand.type), self.binding(parameter.name, index)
-        named = f"`{parameter.name}` of `{self.operation.type}`"
+        """What is wrong with one thing that a parameter is bound to; of several faults, the first."""
+        kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
-            yield Finding(path, "MIL509", f"{named} takes a {' or a '.join(sorted(parameter.kinds))}, not a {kind}")
+            message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
+            yield Finding(self.binding(name, index), "MIL509", message)
         elif isinstance(operand.type, TensorType) and parameter.dtypes and operand.type.dtype not in parameter.dtypes:
-            yield from self.data_type(parameter, operand.type.dtype, path)
-        if parameter.constant and not operand.constant:
-            yield Finding(path, "MIL507", f"{named} must be known when the program is compiled")
+            yield from self.data_type(parameter, operand.type.dtype, self.binding(name, index))
+        elif parameter.constant and not operand.constant:
+            message = f"{self.named(name)} must be known when the program is compiled"
+            yield Finding(self.binding(name, index), "MIL507", message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
         """A data type that the parameter does not take, in this opset or in any."""
-        newest = signature(self.operation.type)
-        named = f"`{parameter.name}` of `{self.operation.type}`"
-        if newest and parameter.name in newest.parameters and dtype in newest.parameters[parameter.name].dtypes:
-            what = f"{named} may be {dtype} from {newest.opset} on"
-            yield from self.later(path, what, self.operation.type, parameter.name, dtype)
+        name, op_type = parameter.name, self.operation.type
+        since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
+        if since is not None:
+            yield from self.later(path, f"{self.named(name)} may be {dtype} from {since} on", op_type, name, dtype)
         else:
-            yield Finding(path, "MIL505", f"{named} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`")
+            message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`"
+            yield Finding(path, "MIL505", message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
         """Parameters of one domain share a data type."""
@@ -176,6 +179,10 @@ class _Call:
                     if self.is_news([finding], operand, other):
                         yield finding
 
+    def named(self, name: str) -> str:
+        """A parameter in a message."""
+        return f"`{name}` of `{self.operation.type}`"
+
     def argument(self, name: str) -> Path:
         return (*self.path, "inputs" if name in self.operation.inputs else "attributes", Key(name))
 
@@ -183,43 +190,23 @@ class _Call:
         path = self.argument(name)
         return (*path, "arguments", index) if name in self.operation.inputs else path
 
-    # ---- outputs and blocks
+    # ---- outputs
 
     def results(self, known: Signature) -> Iterator[Finding]:
         (least, most), given = known.outputs, len(self.operation.outputs)
         if given < least or (most is not None and given > most):
-            number = str(least) if least == most else f"{least} to {most}" if most is not None else f"{least} or more"
-            message = f"`{known.name}` gives back {number} value{'' if number == '1' else 's'}; here are {given}"
-            yield Finding((*self.path, "type"), "MIL510", message)
+            some = f"{least} or more values" if most is None else f"{least} to {most} values"
+            number = counted(least, "value") if least == most else some
+            yield Finding((*self.path, "type"), "MIL510", f"`{known.name}` gives back {number}; {here(given)}")
 
-    def nested(self, known: Signature) -> Iterator[Finding]:
-        if len(self.blocks) != len(known.blocks):
-            wanted = f"{counted(len(known.blocks), 'block')} ({', '.join(block.name for block in known.blocks)})"
-            message = f"`{known.name}` has {wanted if known.blocks else 'no block'}; here are {len(self.blocks)}"
-            yield Finding((*self.path, "type"), "MIL511", message)
-            return
-        for index, (block, signed) in enumerate(zip(self.blocks, known.blocks, strict=True)):
-            path, given = (*self.path, "blocks", index), self.operands.get(signed.inputs or "", ())
-            what = f"what the block `{signed.name}` takes" + (f" stands for `{signed.inputs}`" if signed.inputs else "")
-            yield from _agreement(path, "inputs", what, [operand.type for operand in given], block.inputs)
-            count = 1 if (known.name, signed.name) == ("while_loop", "cond") else len(self.operation.outputs)
-            what = f"what the block `{signed.name}` gives back"
-            yield from _agreement(path, "outputs", what, [None] * count, block.outputs)
+
+@functools.lru_cache(maxsize=1 << 8)
+def _nearest_operation(name: str) -> str | None:
+    return nearest(name, all_names())
 
 
 def _required(known: Signature, names: Sequence[str]) -> list[str]:
     return [name for name in names if known.parameters[name].required]
-
-
-def _agreement(path: Path, field: str, what: str, wanted: Sequence[Type], given: Sequence[Type]) -> Iterator[Finding]:
-    """The finding about a block whose inputs or outputs are not as many, or not of the types, that they must be."""
-    if len(wanted) != len(given):
-        yield Finding(path, "MIL512", f"{what}: {counted(len(wanted), 'value')}; here are {len(given)}")
-        return
-    for index, (asked, found) in enumerate(zip(wanted, given, strict=True)):
-        if not compatible(asked, found):
-            message = f"{what}: {spelled(asked)}; here is {spelled(found)}"
-            yield Finding((*path, field, index), "MIL512", message)
 
 
 def _kind(type: Type) -> str | None:
@@ -235,7 +222,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
         return
     path, op_type = message_path(inference.path), inference.operation.type
     if inference.inferred is None:
-        yield Finding((*path, "type"), "MIL702", f"what `{op_type}` is given cannot go together: {inference.conflict}")
+        yield Finding((*path, "type"), "MIL702", f"`{op_type}` cannot take these: {inference.conflict}")
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
         message = f"`{op_type}` gives back {counted(gives, 'value')} here; {declares} are declared"
@@ -249,4 +236,4 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
 def _wrong_type(path: Path, op_type: str, declared: Type, followed: Type, dialect: str) -> Finding:
     made, stated = spelled(followed, dialect), spelled(declared, dialect)
     message = f"`{op_type}` gives back {made} here, not {stated}"
-    return Finding(path, "MIL701", message, (), made if is_known(followed) else None)
+    return Finding(path, "MIL701", message, suggestion=made if is_known(followed) else None)

@@ -9,17 +9,21 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.findings import Finding, Remark, did_you_mean, nearest
+from miltext.checking.findings import Finding, Remark, named, opset_text
 from miltext.depth import Key, Path
 from miltext.literals import quote
+from miltext.meant import did_you_mean, nearest
 from miltext.names import RESERVED, name_text
-from miltext.opsets import OPSETS, PROTO_BY_TEXT, TEXT_BY_PROTO
+from miltext.opsets import OPSETS, PROTO_BY_TEXT
 
 if TYPE_CHECKING:
     from miltext.proto import Block, Function, NamedValueType, Operation, Program
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
+
+COMPARISONS = 200_000
+"""How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
 
 Scope: TypeAlias = "dict[str, Definition]"
 
@@ -47,18 +51,14 @@ def _function(function: Function, path: Path) -> Iterator[Finding]:
 def _opsets(function: Function, path: Path) -> Iterator[Finding]:
     opset, blocks = function.opset, function.block_specializations
     if opset not in blocks:
-        others = f"; it has blocks for {', '.join(sorted(map(_spelled, blocks)))}" if blocks else ""
-        message = f"the function has no block for its opset `{_spelled(opset)}`{others}"
-        yield Finding((*path, "opset"), "MIL607", message)
-    for name in {opset, *blocks} - {known.proto for known in OPSETS} - {""}:
+        lack = f"block for its opset `{opset_text(opset)}`" if opset else "opset"
+        others = f"; it has blocks for {', '.join(sorted(map(opset_text, blocks)))}" if blocks else ""
+        yield Finding((*path, "opset"), "MIL607", f"the function has no {lack}{others}")
+    for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
         near = nearest(name, PROTO_BY_TEXT)
-        message = f"there is no opset `{_spelled(name)}` that miltext knows{did_you_mean(near)}"
+        message = f"there is no opset `{opset_text(name)}` that miltext knows{did_you_mean(near)}"
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
-        yield Finding(place, "MIL609", message, (), near, "warning")
-
-
-def _spelled(opset: str) -> str:
-    return TEXT_BY_PROTO.get(opset, opset)
+        yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 
 def _keys(names: Iterable[str], path: Path) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def _identifier(name: str, path: Path) -> Iterator[Finding]:
     if name_text(name)[0] == "$":
         letters = "is no identifier: those are letters, digits, `_` and `@`, and begin with no digit or `@`"
         why = "is a reserved word" if name in RESERVED else letters
-        yield Finding(path, "MIL601", f"the name {quote(name)} {why}")
+        yield Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
 
 
 def _define(value: NamedValueType, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
@@ -88,9 +88,10 @@ def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Fi
     path = (*_path(place), "name")
     if name in own:
         remark = Remark("first defined here", (*_path(own[name]), "name"))
-        return Finding(path, "MIL602", f"`{name}` is already defined in this scope", (remark,))
+        return Finding(path, "MIL602", f"{named(name)} is already defined in this scope", (remark,))
     remark = Remark("the outer one is defined here", (*_path(outer[name]), "name"))
-    return Finding(path, "MIL603", f"`{name}` hides a value of the same name outside", (remark,), None, "warning")
+    message = f"{named(name)} hides a value of the same name outside"
+    return Finding(path, "MIL603", message, (remark,), severity="warning")
 
 
 def _path(definition: Definition) -> Path:
@@ -105,6 +106,7 @@ class _Specialization:
         self.body = body
         self.path = path
         self._missing: set[str] = set()
+        self._comparisons = COMPARISONS
         self._everywhere: dict[str, list[Definition]] | None = None
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
@@ -146,16 +148,23 @@ class _Specialization:
         self._missing.add(name)
         definitions = self.everywhere.get(name)
         if not definitions:
-            near = nearest(name, seen)
-            yield Finding(path, "MIL604", f"`{name}` is not defined{did_you_mean(near)}", (), near)
+            near = self.near(name, seen)
+            yield Finding(path, "MIL604", f"{named(name)} is not defined{did_you_mean(near)}", suggestion=near)
             return
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
         remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
         if later:
-            yield Finding(path, "MIL605", f"`{name}` is used before it is defined", remark)
+            yield Finding(path, "MIL605", f"{named(name)} is used before it is defined", remark)
         else:
-            message = f"`{name}` is defined inside another block, which is not seen from here"
+            message = f"{named(name)} is defined inside another block, which is not seen from here"
             yield Finding(path, "MIL606", message, remark)
+
+    def near(self, name: str, seen: Iterable[str]) -> str | None:
+        """The name that was perhaps meant, as the text spells it."""
+        names = list(seen)
+        self._comparisons -= len(names)
+        near = nearest(name, names) if self._comparisons >= 0 else None
+        return None if near is None else name_text(near)
 
     @property
     def everywhere(self) -> dict[str, list[Definition]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import Finding, Remark, listed
+from miltext.checking.findings import Finding, Remark, listed, named, opset_text
 from miltext.depth import Key
 from miltext.inference import Type, compatible, read_type, spelled
-from miltext.opsets import TEXT_BY_PROTO
+from miltext.names import name_text
 
 if TYPE_CHECKING:
     from miltext.proto import Block, Function, Program
@@ -24,25 +24,23 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
             for opset in sorted(set(blocks) - {first}):
                 difference = _difference(function, blocks[first], blocks[opset], opset)
                 if difference:
-                    spelling = TEXT_BY_PROTO.get(first, first)
-                    remark = Remark(f"the block for {spelling}", (*path, Key(first)))
+                    remark = Remark(f"the block for {opset_text(first)}", (*path, Key(first)))
                     yield Finding((*path, Key(opset), "key"), "MIL608", difference, (remark,))
 
 
 def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
-    spelling = TEXT_BY_PROTO.get(opset, opset)
-    head = f"the block for {spelling} does not give back what the function's other block does"
+    head = f"the block for {opset_text(opset)} does not give back what the function's other block does"
     if list(block.outputs) != list(other.outputs):
         return f"{head}: {_names(other)}, not {_names(block)}"
     types, others = _types(function, block), _types(function, other)
     for name in block.outputs:
         if not compatible(types.get(name), others.get(name)):
-            return f"{head}: `{name}` is {spelled(others[name])}, not {spelled(types[name])}"
+            return f"{head}: {named(name)} is {spelled(others[name])}, not {spelled(types[name])}"
     return None
 
 
 def _names(block: Block) -> str:
-    return listed(block.outputs, "and") or "nothing"
+    return listed(map(name_text, block.outputs), "and") or "nothing"
 
 
 def _types(function: Function, block: Block) -> dict[str, Type]:

@@ -17,10 +17,23 @@ from miltext.inference import compatible, read_type
 from miltext.weights import ALIGNMENT
 
 if TYPE_CHECKING:
-    from miltext.proto import Argument, Block, NamedValueType, Program, TensorType, TensorValue, Value, ValueType
+    from miltext.proto import (
+        Argument,
+        Block,
+        NamedValueType,
+        Operation,
+        Program,
+        TensorType,
+        TensorValue,
+        Value,
+        ValueType,
+    )
 
 SHORT = 256
 """Up to how many bytes a message is remembered once it was found right: most of them repeat."""
+
+
+UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
 class Fault(NamedTuple):
@@ -61,6 +74,8 @@ class _Contents:
             for name, argument in operation.inputs.items():
                 yield from self.bindings(argument.arguments, (*place, "inputs", Key(name)))
             yield from self.declared(operation.outputs, (*place, "outputs"))
+            if operation.type == "const":
+                yield from _unsettled(operation, place)
             for name, value in operation.attributes.items():
                 yield from self.value(value, (*place, "attributes", Key(name)), name == "val")
             for nested, inner in enumerate(operation.blocks):
@@ -104,8 +119,16 @@ class _Contents:
             yield _finding(fault, (*path, fault.field) if fault.field else path)
 
 
+def _unsettled(operation: Operation, path: Path) -> Iterator[Finding]:
+    """The findings about a `const` that declares an unknown size where its value has none."""
+    if "val" in operation.attributes and not unknown_dimensions(operation.attributes["val"].type):
+        for index, output in enumerate(operation.outputs):
+            if unknown_dimensions(output.type):
+                yield Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE)
+
+
 def _finding(fault: Fault, path: Path) -> Finding:
-    return Finding(path, fault.code, fault.message, (), None, fault.severity)
+    return Finding(path, fault.code, fault.message, severity=fault.severity)
 
 
 # ---- types
@@ -173,7 +196,7 @@ def value_faults(value: Value, constant: bool) -> Iterator[Fault]:
         yield from (fault._replace(field="type") for fault in faults)
         return
     if constant and unknown_dimensions(value.type):
-        yield Fault("MIL611", "the type of a constant has an unknown dimension", "type")
+        yield Fault("MIL611", UNKNOWN_SIZE, "type")
     member = value.WhichOneof("value")
     if member == "blobFileValue":
         yield from _blob_faults(value)

@@ -69,21 +69,22 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
         )
         for finding in findings
     ]
-    return sorted(found, key=position)
+    return in_order(found)
 
 
-def position(diagnostic: Diagnostic) -> int:
-    """Where a diagnostic stands among those of its text."""
-    return diagnostic.span.start if diagnostic.span else -1
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics in the order of their text, and none of them twice."""
+    return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """The places of the paths, where they have any, and of what is round them."""
+    """The places of the paths, where they have any, and of what is round them: of two of one path, the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in places(root, lambda path, _: path in wanted):
-        spans[path] = phrase.span
-        spans.update({place: word.span for place, word in words(phrase, path)})
+        spans.setdefault(path, phrase.span)
+        for place, word in words(phrase, path):
+            spans.setdefault(place, word.span)
     return spans
 
 

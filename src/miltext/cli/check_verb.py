@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import WRONG, fail, read_stdin, show, write_text
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -49,16 +49,19 @@ def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
     if not paths:
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
     reports: list[Report] = []
-    for path in paths:
-        for report in _reports(path, loader):
+    for name in _names(paths):
+        for report in _reports(name, loader):
             reports.append(report)
             if form == "text":
                 show(report.diagnostics, report.text, report.path, err=False)
     if form != "text":
         write_text("-", [_FORMS[form](reports)])
-    severities = [diagnostic.severity for report in reports for diagnostic in report.diagnostics]
+    found = [diagnostic for report in reports for diagnostic in report.diagnostics]
+    severities = [diagnostic.severity for diagnostic in found]
     if form == "text":
         click.echo(_summary(severities, len(reports)), err=True)
+    if any(diagnostic.code == CANNOT_READ for diagnostic in found):
+        sys.exit(FAILED)
     if "error" in severities or "warning" in severities:
         sys.exit(WRONG)
 
@@ -92,36 +95,25 @@ def _summary(severities: list[str], programs: int) -> str:
     return f"{found or 'nothing found'} in {programs} program{'' if programs == 1 else 's'}"
 
 
-def _reports(path: str, loader: bool) -> Iterator[Report]:
-    """What is found in each program at a path."""
-    from miltext.reports import Report
-
-    try:
-        for model in _models(path):
-            yield _checked(model, loader)
-    except MiltextError as error:
-        yield Report(error.path or path, error.diagnostics, error.text)
+# ---- what the paths name
 
 
-def _models(path: str) -> Iterator[Model]:
-    from miltext.models import open_model, read
-
-    if path == "-":
-        yield from _programs(read(read_stdin(), "<stdin>"))
-    elif not os.path.lexists(path):
-        fail(f"there is no file or folder {path}")
-    elif _is_plain_folder(Path(path)):
-        for file in sorted(Path(path).rglob("*.mil")):
-            yield open_model(file)
-    else:
-        yield from _programs(open_model(path))
+def _names(paths: Sequence[str]) -> list[str]:
+    """The files and models that the paths name, each once: a folder that is no model stands for every .mil below."""
+    names: dict[str, str] = {}
+    for path in paths:
+        if path != "-" and not os.path.lexists(path):
+            fail(f"there is no file or folder {path}")
+        for name in _below(path) if _is_plain_folder(path) else [path]:
+            names.setdefault(name if name == "-" else os.path.realpath(name), name)
+    return list(names.values())
 
 
-def _is_plain_folder(path: Path) -> bool:
+def _is_plain_folder(path: str) -> bool:
     """Whether a folder is no model, but may hold some."""
     from miltext.models import open_model
 
-    if not path.is_dir() or path.suffix.lower() in (".mlpackage", ".mlmodelc"):
+    if path == "-" or not os.path.isdir(path) or path.lower().endswith((".mlpackage", ".mlmodelc")):
         return False
     try:
         open_model(path)
@@ -130,13 +122,33 @@ def _is_plain_folder(path: Path) -> bool:
     return False
 
 
+def _below(folder: str) -> list[str]:
+    names = sorted(str(file) for file in Path(folder).rglob("*.mil") if not file.is_dir())
+    return names or fail(f"there is no .mil in the folder {folder}")
+
+
+# ---- what is found in them
+
+
+def _reports(name: str, loader: bool) -> Iterator[Report]:
+    """What is found in each program of a file or model."""
+    from miltext.models import open_model, read
+
+    try:
+        models = list(_programs(read(read_stdin(), "<stdin>") if name == "-" else open_model(name)))
+    except MiltextError as error:
+        yield _refused(error, name)
+    else:
+        yield from (_checked(model, loader) for model in models)
+
+
 def _programs(model: Model) -> Iterator[Model]:
     """The ML Programs of a model: itself, or those of its pipelines."""
-    if not model.models:
+    inside = [nested for nested in model.models if nested.models or nested.type == "mlProgram"]
+    if not inside:
         yield model.select(None)
-    for nested in model.models:
-        if nested.models or nested.type == "mlProgram":
-            yield from _programs(nested)
+    for nested in inside:
+        yield from _programs(nested)
 
 
 def _checked(model: Model, loader: bool) -> Report:
@@ -148,5 +160,11 @@ def _checked(model: Model, loader: bool) -> Report:
     except MiltextError as error:
         if error.diagnostics[0].code == NO_COREMLTOOLS:
             fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
-        raise
+        return _refused(error, model.name)
     return Report(model.name, checked.diagnostics, checked.text, printed=model.text is None)
+
+
+def _refused(error: MiltextError, name: str) -> Report:
+    from miltext.reports import Report
+
+    return Report(error.path or name, error.diagnostics, error.text)

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.inference.elementwise import named
-from miltext.inference.operands import Arguments, expect
+from miltext.inference.operands import Arguments, Conflict, expect
 from miltext.inference.rules import rule, tensor
-from miltext.inference.value_types import DictionaryType, ListType, StateType, TensorType, Type, join
+from miltext.inference.value_types import (
+    DictionaryType,
+    ListType,
+    StateType,
+    TensorType,
+    Type,
+    compatible,
+    join,
+    spelled,
+)
 
 
 @rule("cond")
@@ -64,8 +73,12 @@ def read_state(op: Arguments) -> Sequence[Type]:
 
 
 @rule("write_state")
-def write_state(_: Arguments) -> Sequence[Type]:
-    """Nothing."""
+def write_state(op: Arguments) -> Sequence[Type]:
+    """Nothing; what is written is of the type that the state holds."""
+    state = op.type("input") if op.has("input") else None
+    data = op.type("data") if op.has("data") else None
+    if isinstance(state, StateType) and not compatible(state.wrapped, data):
+        raise Conflict(f"the state holds {spelled(state.wrapped)}, the data is {spelled(data)}")
     return []
 
 

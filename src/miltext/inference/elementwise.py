@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.dtypes import BY_NAME
-from miltext.inference.operands import Arguments, Unknown
+from miltext.inference.operands import Arguments, Conflict, Unknown
 from miltext.inference.rules import broadcast, position, rule
 from miltext.inference.value_types import TensorType, Type
 
@@ -58,9 +58,9 @@ def cast(op: Arguments) -> Sequence[Type]:
 
 
 def named(dtype: str) -> str:
-    """The data type that a string constant names; Unknown for names that are none."""
+    """The data type that a string constant names; Conflict for names that are none."""
     if dtype not in BY_NAME:
-        raise Unknown
+        raise Conflict(f"there is no data type {dtype!r}")
     return dtype
 
 

@@ -1,0 +1,21 @@
+"""What was perhaps meant: of the words that could stand somewhere, the one that another is most likely a slip of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LIKENESS = 0.7
+"""How much of two words, by difflib's ratio, must be the same for one to be a slip of the other."""
+
+
+def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> str | None:
+    """The choice that `word` is most likely a slip of, None when it is like none of them."""
+    by_case = {choice.lower(): choice for choice in choices}
+    found = get_close_matches(word.lower(), by_case, 1, likeness)
+    return by_case[found[0]] if found else None
+
+
+def did_you_mean(near: str | None) -> str:
+    """The end of a message that names what was perhaps meant."""
+    return f"; did you mean `{near}`?" if near else ""
