@@ -294,6 +294,10 @@ def _after(text: str, nodes: list[Node]) -> str:
     if not nodes:
         return ""
     last = nodes[-1]
+    while last.name[0] == "_" and last.children:
+        last = last.children[-1]
+    if last.token == ";":
+        return f" after {_unfinished(nodes)}"
     found = text[last.start : last.end]
     noun = _PHRASES.get(last.name) or (f"`{found}`" if 0 < len(found) <= 40 and found.isprintable() else "")
     return f" after {noun}" if noun else ""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from miltext.complaints import complain
 from miltext.lowering import Lowering, Refused
 from miltext.lowering.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS, repeated
 from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
 from miltext.opsets import DIALECTS
 from miltext.parser import described
+from miltext.syntax import Driver, SyntaxFailure, Trace, read_operation
 from miltext.wire import sized
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.syntax import Trace
 
 BROKEN = object()
 """The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
@@ -54,6 +55,30 @@ class Mending:
         """`[0, 1]`: a binding that is yet to be made."""
         self.drafts.append(self._trace.nodes[-1].start)
         return b""
+
+    def plain_operation(self, children: Children) -> Any:
+        """A whole operation; if it is refused, by its phrases, of which each may be."""
+        token = children[0]
+        try:
+            return self._lowering.plain_operation(children)
+        except Refused:
+            driver, trace = self._by_phrases
+        trace.nodes.clear()
+        trace.offset = token.start
+        try:
+            return read_operation(driver, token, trace)
+        except SyntaxFailure as failure:
+            self.diagnostics.append(complain(self._text, failure, trace.nodes))
+        self.mended.add(("operation", token.start, token.end))
+        return operation_of([token.partition("=")[0].split()[-1]])
+
+    @cached_property
+    def _by_phrases(self) -> tuple[Driver, Trace]:
+        """What reads an operation phrase by phrase, and tells and keeps it here."""
+        trace = Trace()
+        inner = Mending(self._text, trace)
+        inner.diagnostics, inner.mended, inner.drafts = self.diagnostics, self.mended, self.drafts
+        return Driver(inner, fast=False), trace
 
     def _lowered(self, rule: str, lower: Callable[[Children], Any], children: Children) -> Any:
         if any(child is BROKEN for child in children):

@@ -13,7 +13,16 @@ from miltext.lowering import Lowering, Refused
 from miltext.places import find
 from miltext.programs import require_program
 from miltext.proto import Program
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Token, Trace
+from miltext.syntax import (
+    Driver,
+    NestingFailure,
+    Node,
+    SyntaxFailure,
+    Token,
+    Trace,
+    WholeOperation,
+    read_operation,
+)
 
 if TYPE_CHECKING:
     from miltext.proto import Message
@@ -62,35 +71,58 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None) 
     return wire  # type: ignore[no-any-return]
 
 
-def parse_tree(text: str, path: str | None = None) -> Trace:
-    """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError."""
+def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Trace:
+    """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError.
+
+    With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them: much
+    sooner done, for whoever asks for few.
+    """
     kept = Trace()
     with collector_paused:
         try:
-            _tree_driver().run(text, kept)
+            _tree_driver(whole).run(text, kept)
         except (SyntaxFailure, NestingFailure) as failure:
             raise ParseError([described(text, failure, kept)], text=text, path=path) from None
     return kept
 
 
+@lru_cache(maxsize=3)
+def _driver(fast: bool = True, whole: bool = False) -> Driver:
+    return Driver(Lowering(), fast=fast, whole=whole)
+
+
 @lru_cache(maxsize=2)
-def _driver(fast: bool = True) -> Driver:
-    return Driver(Lowering(), fast=fast)
-
-
-@lru_cache(maxsize=1)
-def _tree_driver() -> Driver:
-    return Driver(fast=False)
+def _tree_driver(whole: bool) -> Driver:
+    return Driver(fast=False, whole=whole)
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) -> Diagnostic:
     """The diagnostic of a text that the fast parse refused with `failure`: a second, traced parse finds the place."""
-    kept = _Glance()
+    kept: Trace = _Glance()
     try:
-        (_driver(fast=False) if lowering is None else Driver(lowering, fast=False)).run(text, kept)
+        _again(lowering, whole=True).run(text, kept)
     except FAILURES as failed:
-        return described(text, failed, kept)
+        operation = _whole_operation(kept.nodes[-1:])
+        if operation is None or not isinstance(failed, Refused):
+            return described(text, failed, kept)
+        kept = Trace(operation.start)
+        try:
+            read_operation(_again(lowering, whole=False), operation.text, kept)
+        except FAILURES as refused:
+            return described(text, refused, kept)
     raise failure
+
+
+def _again(lowering: Lowering | None, whole: bool) -> Driver:
+    """What reads a text again, with places."""
+    return _driver(False, whole) if lowering is None else Driver(lowering, fast=False, whole=whole)
+
+
+def _whole_operation(last: list[Node]) -> WholeOperation | None:
+    """The operation that was read as one token, if that is what was last read."""
+    while last and last[-1].name[0] == "_":
+        last = last[-1].children
+    return last[-1] if last and isinstance(last[-1], WholeOperation) else None
 
 
 class _Glance(Trace):
@@ -98,7 +130,7 @@ class _Glance(Trace):
 
     def reduce(self, name: str, size: int) -> None:
         for node in self.nodes[-size:]:
-            if node.name[0] != "_":
+            if node.name[0] != "_" and not isinstance(node, WholeOperation):
                 node.children.clear()
         super().reduce(name, size)
 

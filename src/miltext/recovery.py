@@ -21,7 +21,7 @@ from miltext.names import DRAFT, RESERVED
 from miltext.parser import described
 from miltext.places import Enter, find, places
 from miltext.proto import Program
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of, fine_tokens
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*")'
 _TYPE = rf"(?:(?:tensor|list|tuple|dict|state)\s*<[^;(){{}}=]*>|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
@@ -89,7 +89,7 @@ class _Reading(Driver):
         self.mending = Mending(text, self.trace)
         self.diagnostics: list[Diagnostic] = []
         self.passed: list[int] = []
-        super().__init__(self.mending, fast=False)
+        super().__init__(self.mending, fast=False, whole=True)
         self.states, self.values = self.stack()
 
     def read(self) -> Any:
@@ -141,7 +141,8 @@ class _Reading(Driver):
 
     def mend(self, start: int) -> int | None:
         """Change the stack so that the parse can go on, and say from where; None where it cannot."""
-        if self.trace.nodes and self.trace.nodes[-1].token == ";":
+        last = self.trace.nodes[-1] if self.trace.nodes else None
+        if last and (last.token == ";" or last.name == "operation"):
             self.settle("RBRACE")
         anchor = self.anchor(("operation", "function"))
         if anchor is None:
@@ -392,11 +393,8 @@ class _Reading(Driver):
         Comments are left out, and the braces of dictionaries; those among the phrases that are begun are still open.
         """
         before, dictionaries = self.text[:start].rstrip()[-1:], sum(node.token == "{" for node in begun)
-        for match in self._lexicon.pattern.finditer(self.text, start):
-            kind = match.lastindex
-            assert kind is not None
-            token, name = match[kind], self._lexicon.names[kind]
-            opens_block = self.opens_block(match.start(kind), before)
+        for name, token, at in fine_tokens(self.text, start):
+            opens_block = self.opens_block(at, before)
             if name == "$END":
                 return
             if name == "COMMENT":
@@ -407,7 +405,7 @@ class _Reading(Driver):
             elif (token == "{" and not opens_block) or (token == "}" and dictionaries):
                 dictionaries += 1 if token == "{" else -1
                 continue
-            yield token, match.start(kind), opens_block
+            yield token, at, opens_block
 
 
 def _defined(begun: list[Node], text: str) -> list[str]:

@@ -10,8 +10,8 @@ same texts. Tokens are plain strings; places are kept only when a `Trace` asks f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
@@ -22,6 +22,9 @@ NESTING_LIMIT = 2000
 
 DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
+
+OPERATION, PLAIN_OPERATION = "OPERATION", "plain_operation"
+"""The coarse terminal for a whole operation, and the rule that it makes an operation by."""
 
 Callback = Callable[[list[Any]], Any]
 
@@ -52,6 +55,24 @@ class Node(NamedTuple):
         return Span(self.start, self.end)
 
 
+class WholeOperation(Node):
+    """An operation that was read as one token. Its phrases are read when somebody asks for them.
+
+    There are none where the grammar's rules refuse what the token let pass.
+    """
+
+    text = ""
+
+    @cached_property
+    def children(self) -> list[Node]:
+        trace = Trace(self.start)
+        try:
+            read_operation(_phrases(), self.text, trace)
+        except SyntaxFailure:
+            return []
+        return trace.nodes[0].children[0].children
+
+
 class SyntaxFailure(Exception):
     """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand."""
 
@@ -71,11 +92,15 @@ class NestingFailure(Exception):
 
 
 class Trace:
-    """What a traced parse keeps: the tree of phrases, and the spans of the comments."""
+    """What a traced parse keeps: the tree of phrases, and the spans of the comments.
 
-    def __init__(self) -> None:
+    The text may be a part of a longer one, and begin at an `offset` in that.
+    """
+
+    def __init__(self, offset: int = 0) -> None:
         self.nodes: list[Node] = []
         self.comments: list[Span] = []
+        self.offset = offset
 
     @property
     def root(self) -> Node:
@@ -85,12 +110,19 @@ class Trace:
     def shift(self, terminal: str, token: str, start: int, end: int) -> str:
         """A token was read; the parse goes on with what is returned in its place."""
         placed = Token(token)
-        placed.start, placed.end = start, end
-        self.nodes.append(Node(terminal, start, end, [], placed))
+        placed.start, placed.end = start, end = start + self.offset, end + self.offset
+        if terminal == OPERATION:
+            operation = WholeOperation("operation", start, end, [])
+            operation.text = token
+            self.nodes.append(operation)
+        else:
+            self.nodes.append(Node(terminal, start, end, [], placed))
         return placed
 
     def reduce(self, name: str, size: int) -> None:
         """The last `size` phrases make one. Those of rules that begin with `_` give way to their children."""
+        if name == PLAIN_OPERATION:  # a node has it already
+            return
         children: list[Node] = []
         for node in self.nodes[-size:]:
             if node.token is not None or node.name[0] != "_":
@@ -109,9 +141,11 @@ class Trace:
 class _Lexicon:
     """The terminals as one regular expression, and what its groups and words stand for."""
 
-    def __init__(self, grammar: Grammar, fast: bool) -> None:
+    def __init__(self, grammar: Grammar, fast: bool, whole: bool) -> None:
         self.grammar = grammar
-        self.terminals = [terminal for terminal in grammar.terminals if fast or not terminal.fast]
+        coarse = {terminal.name for terminal in grammar.terminals if terminal.fast}
+        left_out = set() if fast else coarse - {OPERATION} if whole else coarse
+        self.terminals = [terminal for terminal in grammar.terminals if terminal.name not in left_out]
         self.words: dict[str, str] = {}
         groups: list[tuple[str, str]] = []
         literals: list[str] = []
@@ -143,20 +177,30 @@ def _words(terminal: Terminal) -> list[str]:
     return alternatives[1].split("|") if alternatives else []
 
 
-@lru_cache(maxsize=2)
-def _lexicon(fast: bool) -> _Lexicon:
-    return _Lexicon(load_grammar(), fast)
+@lru_cache(maxsize=3)
+def _lexicon(fast: bool, whole: bool = False) -> _Lexicon:
+    return _Lexicon(load_grammar(), fast, whole)
+
+
+def fine_tokens(text: str, start: int) -> Iterator[tuple[str, str, int]]:
+    """The tokens from a place on, none of them coarse: terminal, text and place. At the end the terminal is `$END`."""
+    lexicon = _lexicon(False)
+    for match in lexicon.pattern.finditer(text, start):
+        kind = match.lastindex
+        assert kind is not None
+        yield lexicon.names[kind], match[kind], match.start(kind)
 
 
 class Driver:
     """Parses MIL text for one `lark.Transformer`: `callbacks` has a method for each rule, which takes the children.
 
-    Without callbacks there are no values, only the tree of a Trace.
+    Without callbacks there are no values, only the tree of a Trace. The grammar's coarse tokens are read if `fast`, and
+    plain operations as one of them if `whole`.
     """
 
-    def __init__(self, callbacks: Any = None, *, fast: bool = True) -> None:
+    def __init__(self, callbacks: Any = None, *, fast: bool = True, whole: bool = False) -> None:
         self._grammar = load_grammar()
-        self._lexicon = _lexicon(fast)
+        self._lexicon = _lexicon(fast, whole)
         self._terminals = {terminal.name for terminal in self._grammar.terminals}
         self._reductions = reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
         self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]
@@ -268,7 +312,8 @@ class Driver:
         pattern, names = self._lexicon.contextual(self._number[id(states[-1])])
         match = pattern.match(text, start)
         if match is None:
-            raise SyntaxFailure(start, end, self._expected(states))
+            _, token, at = next(fine_tokens(text, start))
+            raise SyntaxFailure(start, at + len(token), self._expected(states))
         assert match.lastindex is not None
         return names[match.lastindex - 1], match[0]
 
@@ -288,6 +333,35 @@ class Driver:
             del stack[-size:]
             stack.append(stack[-1][origin])
         return action is not None or (terminal == "$END" and stack[-1] is self._accepting)
+
+
+_BEFORE_OPERATION = "program(1.0){func f(){"
+
+
+def read_operation(driver: Driver, text: str, trace: Trace) -> Any:
+    """The value of an operation that is read by itself, from the trace's offset on in a longer text.
+
+    Its phrases are then in the first node of the trace. Raises SyntaxFailure, and what a callback raises.
+    """
+    stack = driver.stack()
+    _run_out(driver, _BEFORE_OPERATION, None, stack)
+    _run_out(driver, f"{text}}}", trace, stack)
+    return stack[1][-2][0]
+
+
+def _run_out(driver: Driver, text: str, trace: Trace | None, stack: Stack) -> None:
+    """Read a text up to its end, which is not that of a program. Raises SyntaxFailure anywhere before."""
+    try:
+        driver.run(text, trace, stack)
+    except SyntaxFailure as failure:
+        if failure.start < len(text):
+            offset = trace.offset if trace else 0
+            raise SyntaxFailure(failure.start + offset, failure.end + offset, failure.expected) from None
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> Driver:
+    return Driver(fast=False)
 
 
 def children_of(plan: list[int | None], values: list[Any]) -> list[Any]:

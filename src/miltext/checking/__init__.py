@@ -72,7 +72,7 @@ def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
     if program is None:
         return _check_broken(text)
     findings = [*verify(program, dialect_of(text)), *said]
-    return located(findings, parse_tree(text).root) if findings else []
+    return located(findings, parse_tree(text, whole=True).root) if findings else []
 
 
 def _check_broken(text: str) -> list[Diagnostic]:
@@ -108,4 +108,4 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
         return Checked(error.diagnostics, None)
     from miltext.parser import parse_tree
 
-    return Checked(located(findings, parse_tree(text).root), text)
+    return Checked(located(findings, parse_tree(text, whole=True).root), text)
