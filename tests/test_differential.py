@@ -20,7 +20,7 @@ from miltext.grammar import lark_parser
 from miltext.lowering import Lowering, Refused
 from miltext.parser import parse_tree
 from miltext.proto import Program
-from miltext.syntax import Driver, SyntaxFailure
+from miltext.syntax import Driver, Node, SyntaxFailure
 
 LARK = lark_parser(transformer=Lowering())
 FAST = Driver(Lowering())
@@ -79,6 +79,23 @@ def test_golden_of_an_error(path: Path) -> None:
 @given(st.one_of(any_programs, realistic.programs()), st.sampled_from(["1.0", "1.3"]))
 def test_generated(program: Any, dialect: str) -> None:
     assert check(to_text(program, dialect=dialect))
+
+
+# ---- a tree whose operations are read when they are asked for
+
+
+def told(node: Node) -> tuple[Any, ...]:
+    return node.name, node.span, node.token, [told(child) for child in node.children]
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "handwritten/*.mil")], ids=str
+)
+def test_a_tree_is_the_same_whether_operations_are_read_at_once_or_when_asked_for(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lazy, whole = parse_tree(text, whole=True), parse_tree(text)
+    assert told(lazy.root) == told(whole.root)
+    assert lazy.comments == whole.comments
 
 
 # ---- operations that the fast path reads as one token, or hardly does not

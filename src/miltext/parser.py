@@ -66,7 +66,7 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None) 
         except FAILURES as failure:
             raise ParseError([diagnose(text, failure, lowering)], text=text, path=path) from None
         if deep and (step := too_deep(wire)) is not None:
-            span = find(parse_tree(text).root, step).span
+            span = find(parse_tree(text, whole=True).root, step).span
             raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
     return wire  # type: ignore[no-any-return]
 

@@ -64,7 +64,7 @@ def _named(text: str, found: Diagnostic) -> Diagnostic:
     if found.code not in WAYS_OUT or found.span is None:
         return found
     notes = [Note(WAYS_OUT[found.code])]
-    around = enclosing(parse_tree(text).root, found.span.start)
+    around = enclosing(parse_tree(text, whole=True).root, found.span.start)
     if around and around.outputs:
         notes.insert(0, Note(f"in the operation `{around.type}` that makes `{', '.join(around.outputs)}`"))
     return Diagnostic(found.severity, found.code, found.message, found.span, tuple(notes))

@@ -42,7 +42,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     if numbers is None:
         raise click.UsageError("name a place as LINE or LINE:COL")
     text = _text(loaded)
-    root = parse_tree(text, loaded.name).root
+    root = parse_tree(text, loaded.name, whole=True).root
     try:
         line = int(numbers[1])
         if numbers[2]:
