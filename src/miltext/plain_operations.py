@@ -217,7 +217,7 @@ class PlainOperations:
             if wire[key : key + 16] == _STRINGS.get(at - key - 16):
                 string = wire[key + 16 : at]
                 name = names.get(string)  # mostly, that of the operation's output
-                text = self._string(string) if name is None or name[0] == "$" else f'"{name}"'
+                text = quote(string.decode()) if name is None or name[0] == "$" else f'"{name}"'
                 texts.append(f"{keys[wire[start:key]]} = {string_start}{text})")
             elif at - key > SHORT or wire[key + 4 + wire[key + 3]] == _BLOB:
                 texts.append(f"{keys[wire[start:key]]} = {self._blob(wire, key, at)}")
@@ -226,9 +226,6 @@ class PlainOperations:
         if len(texts) > 1:
             texts.sort()
         return f"[{', '.join(texts)}]"
-
-    def _string(self, wire: bytes) -> str:
-        return quote(wire.decode())
 
     def _blob(self, wire: bytes, at: int, end: int) -> str:
         """The value of an attribute, between two places, if it is a blob."""
@@ -239,9 +236,8 @@ class PlainOperations:
         number = path + size
         offset, _ = read_varint(wire, number + 1)
         name, kind = wire[path:number], wire[value:blob]
-        if wire[at:end] != sized(
-            ENTRY_VALUE, kind + sized(BLOB_FILE, sized(FILE_NAME, name) + OFFSET + varint(offset))
-        ):
+        file = sized(FILE_NAME, name) + OFFSET + varint(offset)
+        if wire[at:end] != sized(ENTRY_VALUE, kind + sized(BLOB_FILE, file)):
             raise _NotPlain
         return f"{self._types[kind]}({self._paths[name]}{offset})))"
 
