@@ -290,6 +290,8 @@ def _pack_codes(codes: bytes, bits: int) -> bytes:
     """Codes of `bits` bits from a byte each to side by side: written as one binary number, the last code first."""
     if bits == 8:
         return codes
+    if 8 % bits == 0:
+        return _pack_columns(codes, bits)
     digits = list(_digits(bits))
     packed = bytearray()
     for start in range(0, len(codes), _CHUNK):
@@ -304,6 +306,28 @@ def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
         return chunk
     if bits > 8:
         return struct.unpack(f"<{len(chunk) * 8 // bits}{_LETTERS[bits]}", chunk)
+    if 8 % bits == 0:
+        return _unpack_columns(chunk, bits)[:most]
     text = f"{int.from_bytes(chunk, 'little'):0{8 * len(chunk)}b}"
     first = max(len(text) % bits, len(text) - most * bits)
     return map(_digits(bits).__getitem__, [text[end - bits : end] for end in range(len(text), first, -bits)])
+
+
+# Codes of 1, 2 or 4 bits fill bytes evenly: the first of each byte, the second of each, and so on are columns, which
+# long integers shift and mask as one.
+
+
+def _pack_columns(codes: bytes, bits: int) -> bytes:
+    count = 8 // bits
+    codes += bytes(-len(codes) % count)
+    columns = [int.from_bytes(codes[nth::count], "little") << bits * nth for nth in range(count)]
+    return sum(columns).to_bytes(len(codes) // count, "little")
+
+
+def _unpack_columns(packed: bytes, bits: int) -> bytes:
+    count, size = 8 // bits, len(packed)
+    number, mask = int.from_bytes(packed, "little"), int.from_bytes(bytes([(1 << bits) - 1]) * size, "little")
+    codes = bytearray(size * count)
+    for nth in range(count):
+        codes[nth::count] = (number >> bits * nth & mask).to_bytes(size, "little")
+    return bytes(codes)
