@@ -191,6 +191,15 @@ def test_suggestions_take_no_more_than_a_moment() -> None:
     assert time.perf_counter() - start < 10
 
 
+def test_inputs_of_another_operation_are_told_of_together() -> None:
+    text = TEXT.replace("tanh(x = hiden)", "relu(pad = hidden, strides = hidden, x = hidden)").replace(
+        "[3, 2]", "[2, 3]"
+    )
+    [found] = miltext.check(text)
+    assert (found.code, found.message) == ("MIL504", "`relu` has no parameter `pad`; it takes `x`")
+    assert [note.message for note in found.notes] == ["nor `strides`"]
+
+
 def test_windows_line_ends_do_not_show() -> None:
     assert report(TEXT.replace("\n", "\r\n"), "a.mil") == report(TEXT, "a.mil")
     assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")

@@ -15,27 +15,12 @@ from miltext.collector import collector_paused
 from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, Path, too_deep
 from miltext.diagnostics import Diagnostic, error
-from miltext.dtypes import BY_NAME
+from miltext.landmarks import Landmarks, names_in, opset_in
 from miltext.mending import Mending, operation_of
-from miltext.names import DRAFT, RESERVED
 from miltext.parser import described
 from miltext.places import Enter, find, places
 from miltext.proto import Program
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of, fine_tokens
-
-_NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*")'
-_TYPE = rf"(?:(?:tensor|list|tuple|dict|state)\s*<[^;(){{}}=]*>|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
-_OPSET = re.compile(r"<\s*([A-Za-z_][A-Za-z0-9_]*)\s*>")
-_FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
-_OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
-_DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
-_BLOCK_END = re.compile(r"\}\s*->")
-_BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
-_OUR_BLOCK = re.compile(r"\{\s*\$")
-_BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
-_OUTPUTS = re.compile(r"\s*(?:->)?\s*\([^(){};]*\)?")
-_DEFINED = re.compile(r"[^=(;]*")
-
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
 
 PATIENCE = 4
 """How many failures in a row may be no further in the text than one before: mending that leads nowhere ends."""
@@ -89,6 +74,7 @@ class _Reading(Driver):
         self.mending = Mending(text, self.trace)
         self.diagnostics: list[Diagnostic] = []
         self.passed: list[int] = []
+        self.marks = Landmarks(text)
         super().__init__(self.mending, fast=False, whole=True)
         self.states, self.values = self.stack()
 
@@ -157,7 +143,7 @@ class _Reading(Driver):
         """A failure where an operation begins, or in one that is not finished."""
         begun = self.trace.nodes[anchor:]
         head = begun[0].start if begun else start
-        if _FUNCTION.match(self.text, head) and self.begins_line(head):
+        if self.marks.begins_function(head) and self.marks.begins_line(head):
             self.close_blocks()
             return head
         if begun and self.lacks_semicolon(start):
@@ -193,11 +179,11 @@ class _Reading(Driver):
         depth = 0
         for token, at, opens_block in self.tokens(start, begun):
             if depth == 0 and token in (";", "}"):
-                if self.ends(at, token):
+                if self.marks.ends(at):
                     return at + (token == ";")
                 continue
             depth += opens_block - (token == "}")
-            if depth == 0 and (begun or at > start) and self.begins_line(at) and self.begins(at):
+            if depth == 0 and (begun or at > start) and self.marks.begins_line(at) and self.marks.begins(at):
                 return at
         return None
 
@@ -207,10 +193,10 @@ class _Reading(Driver):
             self.feed(";", self.trace.nodes[-1].end)
             return start
         closing, *outputs = self.trace.nodes[anchor:]
-        if not outputs and _OPERATION.match(self.text, start):
+        if not outputs and self.marks.begins_operation(start):
             self.cut(anchor)
             return start
-        if not outputs and _BLOCK_END.match(self.text, start):
+        if not outputs and self.marks.ends_block(start):
             return start + 1
         self.passed.append(closing.start)
         self.cut(anchor + 1)
@@ -218,10 +204,10 @@ class _Reading(Driver):
         if is_inputs:  # what was read as the block's outputs are the next one's inputs
             self.feed("-> ( )", closing.end)
             return outputs[1].start
-        written = _OUTPUTS.match(self.text, closing.end)
-        if written and written.end() > start:
+        written = self.marks.outputs_end(closing.end)
+        if written > start:
             self.feed("-> ( )", closing.end)
-            return written.end()
+            return written
         return self.pass_closing(start, not outputs)
 
     def pass_closing(self, start: int, arrow: bool) -> int | None:
@@ -229,7 +215,7 @@ class _Reading(Driver):
         for token, at, _ in self.tokens(start):
             if token == "->" and arrow:
                 return at
-            if token in (";", "{", "}") or _FUNCTION.match(self.text, at):
+            if token in (";", "{", "}") or self.marks.begins_function(at):
                 self.feed("-> ( )" if token == ";" else "-> ( ) ;", at)
                 return at
         return None
@@ -237,22 +223,22 @@ class _Reading(Driver):
     def mend_head(self, start: int, anchor: int, words: str) -> int | None:
         """A failure before the first block of the program, or where a function begins, up to its block."""
         begun = self.trace.nodes[anchor:]
-        inside = _OPERATION if anchor else _FUNCTION
-        if begun and inside.match(self.text, start) and self._takes(self.states, "LBRACE"):
+        begins_inside = self.marks.begins_operation if anchor else self.marks.begins_function
+        if begun and begins_inside(start) and self._takes(self.states, "LBRACE"):
             self.feed("{", start)
             return start
         for token, at, opens_block in self.tokens(start, begun):
             if token == "{" and opens_block:
                 return self.feed_head(anchor, words, start, at)
-            if anchor and begun and _DEFINITION.match(self.text, at) and self.begins_line(at):
+            if anchor and begun and self.marks.begins_definition(at) and self.marks.begins_line(at):
                 self.feed_head(anchor, words, start, at)
                 self.feed("{", at)
                 return at
-            if token == "}" and anchor and not _BLOCK_END.match(self.text, at):
+            if token == "}" and anchor and not self.marks.ends_block(at):
                 self.passed.append(start)
                 self.cut(anchor)
                 return at
-            if _FUNCTION.match(self.text, at) and (begun or at > start):
+            if self.marks.begins_function(at) and (begun or at > start):
                 self.cut(anchor)
                 self.feed("" if anchor else f"{words} {{", at)
                 return at
@@ -283,11 +269,11 @@ class _Reading(Driver):
         if "FUNC" not in known:
             self.feed("func", head)
         if "NAME" not in known:
-            self.read_token("NAME", [f"at_{head}", *_names(title.partition("<")[0])][-1], head)
+            self.read_token("NAME", [f"at_{head}", *names_in(title.partition("<")[0])][-1], head)
         if "parameters" not in known:
-            if "opset" not in known and (opset := _OPSET.search(title)):
-                self.feed(f"< {opset[1]} >", head)
-            self.feed(f"( {' , '.join(f'$absent {name}' for name in _names(inputs) if name[0] != '$')} )", head)
+            if "opset" not in known and (opset := opset_in(title)):
+                self.feed(f"< {opset} >", head)
+            self.feed(f"( {' , '.join(f'$absent {name}' for name in names_in(inputs) if name[0] != '$')} )", head)
 
     # ---- the stack
 
@@ -355,57 +341,18 @@ class _Reading(Driver):
         self.settle("$END")
         return self.values[0]
 
+    def lacks_semicolon(self, at: int) -> bool:
+        """Whether a `;` is all that is missing before a place."""
+        return self._takes(self.states, "SEMICOLON") and (self.marks.begins_line(at) or self.text.startswith("}", at))
+
+    def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
+        """The tokens from a place on, as Landmarks has them: braces among the phrases that are begun are open."""
+        return self.marks.tokens(start, sum(node.token == "{" for node in begun))
+
     def settle(self, terminal: str) -> None:
         """Finish the phrases that end before a terminal."""
         while isinstance(action := self.states[-1].get(terminal), tuple):
             self.reduce(*action)
-
-    # ---- the text
-
-    def begins_line(self, at: int) -> bool:
-        """Whether only white space stands before a place on its line."""
-        return not self.text[self.text.rfind("\n", 0, at) + 1 : at].strip()
-
-    def begins(self, at: int) -> bool:
-        """Whether an operation or a function seems to begin at a place."""
-        return bool(_OPERATION.match(self.text, at) or _FUNCTION.match(self.text, at))
-
-    def opens_block(self, at: int, before: str) -> bool:
-        """Whether a block begins at a place, and no pair of a dictionary; `before` is the token there."""
-        if _BLOCK.match(self.text, at):
-            return True
-        return before not in _BEFORE_PAIRS and _OUR_BLOCK.match(self.text, at) is not None
-
-    def lacks_semicolon(self, at: int) -> bool:
-        """Whether a `;` is all that is missing before a place."""
-        return self._takes(self.states, "SEMICOLON") and (self.begins_line(at) or self.text.startswith("}", at))
-
-    def ends(self, at: int, token: str) -> bool:
-        """Whether a `;` or `}` is the end that it seems to be, by what stands round it, and not a slip of its own."""
-        if token == "}":
-            return self.begins_line(at) or _BLOCK_END.match(self.text, at) is not None
-        following = re.compile(r";[ \t]*(?:\r?\n|//|/\*|}|$)").match(self.text, at)
-        return following is not None or self.begins(len(self.text) - len(self.text[at + 1 :].lstrip()))
-
-    def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """The tokens from a place on; with each where it begins, and whether it opens a block.
-
-        Comments are left out, and the braces of dictionaries; those among the phrases that are begun are still open.
-        """
-        before, dictionaries = self.text[:start].rstrip()[-1:], sum(node.token == "{" for node in begun)
-        for name, token, at in fine_tokens(self.text, start):
-            opens_block = self.opens_block(at, before)
-            if name == "$END":
-                return
-            if name == "COMMENT":
-                continue
-            before = token
-            if token == ";":
-                dictionaries = 0
-            elif (token == "{" and not opens_block) or (token == "}" and dictionaries):
-                dictionaries += 1 if token == "{" else -1
-                continue
-            yield token, at, opens_block
 
 
 def _defined(begun: list[Node], text: str) -> list[str]:
@@ -413,9 +360,4 @@ def _defined(begun: list[Node], text: str) -> list[str]:
     for node in begun:
         if node.name == "results":
             return [child.children[-1].token or "" for child in node.children if child.children]
-    return _names(_DEFINED.match(text)[0]) if "=" in text else []  # type: ignore[index]  # it matches any text
-
-
-def _names(text: str) -> list[str]:
-    names = re.findall(_NAME, text)
-    return list(dict.fromkeys(name for name in names if name not in RESERVED))
+    return names_in(re.split("[=(;]", text, maxsplit=1)[0]) if "=" in text else []

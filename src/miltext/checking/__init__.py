@@ -36,7 +36,7 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
 def examine(subject: str | Message | Model, *, with_coremltools: bool = False) -> Checked:
     """What `check` finds, with the text that it speaks of; of a model, if asked, what coremltools' loader says too.
 
-    Raises ModelError as `check` does, and MIL480 or MIL481 where coremltools is not there or cannot be asked.
+    Raises ModelError as `check` does, and MIL480 where coremltools is not there.
     """
     from miltext.collector import collector_paused
     from miltext.models import Model

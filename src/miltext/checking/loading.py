@@ -11,33 +11,49 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
 from miltext.depth import Key, Path
+from miltext.literals import shown
 
 if TYPE_CHECKING:
     from miltext.models import Model
     from miltext.proto import Block, Operation, Program
+
+NOT_INSTALLED = "MIL480"
+
+LONG = 300
+"""From how many characters on what it says is cut."""
 
 OPERATION = "op_spec"
 """What the loader calls the operation that it is loading, in the functions that do."""
 
 
 def loader_findings(model: Model) -> list[Finding]:
-    """The complaint of coremltools' loader about a model's program, if it has one.
+    """The complaint of coremltools' loader about a model's program, if it has one, or why it cannot be asked.
 
-    Raises ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder.
+    Raises ModelError: MIL480 without coremltools; and what asking for the program raises.
     """
     from miltext.coreml import to_pymil
     from miltext.diagnostics import ModelError
 
+    program = model.program
     try:
         to_pymil(model)
-    except ModelError:
-        raise
+    except ModelError as refused:
+        reason = refused.diagnostics[0]
+        if reason.code == NOT_INSTALLED:
+            raise
+        return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
     except Exception as failure:  # noqa: BLE001  # whatever the loader runs into is what it says
-        said = " ".join(str(failure).split()) or type(failure).__name__
         operation = _loaded(failure.__traceback__)
-        path = (*_path(model.program, operation), "type") if operation else ()
-        return [Finding(path, "MIL801", f"coremltools does not load this: {said}", severity="warning")]
+        path = (*_path(program, operation), "type") if operation else ()
+        return [Finding(path, "MIL801", f"coremltools does not load this: {_said(failure)}", severity="warning")]
     return []
+
+
+def _said(failure: Exception) -> str:
+    """What an exception says; of one that says no more than a key, its name too."""
+    first = failure.args[0] if failure.args else ""
+    said = " ".join((first if isinstance(first, str) else str(failure)).split())
+    return shown(said, LONG) if " " in said else f"{type(failure).__name__}: {shown(said, LONG)}".rstrip(": ")
 
 
 def _loaded(trace: TracebackType | None) -> Operation | None:

@@ -99,9 +99,8 @@ class _Call:
 
     def parameters(self, known: Signature) -> Iterator[Finding]:
         missing = [name for name in known.parameters if name not in self.operands]
-        for name in () if known.open else sorted(self.operation.inputs):
-            if name not in known.parameters:
-                yield from self.unlisted(name, known, missing)
+        if not known.open and (strange := [name for name in self.operation.inputs if name not in known.parameters]):
+            yield from self.unlisted(sorted(strange), known, missing)
         required = _required(known, missing)
         if required:
             lacks = listed(required, "and")
@@ -110,19 +109,37 @@ class _Call:
             if name in self.operands:
                 yield from self.bound(parameter, self.operands[name])
 
-    def unlisted(self, name: str, known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """An input that the signature does not have; the parameter that it was meant to be leaves `missing`."""
-        path = (*self.path, "inputs", Key(name), "key")
-        since = first_opset(known.name, lambda version: name in version.parameters)
-        if since is not None:
-            yield from self.later(path, f"`{name}` of `{known.name}` came with {since}", known.name, name)
-            return
-        required = _required(known, missing)
-        near = nearest(name, missing) or (required[0] if len(required) == 1 else None)
-        if near is not None:
-            missing.remove(near)
+    def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
+        """Inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
+
+        Those that are like none are told of together: most likely another operation was meant.
+        """
+        strange: list[str] = []
+        for name in names:
+            since = _first_with(known.name, name)
+            near = nearest(name, missing)
+            if since is not None:
+                what = f"{self.named(name)} came with {since}"
+                yield from self.later((*self.argument(name), "key"), what, known.name, name)
+            elif near is not None:
+                missing.remove(near)
+                yield self.stranger([name], known, near)
+            else:
+                strange.append(name)
+        if strange:
+            required = _required(known, missing) if len(names) == 1 else []
+            near = required[0] if len(required) == 1 else None
+            if near is not None:
+                missing.remove(near)
+            yield self.stranger(strange, known, near)
+
+    def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
+        """Inputs that were meant to be `near`, or who knows what."""
+        first, *others = [(name, (*self.argument(name), "key")) for name in names]
         hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
-        yield Finding(path, "MIL504", f"`{known.name}` has no parameter {named(name)}{hint}", suggestion=near)
+        message = f"`{known.name}` has no parameter {named(first[0])}{hint}"
+        remarks = tuple(Remark(f"nor {named(name)}", path) for name, path in others)
+        return Finding(first[1], "MIL504", message, remarks, near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
@@ -203,6 +220,11 @@ class _Call:
 @functools.lru_cache(maxsize=1 << 8)
 def _nearest_operation(name: str) -> str | None:
     return nearest(name, all_names())
+
+
+def _first_with(op_type: str, parameter: str) -> str | None:
+    """The opset in which an operation has a parameter first."""
+    return first_opset(op_type, lambda version: parameter in version.parameters)
 
 
 def _required(known: Signature, names: Sequence[str]) -> list[str]:

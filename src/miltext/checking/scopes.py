@@ -33,7 +33,8 @@ def name_findings(program: Program) -> Iterator[Finding]:
     yield from _keys(program.attributes, ("attributes",))
     for name, function in program.functions.items():
         path = ("functions", Key(name))
-        yield from _identifier(name, (*path, "key"))
+        if _is_odd(name):
+            yield _no_identifier(name, (*path, "key"))
         yield from _function(function, path)
 
 
@@ -63,15 +64,19 @@ def _opsets(function: Function, path: Path) -> Iterator[Finding]:
 
 def _keys(names: Iterable[str], path: Path) -> Iterator[Finding]:
     for name in names:
-        if name_text(name)[0] == "$":
-            yield from _identifier(name, (*path, Key(name), "key"))
+        if _is_odd(name):
+            yield _no_identifier(name, (*path, Key(name), "key"))
 
 
-def _identifier(name: str, path: Path) -> Iterator[Finding]:
-    if name_text(name)[0] == "$":
-        letters = "is no identifier: those are letters, digits, `_` and `@`, and begin with no digit or `@`"
-        why = "is a reserved word" if name in RESERVED else letters
-        yield Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
+def _is_odd(name: str) -> bool:
+    """Whether a name is no identifier, so that the text has to quote it."""
+    return name_text(name)[0] == "$"
+
+
+def _no_identifier(name: str, path: Path) -> Finding:
+    letters = "is no identifier: those are letters, digits, `_` and `@`, and begin with no digit or `@`"
+    why = "is a reserved word" if name in RESERVED else letters
+    return Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
 
 
 def _define(value: NamedValueType, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
@@ -79,8 +84,8 @@ def _define(value: NamedValueType, place: Definition, own: Scope, outer: Scope) 
     name = value.name
     if name in own or name in outer:
         yield _defined_again(name, place, own, outer)
-    if name_text(name)[0] == "$":
-        yield from _identifier(name, (*_path(place), "name"))
+    if _is_odd(name):
+        yield _no_identifier(name, (*_path(place), "name"))
     own.setdefault(name, place)
 
 
@@ -122,8 +127,8 @@ class _Specialization:
                 yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
 
     def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
-        if name_text(operation.type)[0] == "$":
-            yield from _identifier(operation.type, (*path, "type"))
+        if _is_odd(operation.type):
+            yield _no_identifier(operation.type, (*path, "type"))
         yield from _keys(operation.attributes, (*path, "attributes"))
         yield from self.inputs(operation, own, outer, path)
         for index, block in enumerate(operation.blocks):
@@ -133,8 +138,8 @@ class _Specialization:
 
     def inputs(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
         for key in sorted(operation.inputs):
-            if name_text(key)[0] == "$":
-                yield from _identifier(key, (*path, "inputs", Key(key), "key"))
+            if _is_odd(key):
+                yield _no_identifier(key, (*path, "inputs", Key(key), "key"))
             for index, binding in enumerate(operation.inputs[key].arguments):
                 name = binding.name
                 if name and name not in own and name not in outer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,8 @@ def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
     """
     if not paths:
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
+    if loader:
+        logging.getLogger("coremltools").setLevel(logging.ERROR)  # it tells of frameworks that only macOS has
     reports: list[Report] = []
     for name in _names(paths):
         for report in _reports(name, loader):
