@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from miltext.building.build import build
     from miltext.checking import check
+    from miltext.completing import infer_draft
     from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
     from miltext.diffing import Difference, diff
-    from miltext.drafts import infer_draft
     from miltext.formatter import format_text
     from miltext.inference import infer_types
     from miltext.models import Model, load
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "building.build": ("build",),
     "checking": ("check",),
+    "completing": ("infer_draft",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
-    "drafts": ("infer_draft",),
     "formatter": ("format_text",),
     "inference": ("infer_types",),
     "models": ("Model", "load"),

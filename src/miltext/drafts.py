@@ -6,7 +6,6 @@ beside it decide. What type an output has follows by the rules of `miltext.infer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted, named
@@ -18,10 +17,10 @@ from miltext.inference import Inference, is_known, spelled, write_type
 from miltext.inference.program import Scope, Walk
 from miltext.literal_types import Undecided, literal_type
 from miltext.parser import parse
-from miltext.recovery import Recovered, recover
 from miltext.signatures import signature
 
 if TYPE_CHECKING:
+    from miltext.recovery import Recovered
     from miltext.proto import NamedValueType, Operation, Value
 
 _BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
@@ -39,34 +38,6 @@ class Filled(NamedTuple):
     diagnostics: list[Diagnostic]
     stuck: list[Diagnostic]
     open: set[Path]
-
-
-def infer_draft(text: str, *, path: str | None = None) -> str:
-    """The canonical MIL text of a draft, with the types that it leaves out; comments and numbers stay as they are.
-
-    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raises ParseError with all
-    that keeps the text from being a Program, what cannot be inferred included.
-    """
-    from miltext.checking import check
-    from miltext.formatter import format_text
-
-    read = recover(text)
-    filled = fill(text, read)
-    if read.diagnostics or filled.diagnostics or filled.open:
-        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
-        raise ParseError(found, text=text, path=path)
-    complete = "".join(_edited(text, filled.edits))
-    parse(complete, path=path)
-    return format_text(complete, path=path)
-
-
-def _edited(text: str, edits: dict[Span, str]) -> Iterator[str]:
-    end = 0
-    for span in sorted(edits, key=lambda span: span.start):
-        yield text[end : span.start]
-        yield edits[span]
-        end = span.end
-    yield text[end:]
 
 
 def fill(text: str, read: Recovered) -> Filled:

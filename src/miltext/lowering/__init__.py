@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from lark import Transformer
 
@@ -88,6 +88,13 @@ def opset_bytes(token: str) -> bytes:
     return proto.encode() if proto else name_bytes(token)
 
 
+class Opset(NamedTuple):
+    """An opset as the text and as the proto has it."""
+
+    token: str
+    wire: bytes
+
+
 class Lowering(Transformer):  # type: ignore[type-arg]
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
 
@@ -118,16 +125,15 @@ class Lowering(Transformer):  # type: ignore[type-arg]
     def function(self, children: list[Any]) -> tuple[str, bytes, bytes]:
         """`func main<ios18>(...) [a = v] { ... } -> (y);` -> its name and Function"""
         _, name, opset, inputs, attributes, bodies, _ = children
-        opset = opset or b""
-        keyed = [(opset if key is None else key, body) for key, body in bodies]
-        blocks = unique(((key.decode(), key, body) for key, body in keyed), "a block")
-        own = repeated(FUNCTION_INPUTS, inputs), sized(FUNCTION_OPSET, opset) if opset else b""
+        own_opset = opset or Opset("", b"")
+        blocks = unique(((*(opset or own_opset), body) for opset, body in bodies), "a block")
+        own = repeated(FUNCTION_INPUTS, inputs), sized(FUNCTION_OPSET, own_opset.wire) if own_opset.wire else b""
         maps = *entries(FUNCTION_ATTRIBUTES, attributes), *entries(FUNCTION_BLOCKS, blocks)
         return name, name_bytes(name), b"".join([*own, *maps])
 
-    def opset(self, children: list[Any]) -> bytes:
+    def opset(self, children: list[Any]) -> Opset:
         """`<ios18>`"""
-        return opset_bytes(children[1])
+        return Opset(children[1], opset_bytes(children[1]))
 
     operation_opset = opset
 
@@ -141,14 +147,14 @@ class Lowering(Transformer):  # type: ignore[type-arg]
         name: str = children[1]
         return sized(NAME, name_bytes(name)) + value_type.field
 
-    def bodies(self, children: list[Any]) -> list[tuple[bytes | None, bytes]]:
+    def bodies(self, children: list[Any]) -> list[tuple[Opset | None, bytes]]:
         """The function's blocks, each with its opset, None for the function's own."""
         bodies = [child for child in children if child != "$none"]
         if len(bodies) != len(children) and bodies:
             raise Refused("MIL103", "`$none` says that a function has no block; here are some", 0)
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]
 
-    def specialization(self, children: list[Any]) -> tuple[bytes, bytes]:
+    def specialization(self, children: list[Any]) -> tuple[Opset, bytes]:
         """`$block<ios17>(...) { ... } -> (y)`"""
         _, opset, inputs, block = children
         return opset, repeated(BLOCK_INPUTS, inputs or ()) + block
