@@ -20,8 +20,8 @@ from miltext.parser import parse
 from miltext.signatures import signature
 
 if TYPE_CHECKING:
-    from miltext.recovery import Recovered
     from miltext.proto import NamedValueType, Operation, Value
+    from miltext.recovery import Recovered
 
 _BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
 """A program round a value, to have that lowered."""
