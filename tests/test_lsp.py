@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -582,6 +583,16 @@ async def test_everything_is_answered_about_a_text_of_the_corpus(client: Languag
 
 
 # ---- sessions of their own
+
+
+async def test_the_page_lists_what_is_served() -> None:
+    from miltext.lsp.requests import REQUESTS
+
+    page = (ROOT / "docs" / "language-server.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {method for row in rows for method in re.findall(r"`(.+?)`", row)}
+    others = {lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, lsp.COMPLETION_ITEM_RESOLVE}
+    assert listed - others == {request.method for request in REQUESTS}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])

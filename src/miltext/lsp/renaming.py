@@ -1,6 +1,7 @@
 """Renaming: every place of one value or function, and nothing else.
 
-The edits are tried before they are sent: in the text that they make, every name must mean what it meant before.
+The edits are tried before they are sent: in the text that they make, every name must mean what it meant before, if it
+meant anything.
 """
 
 from __future__ import annotations
@@ -104,8 +105,10 @@ def _require_same_meaning(view: View, edits: list[Edit], value: Value, new: str)
     text = view.text
     for start, end, replacement in reversed(edits):
         text = text[:start] + replacement + text[end:]
-    after = read_whole(text)
-    if after is None or _meaning(after.scopes) != _meaning(view.scopes):
+    after, meant = read_whole(text), _meaning(view.scopes)
+    found = _meaning(after.scopes) if after else []
+    same = len(found) == len(meant) and all(old in (None, now) for old, now in zip(meant, found, strict=True))
+    if not same:
         raise refusal(f"with `{new}` in place of `{value.name.text}`, names would not mean what they do now")
 
 
