@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')
 _IN_BLOCK, _IN_PROGRAM = "program(1.3){func f(){ ", "program(1.3){ "
+LONGEST = 1000
+"""How long a word may be to be completed."""
+
 _STATEMENT = re.compile(r"[;{}]")
 _ARGUMENTS = ("argument", "single_argument")
 
@@ -79,7 +82,7 @@ class Context(NamedTuple):
 def context_at(view: View, offset: int) -> Context:
     """What may come at an offset of the document."""
     text = view.document.text
-    word = _WORD.search(text, max(0, text.rfind("\n", 0, offset)), offset)
+    word = _WORD.search(text, max(0, text.rfind("\n", 0, offset), offset - LONGEST), offset)
     start = word.start() if word else offset
     place = view.shift.to_old(start) if view.shift else start
     scope = view.scopes.scope_at(place)
@@ -125,7 +128,7 @@ def _open(text: str) -> tuple[list[Node], list[str]] | None:
     except SyntaxFailure as failure:
         if failure.start < len(text):
             return None
-        in_comment = any(span.end == len(text) for span in kept.comments)
+        in_comment = any(span.end == len(text) and text.startswith("//", span.start) for span in kept.comments)
         return ([], []) if in_comment else (list(_without_lists(kept.nodes)), failure.expected)
     except NestingFailure:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from miltext.collector import collector_paused
-from miltext.lsp.trees import AROUND, fine, first
+from miltext.lsp.trees import AROUND, SHORT, fine, first
 from miltext.places import name_of
 from miltext.signatures import first_opset
 from miltext.vocabulary import keywords
@@ -175,9 +175,17 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
                 todo.append(child)
 
 
-@lru_cache(maxsize=1 << 13)
 def _inside(name: str, token: str) -> tuple[Token, ...]:
     """The tokens of a plain phrase, from its beginning."""
+    return _inside_short(name, token) if len(token) < SHORT else _inside_any(name, token)
+
+
+@lru_cache(maxsize=1 << 13)
+def _inside_short(name: str, token: str) -> tuple[Token, ...]:
+    return _inside_any(name, token)
+
+
+def _inside_any(name: str, token: str) -> tuple[Token, ...]:
     whole = fine(name, token)
     before = len(AROUND[name][0])
     found = _read(whole, whole.start, whole.end) if whole else ()

@@ -22,6 +22,9 @@ AROUND = {
 }
 """A program round the token of each phrase that the grammar's fast path reads as one."""
 
+SHORT = 500
+"""Tokens of fewer characters are likely to come again: what they hold is kept."""
+
 
 def coarse_tree(text: str) -> Trace:
     """The tree of phrases of a text, the plain ones of one token each. Raises SyntaxFailure and NestingFailure."""
@@ -43,9 +46,17 @@ def refined(phrase: Node) -> Node:
     return phrase if found is None else moved(found, phrase.start - len(AROUND[phrase.name][0]))
 
 
-@lru_cache(maxsize=1 << 12)
 def fine(name: str, token: str) -> Node | None:
     """What a plain phrase of that token holds, at its place in the program of AROUND; None where it is none."""
+    return _short(name, token) if len(token) < SHORT else _fine(name, token)
+
+
+@lru_cache(maxsize=1 << 12)
+def _short(name: str, token: str) -> Node | None:
+    return _fine(name, token)
+
+
+def _fine(name: str, token: str) -> Node | None:
     before, after = AROUND[name]
     try:
         root = parse_tree(before + token + after).root

@@ -17,6 +17,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
     from miltext.model_weights import BlobFolder
     from miltext.parser import parse
 
+    if "BLOBFILE" not in spelled:
+        return None
     try:
         value = parse(f"program(1.3)[v = {spelled}]{{}}").attributes["v"]
     except MiltextError:
