@@ -276,7 +276,7 @@ def test_messages_that_are_none_are_answered_and_survived() -> None:
     assert {1, 2, 3, 4, 5, 6, 9, 10, 11, 12} <= {*answers}
     assert all("error" in answers[number] for number in (2, 3, 4, 5, 6))
     assert answers[10]["result"] is None
-    assert answers[11]["result"] == [{"startLine": 0, "endLine": 1, "kind": "region"}]
+    assert answers[11]["result"] == [{"startLine": 0, "endLine": 1}]
 
 
 def test_a_client_that_leaves_without_a_word_ends_the_server() -> None:

@@ -50,9 +50,12 @@ class Item(NamedTuple):
 
 
 def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
-    """What can stand at a place."""
+    """What can stand at a place; a space asks for it only where it follows what asks for more."""
     document = view.document
     offset = offset_of(document.positions, params.position)
+    typed = params.context.trigger_character if params.context else None
+    if typed == " " and not document.text[max(0, offset - 9) : offset].rstrip(" ").endswith(("=", ",")):
+        return lsp.CompletionList(False, [])
     context = context_at(view, offset)
     found = _fitting(_items(view, context), context.word)
     place = document.positions.position(context.start)

@@ -71,7 +71,7 @@ def folding(view: View, _: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
     for phrase in _phrases(view.reading.root):
         start, end = view.position(phrase.start).line, view.position(phrase.end).line
         if end > start + 1:
-            found[start] = lsp.FoldingRange(start, end - 1, kind=lsp.FoldingRangeKind.Region)
+            found[start] = lsp.FoldingRange(start, end - 1)
     return [*found.values(), *_comments(view)]
 
 
