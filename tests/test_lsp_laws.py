@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from random import Random
 from typing import Any
 
@@ -25,10 +26,13 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 import miltext
 from miltext.diagnostics import ParseError
+from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
+from miltext.lsp.trees import refined
+from miltext.syntax import Node
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
 PATHS += [path for path in sorted(CORPUS.glob("*/*.mil")) if path.stat().st_size < 6_000][:12]
@@ -172,6 +176,35 @@ def test_renaming_there_and_back_changes_nothing(text: str) -> None:
             document = Document("untitled:x", 1, Positions(changed), reading=read_whole(changed))
         else:
             assert document.text.replace(f'$"{old}"', old) == text.replace(f'$"{old}"', old)
+
+
+WORDS = ("name_binding", "operation", "single_argument", "argument", "outputs", "opset", "dtype")
+"""The phrases whose names, and data types, are known before they are written."""
+
+
+def words(root: Node) -> Iterator[Node]:
+    todo = [root]
+    while todo:
+        phrase = refined(todo.pop())
+        todo += phrase.children
+        if phrase.name in WORDS:
+            yield from (child for child in phrase.children if child.name in ("NAME", "DTYPE"))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+def test_what_stands_at_a_place_completes_it(text: str) -> None:
+    reading = read_whole(text)
+    if reading is None or miltext.check(text):
+        return
+    found = list(words(reading.root))
+    for word in Random(7).sample(found, min(25, len(found))):
+        assert word.token is not None
+        for typed, rest in itertools.product((0, len(word.token) // 2), (text[word.end :], "")):
+            document = Document("untitled:x", 2, Positions(text[: word.start + typed] + rest), before=reading)
+            place = lsp.Position(*document.positions.position(word.start + typed))
+            parameters = lsp.CompletionParams(lsp.TextDocumentIdentifier("untitled:x"), place)
+            offered = complete(View(document, reading), parameters)
+            assert offered.is_incomplete or word.token in [item.label for item in offered.items], (word, typed, rest)
 
 
 def test_a_text_of_which_nothing_can_be_read_is_answered_too() -> None:
