@@ -303,6 +303,13 @@ async def test_renaming_leaves_an_operations_other_name_alone(client: LanguageCl
     assert await renamed(document, "result", **document.at("z = relu")) == expected
 
 
+async def test_an_operations_name_goes_along_among_other_attributes(client: LanguageClient) -> None:
+    text = PROGRAM.replace('[name = string("y")]', '[cost = dict<string, fp64>({{"ane", 0.5}}), name = string("y")]')
+    document = OpenDocument(client, text)
+    changed = await renamed(document, "new", **document.at("y = mul"))
+    assert changed == text.replace("y = mul", "new = mul").replace('"y"', '"new"').replace("x = y", "x = new")
+
+
 async def test_a_name_that_is_taken_is_refused(client: LanguageClient) -> None:
     document = OpenDocument(client, NESTED)
     for new, place in [("b", "a = relu"), ("u", "a = relu"), ("x", "t = tanh"), ("t", "a = relu"), ("main", "other")]:

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import subprocess
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from random import Random
 from typing import Any
@@ -25,11 +26,13 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 import miltext
+from miltext.building.editing import rename as rename_everywhere
 from miltext.diagnostics import ParseError
 from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
+from miltext.lsp.renaming import rename
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.trees import refined
 from miltext.syntax import Node
@@ -155,8 +158,6 @@ def test_a_part_of_the_layout_says_the_same(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
 def test_renaming_there_and_back_changes_nothing(text: str) -> None:
-    from miltext.lsp.renaming import rename
-
     reading = read_whole(text)
     values = [value for _, value in reading.scopes.found if value] if reading else []
     for value in Random(7).sample(values, min(6, len(values))):
@@ -205,6 +206,22 @@ def test_what_stands_at_a_place_completes_it(text: str) -> None:
             parameters = lsp.CompletionParams(lsp.TextDocumentIdentifier("untitled:x"), place)
             offered = complete(View(document, reading), parameters)
             assert offered.is_incomplete or word.token in [item.label for item in offered.items], (word, typed, rest)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+def test_renaming_is_that_of_the_command_where_a_name_is_there_once(text: str) -> None:
+    reading = None if miltext.check(text) else read_whole(text)
+    values = {id(value): value for _, value in reading.scopes.found if value} if reading else {}
+    names = Counter(value.name.text for value in values.values())
+    for value in values.values():
+        if reading is not None and not value.is_function and names[value.name.text] == 1:
+            view = View(Document("untitled:x", 1, Positions(text), reading=reading), reading)
+            place = view.position(value.name.start)
+            edit = rename(view, lsp.RenameParams(lsp.TextDocumentIdentifier("untitled:x"), place, "entirely_new"))
+            assert edit is not None
+            assert edit.changes is not None
+            changed = applied(view.document, edit.changes["untitled:x"])
+            assert changed == rename_everywhere(text, value.name.text, "entirely_new")
 
 
 def test_a_text_of_which_nothing_can_be_read_is_answered_too() -> None:

@@ -14,12 +14,13 @@ from lsprotocol import types as lsp
 
 from miltext.flexible_shapes import ATTRIBUTE
 from miltext.literals import LiteralError, quote
-from miltext.locating import name_token, string_of
+from miltext.locating import string_of
 from miltext.lsp.edits import workspace_edit
 from miltext.lsp.reading import read_whole
 from miltext.lsp.refusals import refusal
 from miltext.lsp.trees import named, refined, walk
 from miltext.names import name_text
+from miltext.renaming import NAME
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -90,15 +91,15 @@ def _says(token: Node, name: str) -> bool:
 
 def _repeated(value: Value) -> Iterator[Node]:
     """The strings that may repeat a value's name: its operation's `name`, and what notes inputs of flexible shapes."""
-    if value.operation is not None:
-        parts = [refined(child) for child in value.operation.children if child.name == "plain_attributes"]
-        token = name_token(value.operation._replace(children=[*value.operation.children, *parts]))
-        yield from [token] if token else []
-    elif not value.is_function:
-        for attributes in named(value.scope.phrase, "attributes", "plain_attributes"):
-            for attribute in named(refined(attributes), "attribute"):
-                if attribute.children[0].token == ATTRIBUTE:
-                    yield from (token for token in walk(attribute) if token.name == "STRING")
+    if value.is_function:
+        return
+    phrase, key = (value.operation, NAME) if value.operation else (value.scope.phrase, ATTRIBUTE)
+    for attributes in named(phrase, "attributes", "plain_attributes"):
+        for attribute in named(refined(attributes), "attribute"):
+            if attribute.children[0].token == key:
+                held = refined(attribute.children[2])
+                parts = held.children if key == NAME else walk(held)
+                yield from (part for part in parts if part.name == "STRING")
 
 
 def _require_same_meaning(view: View, edits: list[Edit], value: Value, new: str) -> None:
