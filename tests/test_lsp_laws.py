@@ -34,7 +34,9 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.renaming import rename
 from miltext.lsp.requests import REQUESTS, Request
+from miltext.lsp.semantic_tokens import tokens
 from miltext.lsp.trees import refined
+from miltext.parser import parse_tree
 from miltext.syntax import Node
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
@@ -154,6 +156,25 @@ def test_a_part_of_the_layout_says_the_same(text: str) -> None:
         edits = request.answer(View(document, document.reading), parameters(request, "untitled:x", where))
         assert miltext.format_text(applied(document, edits)) == whole
         assert all(each.range.start.line <= last and each.range.end.line >= first for each in edits)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+def test_the_coarse_tree_says_what_the_fine_one_says(text: str) -> None:
+    reading = read_whole(text)
+    try:
+        traced = parse_tree(text)
+    except ParseError:
+        return
+    assert reading is not None
+    fine = Reading(text, traced.root, traced.comments, is_whole=True)
+    assert [(name, value and value.name) for name, value in reading.scopes.found] == [
+        (name, value and value.name) for name, value in fine.scopes.found
+    ]
+    whole = lsp.SemanticTokensParams(lsp.TextDocumentIdentifier("untitled:x"))
+    coarse, exact = (
+        tokens(View(Document("untitled:x", 1, Positions(text), reading=each), each), whole) for each in (reading, fine)
+    )
+    assert coarse == exact
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
