@@ -17,11 +17,11 @@ local function ask(method, line, character, more)
   return answer and answer.result or vim.NIL
 end
 
-out.hover = ask('textDocument/hover', 3, 30)
+out.hover = ask('textDocument/hover', 3, 30).contents.value
 out.definition = ask('textDocument/definition', 4, 43)
 local edit = ask('textDocument/rename', 3, 30, { newName = 'first' })
 vim.lsp.util.apply_workspace_edit(edit, 'utf-16')
-out.renamed = vim.api.nvim_buf_get_lines(0, 0, -1, true)
+out.renamed = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n') .. '\n'
 vim.wait(30000, function() return #vim.diagnostic.get(0) == 0 end, 20)
 out.left = #vim.diagnostic.get(0)
 vim.fn.writefile({ vim.fn.json_encode(out) }, vim.env.MIL_OUT)
