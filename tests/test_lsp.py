@@ -689,7 +689,7 @@ async def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) 
         "find = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'pygls' else find(name, *rest)\n"
         "sys.argv = ['miltext', 'lsp']\n"
-        "from miltext.cli import main\n"
+        "from miltext.__main__ import main\n"
         "main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, input="")

@@ -162,10 +162,12 @@ def _bindings(view: View, context: Context, call: Call) -> Iterator[Item]:
 
 
 def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
-    """The values that are seen, those first that the parameter takes."""
-    typed = [(value, view.reading.type_of(value)) for value in context.values]
+    """The values that are seen and that the word may become, those first that the parameter takes, and not too many."""
+    wanted = context.word.lower().lstrip('$"')
+    typed = [(each, view.reading.type_of(each)) for each in context.values if wanted in each.name.text.lower()]
     taken = {type_text: _takes(parameter, type_text) for type_text in {type_text for _, type_text in typed}}
-    for value, type_text in sorted(typed, key=lambda each: not taken[each[1]]):
+    typed.sort(key=lambda each: (not each[0].name.text.lower().startswith(wanted), not taken[each[1]]))
+    for value, type_text in typed[: MOST + 1]:
         yield Item(name_text(value.name.text), _kind(value), type_text)
 
 

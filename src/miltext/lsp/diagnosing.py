@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.codes import PAGE
-from miltext.collector import collector_paused
 from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.lsp.documents import Document, offset_of
 from miltext.lsp.edits import workspace_edit
@@ -32,8 +31,7 @@ def checked(text: str) -> list[Diagnostic]:
     from miltext.checking import check
 
     try:
-        with collector_paused:
-            return check(text)
+        return check(text)
     except Exception as failure:  # whatever it is, the server lives on and says so
         logging.getLogger("miltext").exception("checking failed")
         return [error("MIL900", f"checking failed, which is a fault in miltext: {type(failure).__name__}: {failure}")]

@@ -6,7 +6,6 @@ import logging
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from miltext.collector import collector_paused
 from miltext.lsp.scopes import Scopes, Value
 from miltext.lsp.trees import coarse_tree
 from miltext.syntax import NestingFailure, Node, SyntaxFailure
@@ -43,8 +42,7 @@ class Reading:
         from miltext.recovery import recover
 
         try:
-            with collector_paused:
-                return fill(self.text, recover(self.text)).edits
+            return fill(self.text, recover(self.text)).edits
         except Exception:  # whatever it is, the server lives on without types
             logging.getLogger("miltext").exception("inferring types failed")
             return {}
@@ -60,12 +58,11 @@ class Reading:
 
 def read_whole(text: str) -> Reading | None:
     """Read a text that keeps to the grammar; None for one that does not."""
-    with collector_paused:
-        try:
-            kept = coarse_tree(text)
-            return Reading(text, kept.root, kept.comments, is_whole=True)
-        except (SyntaxFailure, NestingFailure, RecursionError):
-            return None
+    try:
+        kept = coarse_tree(text)
+        return Reading(text, kept.root, kept.comments, is_whole=True)
+    except (SyntaxFailure, NestingFailure, RecursionError):
+        return None
 
 
 def read_past(text: str) -> Reading:
@@ -73,8 +70,7 @@ def read_past(text: str) -> Reading:
     from miltext.recovery import recover
 
     try:
-        with collector_paused:
-            return Reading(text, recover(text).root or NOTHING, [], is_whole=False)
+        return Reading(text, recover(text).root or NOTHING, [], is_whole=False)
     except Exception:  # whatever it is, the server lives on without a tree
         logging.getLogger("miltext").exception("reading past errors failed")
         return Reading(text, NOTHING, [], is_whole=False)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.collector import collector_paused
 from miltext.lsp.trees import AROUND, SHORT, fine, first
 from miltext.places import name_of
 from miltext.signatures import first_opset
@@ -102,8 +101,7 @@ def tokens_in_range(view: View, params: lsp.SemanticTokensRangeParams) -> lsp.Se
 
 def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
     """Five numbers a token: lines and characters since the one before, length, type and modifiers."""
-    with collector_paused:
-        found = [token for token in _tokens(view, start, end) if token[1] > token[0]]
+    found = [token for token in _tokens(view, start, end) if token[1] > token[0]]
     data: list[int] = []
     line = character = 0
     for begin, end, kind in _lines(view.document.positions, sorted(_placed(view, found))):

@@ -1,7 +1,7 @@
 """The tree of a text as the server reads it: coarse first, for the whole text, and fine where somebody looks.
 
-The grammar has its commonest phrases a second time, as one token each. A tree of these is a fifth of the whole, and is
-made in a quarter of the time; `refined` reads on where a request asks for what is inside of one.
+The grammar has its commonest phrases a second time, as one token each. A tree of these, but for whole operations, is a
+fifth of the full one, and is made in a quarter of the time; `refined` reads on where a request asks for what is inside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AROUND = {
     "plain_arguments": ("program(1.3){func f(){f", ";}->();}"),
     "plain_attributes": ("program(1.3)", "{}"),
 }
-"""A program round the token of each phrase that the grammar's fast path reads as one."""
+"""A program round the token of each phrase that is read as one."""
 
 SHORT = 500
 """Tokens of fewer characters are likely to come again: what they hold is kept."""
@@ -35,7 +35,7 @@ def coarse_tree(text: str) -> Trace:
 
 @lru_cache(maxsize=1)
 def _driver() -> Driver:
-    return Driver()
+    return Driver(whole=False)
 
 
 def refined(phrase: Node) -> Node:
