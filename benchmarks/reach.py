@@ -52,6 +52,7 @@ def converted(name: str, convert: Callable[[float], float]) -> Figure:
 PARSE, PRINT, FORMAT, WARM = "miltext.parse", "miltext.to_text", "miltext.format_text", ", warm"
 CHECK, CHECK_TEXT = "miltext.check, a Program", "miltext.check, a text"
 TEXT_PARSE, TEXT_PRINT = "text_format.Parse", "text_format.MessageToString"
+SERVER = "language server"
 TOOLS, ONNX = "coremltools, proto to pymil", "onnx.parser (C++)"
 
 
@@ -91,6 +92,10 @@ REACHES = [
     _times("4", "check a text, against `text_format.Parse`", 3, "pair: check", TEXT_PARSE, CHECK_TEXT),
     _times("2", "parse, against `text_format.Parse`", 5, "pair: parse", TEXT_PARSE, PARSE),
     _times("2", "print, against `text_format.MessageToString`", 6, "pair: print", TEXT_PRINT, PRINT),
+    _at_most("6", "from open to diagnostics, against check", 3, SERVER, "open to diagnostics", "miltext.check"),
+    _at_most("6", "completing a value, against check", 0.1, SERVER, "complete a value", "miltext.check"),
+    _at_most("6", "completing an operation, against check", 0.1, SERVER, "complete an operation", "miltext.check"),
+    _at_most("6", "hovering over a value, against check", 0.1, SERVER, "hover, a value", "miltext.check"),
     Reach(
         "2",
         "memory while parsing a 1 M-element literal, beyond text and Program",
@@ -101,4 +106,4 @@ REACHES = [
         converted(PARSE, lambda cost: cost * 1e-6),
     ),
 ]
-"""The tables of issues 7, 4 and 2."""
+"""The tables of issues 7, 4 and 2, and that of the language server."""

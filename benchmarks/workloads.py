@@ -19,6 +19,7 @@ import miltext
 from benchmarks import peers
 from benchmarks.measure import Contender, Contest, cold, cold_and_warm, peak_bytes, returned
 from benchmarks.programs import immediate_program, nested_text, network_text
+from benchmarks.server import Session
 
 if TYPE_CHECKING:
     from miltext.proto import Program
@@ -227,6 +228,31 @@ def formatting(size: Sizes) -> Iterator[Contest]:
     yield Contest("pair: format", "run", [*form, *parsing(sample)[:2]])
 
 
+def server(size: Sizes) -> Iterator[Contest]:
+    """The language server against a check in the process, on a text of 3,000 operations: opened, then asked about."""
+    text = network_text(size(3_000))
+    check = Contender("miltext.check", lambda: miltext.check(text))
+    if find_spec("pygls") is None:
+        yield Contest("language server", "run", [check, *(Contender(name, None) for name in SERVED)])
+        return
+    lines = text.splitlines()
+    line = next(number for number in range(len(lines) // 2, len(lines)) if " add(" in lines[number])
+    used, operation = lines[line].index("x = ") + 4, lines[line].index("add(")
+    with Session() as session:
+        actions: list[Callable[[], Any]] = [
+            lambda: session.diagnosed(text),
+            lambda: session.ask_at("textDocument/hover", line, used),
+            lambda: session.ask_at("textDocument/hover", line, operation),
+            lambda: session.ask_at("textDocument/completion", line, used),
+            lambda: session.ask_at("textDocument/completion", line, operation),
+        ]
+        served = [Contender(name, action) for name, action in zip(SERVED, actions, strict=True)]
+        yield Contest("language server", "run", [check, *served])
+
+
+SERVED = ("open to diagnostics", "hover, a value", "hover, an operation", "complete a value", "complete an operation")
+
+
 def memory(size: Sizes) -> Iterator[Contest]:
     """The most memory that parsing takes besides the Program itself, caches included, and the text's own size."""
     count = size(1_000_000)
@@ -250,5 +276,6 @@ WORKLOADS: dict[str, Callable[[Sizes], Iterator[Contest]]] = {
     "start-up": start_up,
     "formatting": formatting,
     "checking": checking,
+    "server": server,
     "memory": memory,
 }

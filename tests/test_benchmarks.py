@@ -19,6 +19,7 @@ from benchmarks.peers import mlir_text
 from benchmarks.programs import immediate_program, nested_text, network_text
 from benchmarks.reach import REACHES
 from benchmarks.report import reach_table, result_table
+from benchmarks.workloads import SERVED, WORKLOADS
 
 
 def test_a_network_is_canonical_and_reads_back_equal() -> None:
@@ -74,6 +75,12 @@ def test_cold_forgets_what_was_read() -> None:
     assert plain_type.cache_info().currsize
     cold()
     assert not plain_type.cache_info().currsize
+
+
+def test_the_server_is_asked_what_it_can_answer() -> None:
+    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    (contest,) = WORKLOADS["server"](lambda _: 20)  # one contest: the server lives as long as it is being measured
+    assert [contender.name for contender in contest.contenders] == ["miltext.check", *SERVED]
 
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:

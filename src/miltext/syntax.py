@@ -143,9 +143,8 @@ class _Lexicon:
 
     def __init__(self, grammar: Grammar, fast: bool, whole: bool) -> None:
         self.grammar = grammar
-        coarse = {terminal.name for terminal in grammar.terminals if terminal.fast}
-        left_out = set() if fast else coarse - {OPERATION} if whole else coarse
-        self.terminals = [terminal for terminal in grammar.terminals if terminal.name not in left_out]
+        read = {terminal.name: whole if terminal.name == OPERATION else fast for terminal in grammar.terminals}
+        self.terminals = [terminal for terminal in grammar.terminals if read[terminal.name] or not terminal.fast]
         self.words: dict[str, str] = {}
         groups: list[tuple[str, str]] = []
         literals: list[str] = []
@@ -177,7 +176,7 @@ def _words(terminal: Terminal) -> list[str]:
     return alternatives[1].split("|") if alternatives else []
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def _lexicon(fast: bool, whole: bool = False) -> _Lexicon:
     return _Lexicon(load_grammar(), fast, whole)
 
@@ -195,12 +194,12 @@ class Driver:
     """Parses MIL text for one `lark.Transformer`: `callbacks` has a method for each rule, which takes the children.
 
     Without callbacks there are no values, only the tree of a Trace. The grammar's coarse tokens are read if `fast`, and
-    plain operations as one of them if `whole`.
+    plain operations as one of them if `whole`, which is as `fast` is unless it is given.
     """
 
-    def __init__(self, callbacks: Any = None, *, fast: bool = True, whole: bool = False) -> None:
+    def __init__(self, callbacks: Any = None, *, fast: bool = True, whole: bool | None = None) -> None:
         self._grammar = load_grammar()
-        self._lexicon = _lexicon(fast, whole)
+        self._lexicon = _lexicon(fast, fast if whole is None else whole)
         self._terminals = {terminal.name for terminal in self._grammar.terminals}
         self._reductions = reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
         self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]

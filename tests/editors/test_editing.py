@@ -123,3 +123,38 @@ def test_the_language_server_is_started(program: str, server: Path, tmp_path: Pa
     if not started.exists() and program == "emacs":
         pytest.skip("this Emacs has no eglot")
     assert started.read_text() == "lsp"
+
+
+BROKEN = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1]> x) {
+            tensor<fp16, [1]> y = relu(x = x)[name = string("y")];
+            tensor<fp16, [1]> z = tanh(x = y)[name = string("z")];
+        } -> (first);
+}
+"""
+
+
+@pytest.mark.parametrize("program", ["nvim", "emacs"])
+def test_the_editor_and_the_language_server_understand_one_another(program: str, tmp_path: Path) -> None:
+    skip_without(program)
+    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    command = tmp_path / "bin" / "miltext"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m miltext \"$@\"\n")
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    path, output = tmp_path / "model.mil", tmp_path / "answers.json"
+    path.write_text(BROKEN, encoding="utf-8")
+    found = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+    run_script(program, "answers", path, PATH=found, MIL_OUT=output, XDG_STATE_HOME=tmp_path)
+    if not output.exists() and program == "emacs":
+        pytest.skip("this Emacs has no eglot")
+    answers = json.loads(output.read_text(encoding="utf-8"))
+    assert "tensor<fp16, [1]> y" in answers["hover"]
+    renamed = BROKEN.replace("> y", "> first").replace("x = y", "x = first").replace('"y"', '"first"')
+    assert answers["renamed"] == renamed
+    if program == "nvim":
+        assert answers["diagnostics"] == [[5, 14, "MIL604", "miltext"]]
+        assert answers["definition"]["range"]["start"] == {"line": 3, "character": 30}
+        assert answers["left"] == 0

@@ -22,6 +22,7 @@ VERBS = {
     "diff": "Tell what is different between two models.",
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
+    "lsp": "Serve an editor as a language server.",
 }
 
 SERVANTS = ("textconv", "difftool")

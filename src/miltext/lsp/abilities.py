@@ -1,0 +1,52 @@
+"""What a client can do with an answer, as it says when it begins."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lsprotocol import types as lsp
+from pygls.capabilities import get_capability
+
+_ITEM = "text_document.completion.completion_item"
+
+
+class Abilities(NamedTuple):
+    """`snippets`: fill in what a completion leaves open; `documentation`: show Markdown beside a completion;
+    `markdown`: show it elsewhere; `versions`: refuse edits that were made for another version of a document.
+    """
+
+    snippets: bool = False
+    documentation: bool = False
+    markdown: bool = True
+    versions: bool = False
+
+    @classmethod
+    def of(cls, client: lsp.ClientCapabilities) -> Abilities:
+        """Those of a client; one that does not say what it shows in hovers is taken to show Markdown."""
+        shown = get_capability(client, "text_document.hover.content_format", None)
+        return cls(
+            bool(get_capability(client, f"{_ITEM}.snippet_support", False)),
+            lsp.MarkupKind.Markdown in (get_capability(client, f"{_ITEM}.documentation_format", None) or ()),
+            shown is None or lsp.MarkupKind.Markdown in shown,
+            bool(get_capability(client, "workspace.workspace_edit.document_changes", False)),
+        )
+
+    def markup(self, markdown: str) -> lsp.MarkupContent:
+        """A text as the client shows it: without Markdown's fences and quotes, if it does not know these."""
+        if self.markdown:
+            return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown)
+        return lsp.MarkupContent(lsp.MarkupKind.PlainText, plain(markdown))
+
+    def documented(self, markdown: str) -> lsp.MarkupContent | str:
+        """The same for what stands beside a completion."""
+        return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown) if self.documentation else plain(markdown)
+
+
+def plain(markdown: str) -> str:
+    """Our Markdown without its fences and quotes."""
+    lines = [line for line in markdown.splitlines() if not line.startswith("```")]
+    return "\n".join(lines).replace("`", "")
+
+
+UNKNOWN = Abilities()
+"""Those of a client that says nothing of itself."""

@@ -1,0 +1,208 @@
+"""Completion: what can stand at a place, the likeliest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from lsprotocol import types as lsp
+
+from miltext.dtypes import DTYPES
+from miltext.grammar import load_grammar
+from miltext.lsp.context import Context, context_at
+from miltext.lsp.documents import offset_of
+from miltext.lsp.operations import accepted, described_operation, described_parameter, heading, known_signature
+from miltext.names import DRAFT, name_text
+from miltext.opsets import OPSETS
+from miltext.signatures import all_names, signature
+
+if TYPE_CHECKING:
+    from miltext.lsp.abilities import Abilities
+    from miltext.lsp.context import Call
+    from miltext.lsp.documents import View
+    from miltext.lsp.scopes import Value
+    from miltext.signatures import Parameter
+
+MOST = 100
+"""How many items are sent at once; the client asks again as the word grows."""
+
+OPTIONS = lsp.CompletionOptions(trigger_characters=["(", "=", ",", "<", "[", " "], resolve_provider=True)
+
+_DTYPE = re.compile(r"[a-z]+[0-9][a-z0-9]*|bool|string")
+_MAKERS = ("tensor", "list", "dict", "tuple", "state")
+
+
+class Item(NamedTuple):
+    """Something that can stand at a place: its text, what it is, and a word beside it.
+
+    `snippet` is more than the text, for clients that can fill in the rest; `operation` is one to be described later.
+    """
+
+    text: str
+    kind: lsp.CompletionItemKind
+    detail: str | None = None
+    documentation: str | None = None
+    snippet: str | None = None
+    operation: str | None = None
+
+
+def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
+    """What can stand at a place; a space asks for it only where it follows what asks for more."""
+    document = view.document
+    offset = offset_of(document.positions, params.position)
+    typed = params.context.trigger_character if params.context else None
+    if typed == " " and not document.text[max(0, offset - 9) : offset].rstrip(" ").endswith(("=", ",")):
+        return lsp.CompletionList(False, [])
+    context = context_at(view, offset)
+    found = _fitting(_items(view, context), context.word)
+    place = document.positions.position(context.start)
+    edited = lsp.Range(lsp.Position(*place), lsp.Position(*document.positions.position(offset)))
+    followed = document.text[offset : offset + 1]
+    sent = [_sent(view, item, number, edited, context, followed) for number, item in enumerate(found[:MOST])]
+    return lsp.CompletionList(len(found) > MOST, sent)
+
+
+def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
+    """An operation's item with its documentation."""
+    data = item.data
+    if isinstance(data, dict) and isinstance(data.get("operation"), str):
+        opset = data.get("opset")
+        said = described_operation(data["operation"], opset if isinstance(opset, str) else None)
+        item.documentation = client.documented(said) if said else None
+    return item
+
+
+def _fitting(items: Iterable[Item], word: str) -> list[Item]:
+    """The items that the word may become, those that begin with it first."""
+    known = {item.text: item for item in reversed(list(items))}
+    wanted = word.lower()
+    fitting = [item for item in reversed(known.values()) if wanted in item.text.lower()]
+    return sorted(fitting, key=lambda item: not item.text.lower().startswith(wanted))
+
+
+def _sent(
+    view: View, item: Item, number: int, edited: lsp.Range, context: Context, followed: str
+) -> lsp.CompletionItem:
+    is_snippet = item.snippet is not None and view.client.snippets and followed not in ("(", "<", "=")
+    text = item.snippet if is_snippet and item.snippet else item.text
+    return lsp.CompletionItem(
+        item.text,
+        kind=item.kind,
+        detail=item.detail,
+        documentation=view.client.documented(item.documentation) if item.documentation else None,
+        sort_text=f"{number:04}",
+        filter_text=item.text,
+        insert_text_format=lsp.InsertTextFormat.Snippet if is_snippet else lsp.InsertTextFormat.PlainText,
+        text_edit=lsp.TextEdit(edited, text),
+        data={"operation": item.operation, "opset": context.opset} if item.operation else None,
+    )
+
+
+# ---- what there is
+
+
+def _items(view: View, context: Context) -> Iterator[Item]:
+    """The names and the words that the grammar takes; where an operation begins, mostly with a type, words first."""
+    keys = context.keys
+    names = _names(view, context, keys) if "NAME" in context.expected else ()
+    both = [_words(context), names] if _begins_operation(keys) else [names, _words(context)]
+    yield from chain.from_iterable(both)
+
+
+def _begins_operation(keys: list[str]) -> bool:
+    return keys[-1:] in (["{"], ["operation"])
+
+
+def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
+    """What stands where the grammar takes a name."""
+    call = context.call()
+    if call is not None:
+        yield from _bindings(view, context, call) if call.parameter else _parameters(call, context.opset)
+    elif keys[-1:] == ["<"]:
+        yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
+    elif keys[-1:] in (["["], ["$["]) or (keys[-1:] == [","] and "[" in keys[-3:]):
+        yield Item("name", lsp.CompletionItemKind.Property, "what the operation is called", None, 'name = string("$1")')
+    elif "->" in keys:
+        yield from _values(view, context, None)
+    elif keys[-2:] == ["results", "="]:
+        yield from _operations(context.opset)
+    elif _begins_operation(keys):
+        yield Item(DRAFT, lsp.CompletionItemKind.Keyword, "a type to be inferred")
+        yield from _operations(context.opset)
+
+
+def _operations(opset: str | None) -> Iterator[Item]:
+    for name in all_names():
+        known = signature(name, opset)
+        if known is not None:
+            required = [parameter.name for parameter in known.parameters.values() if parameter.required]
+            slots = ", ".join(f"{each} = ${{{number}:{each}}}" for number, each in enumerate(required, 1))
+            detail = heading(known)
+            yield Item(name, lsp.CompletionItemKind.Function, detail, None, f"{name}({slots})$0", name)
+
+
+def _parameters(call: Call, opset: str | None) -> Iterator[Item]:
+    """The parameters that are not given yet, the required ones first."""
+    known = known_signature(call.operation, opset)
+    if known is None:
+        return
+    missing = [each for each in known.parameters.values() if each.name not in call.given]
+    for parameter in sorted(missing, key=lambda each: not each.required):
+        kind = lsp.CompletionItemKind.Field if parameter.required else lsp.CompletionItemKind.Property
+        said, snippet = described_parameter(known, parameter.name), f"{parameter.name} = $0"
+        yield Item(parameter.name, kind, accepted(parameter), said, snippet)
+
+
+def _bindings(view: View, context: Context, call: Call) -> Iterator[Item]:
+    known = known_signature(call.operation, context.opset)
+    yield from _values(view, context, known.parameters.get(call.parameter or "") if known else None)
+
+
+def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
+    """The values that are seen and that the word may become, those first that the parameter takes, and not too many."""
+    wanted = context.word.lower().lstrip('$"')
+    typed = [(each, view.reading.type_of(each)) for each in context.values if wanted in each.name.text.lower()]
+    taken = {type_text: _takes(parameter, type_text) for type_text in {type_text for _, type_text in typed}}
+    typed.sort(key=lambda each: (not each[0].name.text.lower().startswith(wanted), not taken[each[1]]))
+    for value, type_text in typed[: MOST + 1]:
+        yield Item(name_text(value.name.text), _kind(value), type_text)
+
+
+def _kind(value: Value) -> lsp.CompletionItemKind:
+    return lsp.CompletionItemKind.Variable if value.operation else lsp.CompletionItemKind.Constant
+
+
+def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
+    """Whether a parameter takes values of a type, as far as their outermost word and their data type tell."""
+    if parameter is None or type_text is None:
+        return True
+    kind = next((maker for maker in _MAKERS if type_text.startswith(maker)), "tensor").replace("dict", "dictionary")
+    dtype = _DTYPE.search(type_text)
+    fits = not parameter.dtypes or kind != "tensor" or (dtype is not None and dtype[0] in parameter.dtypes)
+    return kind in parameter.kinds and fits
+
+
+def _words(context: Context) -> Iterator[Item]:
+    """The words that the grammar takes: of types, and its own; those of miltext's own spelling once `$` is there."""
+    words = [_literals()[terminal] for terminal in context.expected if terminal in _literals()]
+    for word in sorted(words, key=lambda word: word != "tensor"):
+        if word[0] != "$" or context.word[:1] == "$":
+            snippet = "tensor<${1:fp16}, [$2]>" if word == "tensor" else None
+            yield Item(word, lsp.CompletionItemKind.Keyword, None, None, snippet)
+    if "DTYPE" in context.expected:
+        yield from (Item(dtype.name, lsp.CompletionItemKind.TypeParameter, "data type") for dtype in DTYPES)
+    if "BOOL" in context.expected:
+        yield from (Item(word, lsp.CompletionItemKind.Value) for word in ("true", "false"))
+
+
+@lru_cache(maxsize=1)
+def _literals() -> dict[str, str]:
+    """The words that the grammar itself writes, by terminal."""
+    return {
+        terminal.name: terminal.literal
+        for terminal in load_grammar().terminals
+        if terminal.literal and re.fullmatch(r"\$?[A-Za-z_]+", terminal.literal)
+    }

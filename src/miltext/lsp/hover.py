@@ -1,0 +1,124 @@
+"""Hovering: what the word at a place is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+from pygls.uris import to_fs_path, uri_scheme
+
+from miltext.dtypes import BY_NAME
+from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
+from miltext.lsp.trees import first, named, refined
+from miltext.lsp.weights import describe_weight
+from miltext.places import name_of
+
+if TYPE_CHECKING:
+    from miltext.lsp.documents import View
+    from miltext.lsp.scopes import Scope, Value
+    from miltext.syntax import Node
+
+LONGEST = 300
+"""Characters of a constant that are shown."""
+
+_WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "int": "an integer", "uint": "an integer"}
+
+
+def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
+    """What is known of the name, the operation, the parameter or the weight at a place."""
+    offset = view.offset(params.position)
+    if (found := view.scopes.at(offset)) is not None:
+        name, value = found
+        known = described_value(view, value) if value else f"`{name.text}` is not defined"
+        return _shown(view, known, name.start, name.end)
+    phrases = view.chain(offset)
+    for depth in range(len(phrases) - 1, 0, -1):
+        said = _described(view, phrases[depth], phrases[depth - 1], phrases[:depth])
+        if said:
+            return _shown(view, said, phrases[depth].start, phrases[depth].end)
+    return None
+
+
+def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
+    return lsp.Hover(view.client.markup(said), view.range(start, end))
+
+
+def _described(view: View, phrase: Node, around: Node, outside: list[Node]) -> str | None:
+    """What there is to say of one of the phrases at a place."""
+    if phrase.name == "NAME":
+        return _described_name(view, phrase, around, outside)
+    if phrase.name == "DTYPE" and phrase.token in BY_NAME:
+        dtype = BY_NAME[phrase.token]
+        return f"`{dtype.name}`: {_WORDS[dtype.kind]}" + (f" of {dtype.bits} bits" if dtype.bits else "")
+    if phrase.name in ("value", "plain_value"):
+        return describe_weight(view.text[phrase.start : phrase.end], folder_of(view.document.uri))
+    return None
+
+
+def _described_name(view: View, phrase: Node, around: Node, outside: list[Node]) -> str | None:
+    name = name_of(phrase.token or "")
+    if around.name in ("opset", "operation_opset"):
+        return described_opset(name)
+    scope = view.scopes.scope_at(phrase.start)
+    opset = scope.opset if scope else None
+    if around.name == "operation":
+        return described_operation(name, opset) or f"No operation `{name}` is known."
+    if around.name in ("argument", "single_argument", "attribute"):
+        operation = next((each for each in reversed(outside) if each.name == "operation"), None)
+        return _described_parameter(name, operation, opset) if operation else None
+    return None
+
+
+def _described_parameter(name: str, operation: Node, opset: str | None) -> str | None:
+    token = first(operation, "NAME")
+    known = known_signature(name_of(token.token or ""), opset) if token else None
+    if known is None or name not in known.parameters:
+        return "what the operation is called" if name == "name" else None
+    return described_parameter(known, name)
+
+
+def described_value(view: View, value: Value) -> str:
+    """Markdown about a value: its type, where it is from, how often it is used, and what a constant holds."""
+    if value.is_function:
+        return f"```mil\nfunc {value.name.text}\n```"
+    made = view.reading.type_of(value, ask=True) or "_"
+    lines = [f"```mil\n{made} {value.name.text}\n```", f"{_origin(view, value)}; {_uses(value)}"]
+    held = constant(view, value)
+    if held is not None:
+        shown = held if len(held) <= LONGEST else f"{held[:LONGEST]} ..."
+        lines.append(describe_weight(held, folder_of(view.document.uri)) or f"```mil\n{shown}\n```")
+    return "\n\n".join(lines)
+
+
+def _origin(view: View, value: Value) -> str:
+    line = view.position(value.name.start).line + 1
+    if value.operation is not None:
+        token = first(value.operation, "NAME")
+        return f"made by `{name_of(token.token or '') if token else '?'}` in line {line}"
+    around: Scope = value.scope
+    names = [name_of(token.token or "") for token in named(around.phrase, "NAME")]
+    return f"input of `{names[0]}`" if names else f"input of the block in line {line}"
+
+
+def _uses(value: Value) -> str:
+    count = len(value.uses)
+    return "not used" if not count else "used once" if count == 1 else f"used {count} times"
+
+
+def constant(view: View, value: Value) -> str | None:
+    """The text of what a `const` holds; None for any other value."""
+    token = first(value.operation, "NAME") if value.operation else None
+    if value.operation is None or token is None or token.token != "const":
+        return None
+    for phrase in named(value.operation, "attributes", "plain_attributes", "arguments"):
+        for part in named(refined(phrase), "attribute", "single_argument"):
+            if part.children[0].token == "val":
+                return view.text[part.children[2].start : part.children[2].end]
+    return None
+
+
+def folder_of(uri: str) -> Path | None:
+    """The folder of a document that is a file; None for any other."""
+    path = to_fs_path(uri) if uri_scheme(uri) == "file" else None
+    return Path(path).parent if path else None

@@ -1,0 +1,206 @@
+"""Semantic tokens: what each word of a text is, by what it means rather than by how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from lsprotocol import types as lsp
+
+from miltext.lsp.trees import AROUND, SHORT, fine, first
+from miltext.places import name_of
+from miltext.signatures import first_opset
+from miltext.vocabulary import keywords
+
+if TYPE_CHECKING:
+    from miltext.lsp.documents import View
+    from miltext.lsp.positions import Positions
+    from miltext.lsp.scopes import Name, Value
+    from miltext.syntax import Node
+
+TYPES = [
+    kind.value
+    for kind in (
+        lsp.SemanticTokenTypes.Namespace,
+        lsp.SemanticTokenTypes.Type,
+        lsp.SemanticTokenTypes.Parameter,
+        lsp.SemanticTokenTypes.Variable,
+        lsp.SemanticTokenTypes.Property,
+        lsp.SemanticTokenTypes.Function,
+        lsp.SemanticTokenTypes.Macro,
+        lsp.SemanticTokenTypes.Keyword,
+        lsp.SemanticTokenTypes.Comment,
+        lsp.SemanticTokenTypes.String,
+        lsp.SemanticTokenTypes.Number,
+    )
+]
+MODIFIERS = [
+    lsp.SemanticTokenModifiers.Declaration.value,
+    lsp.SemanticTokenModifiers.Readonly.value,
+    lsp.SemanticTokenModifiers.DefaultLibrary.value,
+]
+LEGEND = lsp.SemanticTokensLegend(TYPES, MODIFIERS)
+
+DECLARATION, READONLY, DEFAULT_LIBRARY = 1, 2, 4
+
+
+class Kind(NamedTuple):
+    """What a token is: one of TYPES, and a sum of modifiers."""
+
+    type: str
+    modifiers: int = 0
+
+
+_NAMES = {
+    "function": Kind("function", DECLARATION),
+    "opset": Kind("namespace"),
+    "operation_opset": Kind("namespace"),
+    "operation": Kind("function"),
+    "argument": Kind("property"),
+    "single_argument": Kind("property"),
+    "attribute": Kind("property"),
+}
+"""What a name is by the phrase that it is directly in; values are told by their definition."""
+
+_TERMINALS = {
+    "DTYPE": Kind("type"),
+    "CODE": Kind("type"),
+    "DRAFT": Kind("type"),
+    "NUMBER": Kind("number"),
+    "LIST": Kind("number"),
+    "INF": Kind("number"),
+    "NAN": Kind("number"),
+    "STRING": Kind("string"),
+    "BOOL": Kind("keyword"),
+    "FIELD": Kind("macro"),
+    "NO_BLOCK": Kind("macro"),
+}
+
+_WORDS = {
+    **dict.fromkeys(keywords().declarations, Kind("keyword")),
+    **dict.fromkeys(keywords().constructors, Kind("type")),
+    **dict.fromkeys(keywords().fields, Kind("property")),
+    **dict.fromkeys(keywords().blobs, Kind("keyword")),
+    **dict.fromkeys(keywords().markers, Kind("macro")),
+}
+
+Token = tuple[int, int, Kind]
+
+
+def tokens(view: View, _: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
+    """The tokens of the whole document."""
+    return _sent(view, 0, len(view.text))
+
+
+def tokens_in_range(view: View, params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
+    """The tokens that touch a range."""
+    span = view.span(params.range)
+    return _sent(view, span.start, span.end)
+
+
+def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
+    """Five numbers a token: lines and characters since the one before, length, type and modifiers."""
+    found = [token for token in _tokens(view, start, end) if token[1] > token[0]]
+    data: list[int] = []
+    line = character = 0
+    for begin, end, kind in _lines(view.document.positions, sorted(_placed(view, found))):
+        place = view.document.positions.position(begin)
+        length = view.document.positions.units(view.document.text[begin:end])
+        data += [place[0] - line, place[1] - character * (place[0] == line), length]
+        data += [TYPES.index(kind.type), kind.modifiers]
+        line, character = place
+    return lsp.SemanticTokens(data)
+
+
+def _placed(view: View, found: list[Token]) -> Iterator[Token]:
+    """The tokens at their places in the document; those that an edit has touched are left out."""
+    for start, end, kind in found:
+        if view.shift is None:
+            yield start, end, kind
+        elif end < view.shift.start or start > view.shift.end:
+            yield view.shift.to_new(start), view.shift.to_new(end), kind
+
+
+def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
+    """The tokens, a piece for each line that they are on; what overlaps the one before is left out."""
+    behind = 0
+    for start, end, kind in found:
+        if start < behind:
+            continue
+        behind = end
+        line = positions.position(start)[0]
+        while start < end:
+            stop = min(end, positions.line_end(line))
+            if stop > start:
+                yield start, stop, kind
+            line += 1
+            start = positions.starts[line] if line < len(positions.starts) else end
+
+
+def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
+    """The tokens of the phrases that touch a stretch of the text, and the comments there."""
+    yield from ((each.start, each.end, Kind("comment")) for each in view.reading.comments if start <= each.end <= end)
+    values = {name.start: (name, value) for name, value in view.scopes.between(start, end)}
+    for token in _read(view.reading.root, start, end):
+        name, value = values.get(token[0], (None, None))
+        if name is None or value is None or value.is_function:
+            yield token
+        else:
+            yield *token[:2], _of_value(name, value)
+
+
+def _of_value(name: Name, value: Value) -> Kind:
+    made = first(value.operation, "NAME") if value.operation else None
+    modifiers = DECLARATION * (name == value.name) + READONLY * (made is not None and made.token == "const")
+    return Kind("variable" if value.operation else "parameter", modifiers)
+
+
+def _read(root: Node, start: int, end: int) -> Iterator[Token]:
+    """The tokens of the phrases that touch a stretch of the text, in no order, by what stands round them."""
+    todo = [root]
+    while todo:
+        phrase = todo.pop()
+        for child in phrase.children:
+            if child.end < start or child.start > end:
+                continue
+            if child.name.startswith("plain_"):
+                inside = _inside(child.name, child.children[0].token or "")
+                yield from ((begin + child.start, stop + child.start, kind) for begin, stop, kind in inside)
+            elif token := _token(child, phrase):
+                yield token
+            elif child.children:
+                todo.append(child)
+
+
+def _inside(name: str, token: str) -> tuple[Token, ...]:
+    """The tokens of a plain phrase, from its beginning."""
+    return _inside_short(name, token) if len(token) < SHORT else _inside_any(name, token)
+
+
+@lru_cache(maxsize=1 << 13)
+def _inside_short(name: str, token: str) -> tuple[Token, ...]:
+    return _inside_any(name, token)
+
+
+def _inside_any(name: str, token: str) -> tuple[Token, ...]:
+    whole = fine(name, token)
+    before = len(AROUND[name][0])
+    found = _read(whole, whole.start, whole.end) if whole else ()
+    return tuple((start - before, end - before, kind) for start, end, kind in found)
+
+
+def _token(phrase: Node, around: Node) -> Token | None:
+    kind = _kind(phrase, around)
+    return (phrase.start, phrase.end, kind) if kind else None
+
+
+def _kind(phrase: Node, around: Node) -> Kind | None:
+    token = phrase.token
+    if token is None:
+        return None
+    if phrase.name != "NAME":
+        return _TERMINALS.get(phrase.name) or _WORDS.get(token)
+    if around.name == "operation" and first_opset(name_of(token)):
+        return Kind("function", DEFAULT_LIBRARY)
+    return _NAMES.get(around.name, Kind("variable"))
