@@ -12,7 +12,7 @@ from conftest import GOLDEN, ROOT, Check
 
 import miltext
 from miltext.checking import examine
-from miltext.codes import PAGE, TITLES
+from miltext.codes import TITLES, explanation
 from miltext.diagnostics import render
 from miltext.proto import Program
 
@@ -81,7 +81,7 @@ def test_every_other_code_has_a_test() -> None:
 def test_the_page_has_a_part_for_every_code() -> None:
     assert {code: title for code, title, _ in PARTS} == {code: _capital(title) for code, title in TITLES.items()}
     assert [code for code, _, _ in PARTS] == list(TITLES)
-    assert PAGE.endswith("docs/diagnostics.md")
+    assert [explanation(code) for code in TITLES] == [f"**{title}.**{body.rstrip()}\n" for _, title, body in PARTS]
 
 
 def _capital(title: str) -> str:

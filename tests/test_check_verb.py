@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
+from miltext.codes import TITLES, explanation
+
 GOOD = """program(1.3)
 {
     func main<ios18>(tensor<fp16, [2, 3]> x) {
@@ -140,6 +142,16 @@ def test_json_has_places_notes_and_suggestions(files: Path) -> None:
     assert json.loads(run("check", "--format", "json", "good.mil", cwd=files)[1])["diagnostics"] == []
 
 
+def test_explain_tells_of_one_code_or_lists_all() -> None:
+    status, out, _ = run("explain", "mil604")
+    assert (status, out) == (0, explanation("MIL604"))
+    assert "Mend:" in out
+    assert run("explain")[1].splitlines() == [f"{code}  {title}" for code, title in TITLES.items()]
+    status, out, err = run("explain", "MIL999")
+    assert (status, out) == (2, "")
+    assert "there is no code MIL999; `miltext explain` lists them" in err
+
+
 def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
     out = run("check", "--format", "sarif", "bad.mil", cwd=files)[1]
     log: dict[str, Any] = json.loads(out)
@@ -147,7 +159,7 @@ def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
     driver, results = sarif_run["tool"]["driver"], sarif_run["results"]
     assert (log["version"], driver["name"], sarif_run["columnKind"]) == ("2.1.0", "miltext", "unicodeCodePoints")
     assert [rule["id"] for rule in driver["rules"]] == ["MIL504", "MIL604"]
-    assert driver["rules"][1]["helpUri"].endswith("docs/diagnostics.md#mil604")
+    assert driver["rules"][1]["help"]["markdown"] == explanation("MIL604")
     for result in results:
         assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     physical = results[1]["locations"][0]["physicalLocation"]

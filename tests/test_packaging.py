@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 GRAMMAR = (ROOT / "grammar" / "mil.lark").read_bytes()
+DIAGNOSTICS = (ROOT / "docs" / "diagnostics.md").read_bytes()
 READ_GRAMMAR = """
 import site, sys
 before = list(sys.path)
@@ -69,6 +70,7 @@ def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
 def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
     files = contents(wheel)
     assert files["miltext/mil.lark"] == GRAMMAR
+    assert files["miltext/diagnostics.md"] == DIAGNOSTICS
     for name in ("py.typed", "proto/MIL.binpb", "proto/__init__.pyi", "proto/LICENSE.Apple"):
         assert files[f"miltext/{name}"] == (ROOT / "src" / "miltext" / name).read_bytes()
 

@@ -1,12 +1,12 @@
-"""The codes of all diagnostics: what each stands for, in a line. docs/diagnostics.md has a part for each.
+"""The codes of all diagnostics: what each stands for, in a line; docs/diagnostics.md has a part for each.
 
 A code keeps its meaning for good; one that is no longer used is not given to anything else.
 """
 
 from __future__ import annotations
 
-PAGE = "https://github.com/miltext/miltext/blob/main/docs/diagnostics.md"
-"""The page that tells of each code, under its own name in lower case."""
+import re
+from pathlib import Path
 
 TITLES: dict[str, str] = {
     # The text: what is no MIL text.
@@ -133,3 +133,18 @@ TITLES: dict[str, str] = {
     "MIL801": "coremltools does not load this",
     "MIL900": "a fault in miltext",
 }
+
+
+def page() -> Path:
+    """The page that tells of each code: beside this module when installed, in `docs/` in a source tree."""
+    here = Path(__file__).resolve().parent
+    installed = here / "diagnostics.md"
+    return installed if installed.exists() else here.parents[1] / "docs" / "diagnostics.md"
+
+
+def explanation(code: str) -> str:
+    """What the page says of a code, in Markdown: what it means, an example, the mend. Raises KeyError for no code."""
+    _, heading, rest = page().read_text(encoding="utf-8").partition(f"\n### {code}\n")
+    if not heading:
+        raise KeyError(code)
+    return re.split(r"^##", rest, maxsplit=1, flags=re.MULTILINE)[0].strip() + "\n"

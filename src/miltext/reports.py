@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from miltext.codes import PAGE, TITLES
+from miltext.codes import TITLES, explanation
 from miltext.diagnostics import Diagnostic, Note, Span, line_and_column
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -86,7 +86,6 @@ def as_sarif(reports: Sequence[Report], version: str) -> str:
     driver = {
         "name": "miltext",
         "version": version,
-        "informationUri": PAGE.partition("/blob/")[0],
         "rules": [_rule(code) for code in codes],
     }
     results = [_result(report, found, codes) for report in reports for found in report.diagnostics]
@@ -95,8 +94,8 @@ def as_sarif(reports: Sequence[Report], version: str) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    title = TITLES.get(code, code)
-    return {"id": code, "shortDescription": {"text": title}, "helpUri": f"{PAGE}#{code.lower()}"}
+    told = explanation(code)
+    return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": told, "markdown": told}}
 
 
 def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> dict[str, Any]:

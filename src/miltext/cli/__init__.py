@@ -12,6 +12,7 @@ VERBS = {
     "parse": "Turn MIL text into a serialized Program.",
     "fmt": "Lay MIL text out canonically, comments kept.",
     "check": "Say all that is wrong with programs.",
+    "explain": "Tell what a code such as MIL604 means, and the mend.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
     "weights": "List a model's weights, or save them as .npy files.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.codes import PAGE
+from miltext.codes import page
 from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.lsp.documents import Document, offset_of
 from miltext.lsp.edits import workspace_edit
@@ -55,7 +55,7 @@ def _sent(document: Document, diagnostic: Diagnostic) -> lsp.Diagnostic:
         message,
         severity=SEVERITIES[diagnostic.severity],
         code=diagnostic.code,
-        code_description=lsp.CodeDescription(f"{PAGE}#{diagnostic.code.lower()}"),
+        code_description=lsp.CodeDescription(f"{page().as_uri()}#{diagnostic.code.lower()}"),
         source="miltext",
         related_information=related or None,
         data={"suggestion": diagnostic.suggestion} if diagnostic.suggestion is not None else None,

@@ -1,0 +1,26 @@
+"""`miltext explain`: what a diagnostic's code means."""
+
+from __future__ import annotations
+
+import click
+
+EPILOG = """\b
+Examples:
+  miltext explain MIL604
+  miltext explain                  # all codes, a line each
+"""
+
+
+@click.command("explain", epilog=EPILOG)
+@click.argument("code", required=False)
+def command(code: str | None) -> None:
+    """Tell what CODE means, with an example and the mend; without one, what codes there are."""
+    from miltext.codes import TITLES, explanation
+
+    if code is None:
+        click.echo("".join(f"{each}  {title}\n" for each, title in TITLES.items()), nl=False)
+        return
+    known = code.upper()
+    if known not in TITLES:
+        raise click.UsageError(f"there is no code {code}; `miltext explain` lists them")
+    click.echo(explanation(known), nl=False)
