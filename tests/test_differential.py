@@ -18,9 +18,9 @@ from strategies import any_programs
 from miltext import ParseError, parse, to_text
 from miltext.grammar import lark_parser
 from miltext.lowering import Lowering, Refused
-from miltext.parser import parse_tree
+from miltext.parser import _driver, parse_tree
 from miltext.proto import Program
-from miltext.syntax import Driver, Node, SyntaxFailure
+from miltext.syntax import Driver, Node, SyntaxFailure, Trace, WholeOperation
 
 LARK = lark_parser(transformer=Lowering())
 FAST = Driver(Lowering())
@@ -79,6 +79,14 @@ def test_golden_of_an_error(path: Path) -> None:
 @given(st.one_of(any_programs, realistic.programs()), st.sampled_from(["1.0", "1.3"]))
 def test_generated(program: Any, dialect: str) -> None:
     assert check(to_text(program, dialect=dialect))
+
+
+@pytest.mark.parametrize("driver", [FAST, _driver(), _driver(fast=False, whole=True)])
+def test_plain_operations_are_read_as_one_token(driver: Driver) -> None:
+    trace = Trace()
+    driver.run("program(1.3) { func f(fp16 x) { fp16 y = relu(x = x); fp16 z = relu(x = fp16(1)); } -> (x); }", trace)
+    block = trace.root.children[5].children[3].children[0]
+    assert [type(child) for child in block.children if child.name == "operation"] == [WholeOperation, Node]
 
 
 # ---- a tree whose operations are read when they are asked for

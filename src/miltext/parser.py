@@ -87,7 +87,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
 
 
 @lru_cache(maxsize=3)
-def _driver(fast: bool = True, whole: bool = False) -> Driver:
+def _driver(fast: bool = True, whole: bool = True) -> Driver:
     return Driver(Lowering(), fast=fast, whole=whole)
 
 
