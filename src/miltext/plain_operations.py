@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from miltext.collector import collector_paused
 from miltext.diagnostics import PrintError
 from miltext.literals import quote
 from miltext.names import DRAFT, PLAIN, RESERVED
@@ -99,27 +100,33 @@ class PlainOperations:
     def take_out(self, wire: bytes) -> bytes:
         """The deterministic wire form of a Program without its plain operations, which are then in `lines`."""
         try:
-            return _changed(wire, FUNCTIONS, self._function)
+            with collector_paused:
+                return _changed(wire, 0, len(wire), FUNCTIONS, self._function)
         except ValueError:  # an unknown field of a kind that is long out of use
             self.lines = {}
             return wire
 
-    def _function(self, entry: bytes) -> bytes:
-        name = _key_of(entry)
-        block = partial(self._block, name)
-        return _changed(entry, ENTRY_VALUE, lambda function: _changed(function, BLOCKS, block))
+    # Down to the operations, a message is a part of the whole wire form, between two places: nothing is copied but
+    # what is left.
 
-    def _block(self, function: str, entry: bytes) -> bytes:
-        lines = self.lines[function, _key_of(entry)] = []
-        return _changed(entry, ENTRY_VALUE, lambda block: b"".join(self._rest(block, lines)))
+    def _function(self, wire: bytes, at: int, end: int) -> bytes:
+        """What is left of an entry of `functions`."""
+        blocks = partial(self._block, _key_of(wire, at, end))
+        function = partial(_changed, field=BLOCKS, change=blocks)
+        return _changed(wire, at, end, ENTRY_VALUE, function)
 
-    def _rest(self, block: bytes, lines: list[str | None]) -> Iterator[bytes]:
+    def _block(self, function: str, wire: bytes, at: int, end: int) -> bytes:
+        """What is left of an entry of `block_specializations`."""
+        lines = self.lines[function, _key_of(wire, at, end)] = []
+        return _changed(wire, at, end, ENTRY_VALUE, lambda *block: b"".join(self._rest(lines, *block)))
+
+    def _rest(self, lines: list[str | None], block: bytes, at: int, end: int) -> Iterator[bytes]:
         """What is left of a Block."""
-        at, end = 0, len(block)
+        run: list[str] = []
         while at < end:
             start = at
             if block[start] != _OPERATION:
-                *_, at = next(spans(block, start))
+                *_, at = next(spans(block, start, end))
                 yield block[start:at]
                 continue
             size, at = block[start + 1], start + 2
@@ -129,9 +136,13 @@ class PlainOperations:
                 size, at = read_varint(block, start + 1)
             text = self._operation(block, at, at + size) if size < LONGEST else None
             at += size
-            lines.append(text)
-            if text is None:
-                yield block[start:at]
+            if text is not None:
+                run.append(text)
+                continue
+            lines += "".join(run), None
+            run.clear()
+            yield block[start:at]
+        lines.append("".join(run))
 
     # ---- pieces that come again: each is judged once, when it is first met
 
@@ -165,14 +176,24 @@ class PlainOperations:
     def _operation(self, wire: bytes, at: int, end: int) -> str | None:
         """The line of the Operation between two places; None where it is not plain."""
         try:
-            head = at + 2 + wire[at + 1]
-            kind = self._keys[wire[at:head]]
-            arguments, at = self._arguments(wire, head, end) if head < end and wire[head] == _ARGUMENT else ("", head)
-            results, at = self._results(wire, at, end)
-            attributes = self._attributes(wire, at, end) if at < end else ""
+            start, arguments, results, attributes = at, "", "", ""
+            at += 2 + wire[at + 1]
+            kind = self._keys[wire[start:at]]
+            if at < end and wire[at] == _ARGUMENT:
+                arguments, at = self._arguments(wire, at, end)
+            while at < end and wire[at] == _OUTPUT:
+                output, at = at + 2, at + 2 + wire[at + 1]
+                name = output + 2 + wire[output + 1]
+                if at - output > _BYTE or wire[output] != _NAME:
+                    return None
+                comma = ", " if results else ""
+                results += f"{comma}{self._types[wire[name:at]]} {self._names[wire[output + 2 : name]]}"
+            if at < end:
+                attributes = self._attributes(wire, at, end)
         except (_NotPlain, PrintError, LookupError):
             return None
-        return f"{OPERATION}{results}{kind}({arguments}){attributes};\n"
+        equals = " = " if results else ""
+        return f"{OPERATION}{results}{equals}{kind}({arguments}){attributes};\n"
 
     def _arguments(self, wire: bytes, at: int, end: int) -> tuple[str, int]:
         """`x = a, y = b`, and where the next field begins."""
@@ -188,19 +209,6 @@ class PlainOperations:
         if len(texts) > 1:
             texts.sort()
         return ", ".join(texts), at
-
-    def _results(self, wire: bytes, at: int, end: int) -> tuple[str, int]:
-        """`tensor<fp16, [1]> y = `, and where the next field begins."""
-        types, names, results = self._types, self._names, ""
-        while at < end and wire[at] == _OUTPUT:
-            start = at + 2
-            at = start + wire[at + 1]
-            name = start + 2 + wire[start + 1]
-            if at - start > _BYTE or wire[start] != _NAME:
-                raise _NotPlain
-            comma = ", " if results else ""
-            results += f"{comma}{types[wire[name:at]]} {names[wire[start + 2 : name]]}"
-        return f"{results} = " if results else "", at
 
     def _attributes(self, wire: bytes, at: int, end: int) -> str:
         """`[name = string("y")]`"""
@@ -229,11 +237,10 @@ class PlainOperations:
 
     def _blob(self, wire: bytes, at: int, end: int) -> str:
         """The value of an attribute, between two places, if it is a blob."""
-        _, value = read_varint(wire, at + 1)
+        value = at + (2 if wire[at + 1] <= _BYTE else 3)
         blob = value + 2 + wire[value + 1]
-        _, content = read_varint(wire, blob + 1)
-        size, path = read_varint(wire, content + 1)
-        number = path + size
+        path = blob + 4
+        number = path + wire[blob + 3]
         offset, _ = read_varint(wire, number + 1)
         name, kind = wire[path:number], wire[value:blob]
         file = sized(FILE_NAME, name) + OFFSET + varint(offset)
@@ -245,17 +252,17 @@ class PlainOperations:
 # ---- parts of the wire form
 
 
-def _key_of(entry: bytes) -> str:
+def _key_of(wire: bytes, at: int, end: int) -> str:
     """The key of a map's entry; one without is the empty key's, or has fields that the schema lacks."""
-    keys = (entry[content:end] for _, start, content, end in spans(entry) if entry[start] == KEY[0])
+    keys = (wire[content:stop] for _, start, content, stop in spans(wire, at, end) if wire[start] == KEY[0])
     return next(keys, b"").decode()
 
 
-def _changed(message: bytes, field: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """A message with a change to what each of its fields of that tag holds."""
+def _changed(wire: bytes, at: int, end: int, field: bytes, change: Callable[[bytes, int, int], bytes]) -> bytes:
+    """The message between two places, with a change to what each of its fields of that tag holds."""
     return b"".join(
-        sized(field, change(message[content:end])) if message[start] == field[0] else message[start:end]
-        for _, start, content, end in spans(message)
+        sized(field, change(wire, content, stop)) if wire[start] == field[0] else wire[start:stop]
+        for _, start, content, stop in spans(wire, at, end)
     )
 
 

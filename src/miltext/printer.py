@@ -22,7 +22,7 @@ all values are an operation's name."""
 
 
 Lines: TypeAlias = "dict[tuple[str, str], list[str | None]]"
-"""The operations of each block as lines, by its function's name and its opset; None for one yet to be printed."""
+"""The operations of each block as text, by its function's name and its opset; None for one yet to be printed."""
 
 
 class TypeText(NamedTuple):
@@ -83,7 +83,7 @@ class Printer:
         """The text of a Program, in pieces.
 
         `plain` has the operations that are printed already, by function and opset: they are not in the Program, and
-        None stands where one that is comes between them.
+        None stands for each that is.
         """
         head = f"program({self._dialect})"
         if program.version != 1:

@@ -54,13 +54,14 @@ def number_tag(field: int) -> bytes:
     return varint(field << 3)
 
 
-def spans(message: bytes, end: int = 0) -> Iterator[tuple[int, int, int, int]]:
-    """The fields of a message, from one that begins where another ends: their numbers, and where in the message each
-    one, what it holds, and its end are.
+def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int, int, int]]:
+    """The fields of a message, or of one that stands between two places of another: their numbers, and where each one,
+    what it holds, and its end are.
 
     Raises ValueError at a group, which no schema has had since proto3.
     """
-    while end < len(message):
+    end, stop = start, len(message) if stop is None else stop
+    while end < stop:
         start = end
         key, content = read_varint(message, start)
         kind = key & 7
