@@ -58,6 +58,24 @@ def test_a_name_that_needs_quotes_gets_them() -> None:
     assert rename(quoted, "a/b:0", "x") == TEXT
 
 
+DRAFT = """program(1.3)
+{
+    func main<ios18>(fp32 x) {
+            _ y, fp32 z = f(x = x)[name = string("y")];
+            _ w = mul(x = y, y = 0.5);
+        } -> (w);
+}
+"""
+
+
+def test_a_draft_is_renamed_and_exposed_as_any_text() -> None:
+    renamed = DRAFT.replace("_ y", "_ half").replace('"y"', '"half"').replace("x = y", "x = half")
+    assert rename(DRAFT, "y", "half") == renamed
+    assert expose(DRAFT, ["y"]) == DRAFT.replace("(w)", "(w, y)")
+    with refused("MIL431"):
+        rename(DRAFT, "z", "y")
+
+
 def test_what_is_not_renamed() -> None:
     with refused("MIL430", "`x_3`", "there is `x_"):
         rename(TEXT, "x_3", "y")

@@ -64,9 +64,9 @@ def _located(function: Node, operation: Node, depth: int) -> Located:
 
 
 def results(operation: Node) -> list[Node]:
-    """The phrases of an operation's outputs, a type and a name each."""
+    """The phrases of an operation's outputs, a type (in a draft, perhaps `_`) and a name each."""
     found = [child for child in operation.children if child.name == "results"]
-    return [value for value in found[0].children if value.name == "named_value"] if found else []
+    return [value for value in found[0].children if value.name in ("named_value", "draft_value")] if found else []
 
 
 def name_token(operation: Node) -> Node | None:

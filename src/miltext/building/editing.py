@@ -129,7 +129,7 @@ def _walk(phrase: Node) -> Iterator[Node]:
 def _value_names(function: Node) -> Iterator[Node]:
     """The tokens that name a value: where it is made, used, or given out."""
     for phrase in _walk(function):
-        if phrase.name in ("named_value", "name_binding"):
+        if phrase.name in ("named_value", "draft_value", "name_binding"):
             yield phrase.children[-1]
         elif phrase.name == "outputs":
             yield from (child for child in phrase.children if child.name == "NAME")
