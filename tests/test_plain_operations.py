@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import realistic
 from conftest import GOLDEN, corpus_files
+from google import protobuf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_programs
@@ -19,6 +20,8 @@ from miltext.printer import Printer
 from miltext.programs import own_copy
 from miltext.proto import Program
 from miltext.tensors import Style
+
+OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
 
 STYLES = [("1.3", Style(), False), ("1.0", Style(), False), ("1.3", Style(True, 2), False), ("1.3", Style(), True)]
 
@@ -131,6 +134,7 @@ def samples() -> list[bytes]:
     return [program_of(text).SerializeToString(deterministic=True) for text in texts]
 
 
+@pytest.mark.skipif(OLD, reason="this protobuf crashes on damaged bytes, or reads strings that are no UTF-8")
 @given(st.data())
 @settings(max_examples=500)
 def test_damaged_bytes(data: st.DataObject) -> None:
