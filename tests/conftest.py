@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -61,3 +64,20 @@ def matches_golden(request: pytest.FixtureRequest) -> Check:
         assert text == expected, f"{path.name} says something else; to accept it: pytest --mil-update {place}"
 
     return check
+
+
+SLOW_IMPORTS = ("lark", "numpy", "coremltools", "pygments")
+
+
+def slow_imports(*arguments: object) -> list[str]:
+    """Which of SLOW_IMPORTS the command imports, in a process of its own, before it ends well."""
+    code = (
+        f"import json, sys, runpy\nsys.argv = {['miltext', *map(str, arguments)]!r}\n"
+        "try:\n    runpy.run_module('miltext', run_name='__main__')\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        f"print(json.dumps([name for name in {SLOW_IMPORTS} if name in sys.modules]), file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr.decode()
+    imported: list[str] = json.loads(result.stderr)
+    return imported

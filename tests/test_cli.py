@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import slow_imports
 
 import miltext
 
@@ -228,12 +229,4 @@ def test_help_and_version() -> None:
 
 
 def test_printing_a_package_imports_neither_lark_nor_numpy_nor_coremltools() -> None:
-    code = (
-        "import sys, runpy\n"
-        f"sys.argv = ['miltext', 'print', {str(EXAMPLE)!r}]\n"
-        "try:\n    runpy.run_module('miltext', run_name='__main__')\n"
-        "except SystemExit as end:\n    assert not end.code, end.code\n"
-        "print([name for name in ('lark', 'numpy', 'coremltools', 'pygments') if name in sys.modules], file=sys.stderr)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert (result.returncode, result.stderr.strip()) == (0, b"[]")
+    assert slow_imports("print", EXAMPLE) == []

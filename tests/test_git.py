@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import CORPUS, ROOT
+from conftest import CORPUS, ROOT, slow_imports
 from containers import NEURAL_NETWORK
 
 import miltext
@@ -252,11 +252,4 @@ def test_the_parts_of_bundles(tmp_path: Path) -> None:
 
 def test_a_small_model_is_shown_without_slow_imports() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
-    code = (
-        f"import sys, runpy\nsys.argv = ['miltext', 'textconv', {str(path)!r}]\n"
-        "try:\n    runpy.run_module('miltext', run_name='__main__')\n"
-        "except SystemExit as end:\n    assert not end.code, end.code\n"
-        "print([name for name in ('lark', 'numpy', 'coremltools', 'pygments') if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (0, b"[]")
+    assert slow_imports("textconv", path) == []

@@ -21,6 +21,7 @@ from miltext.grammar import load_grammar
 from miltext.literals import LiteralError, unquote
 from miltext.names import DRAFT, RESERVED, name_text
 from miltext.opsets import PROTO_BY_TEXT
+from miltext.plain_tokens import PLAIN_NAME, argument_pairs, operation_parts
 
 INLINE, LINE_END, OWN_LINE, END = "\1", "\2", "\3", "\0"
 """A comment with code on both sides, one that ends its line, one with a line of its own; and where it ends."""
@@ -39,11 +40,7 @@ _AROUND = re.compile(rf"((?:{_COMMENT})*)(.*?)((?:{_COMMENT})*)", re.DOTALL)
 _ENDING_LINE = re.compile(rf"{LINE_END}[^{END}]*{END}(?:{_COMMENT})*\Z")
 _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
-_ARGUMENT = re.compile(r"([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)")
 _TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)?\s*\])\s*>")
-_OPERATION = re.compile(
-    r"(tensor[^>]*>|[a-z0-9]+)\s*([A-Za-z0-9_@]+)\s*=\s*([A-Za-z0-9_@]+)\s*(\([^)]*\))\s*(.*?)\s*;", re.DOTALL
-)
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 _SPACES = re.compile(r"[ \t\r\n]+")
 _SHORT = 200
@@ -253,11 +250,11 @@ class Layout:
 
     @_token
     def plain_operation(self, token: str) -> str:
-        match = _OPERATION.fullmatch(token)
+        match = operation_parts(token)
         assert match is not None  # the terminal is stricter
         value_type, result, name, arguments, attributes = match.groups()
         head = f"{self._type(value_type)} {result} = {name}{self._plain_arguments(arguments)}"
-        return f"{head}{self._plain_attributes(attributes) if attributes else ''};"
+        return f"{head}{self._plain_attributes(attributes) if attributes.strip() else ''};"
 
     def operation(self, children: Sequence[Any]) -> str:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
@@ -274,7 +271,7 @@ class Layout:
     plain_arguments = _token(lambda self, token: self._plain_arguments(token))
 
     def _plain_arguments(self, token: str) -> str:
-        pairs = sorted(_ARGUMENT.findall(token), key=itemgetter(0))
+        pairs = sorted(argument_pairs(token), key=itemgetter(0))
         if not RESERVED.isdisjoint([name for _, name in pairs]):
             raise Unfit
         return self._list("(", [f"{key} = {name}" for key, name in pairs], ")")
@@ -394,7 +391,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     element = rf"{of['STRING']}|{of['NUMBER']}|{of['BOOL']}|inf|nan"
     value = rf"{kind}(?:({element})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
     fields = rf"path\s*=\s*{kind}({of['STRING']})\s*\)\s*,\s*offset\s*=\s*{kind}(\d+)\s*\)"
-    attribute = rf"([A-Za-z0-9_@]+)\s*=\s*({of['PLAIN_VALUE']})"
+    attribute = rf"({PLAIN_NAME})\s*=\s*({of['PLAIN_VALUE']})"
     return re.compile(value, re.DOTALL), re.compile(rf"BLOBFILE\s*\(\s*{fields}\s*\)"), re.compile(attribute)
 
 

@@ -9,8 +9,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from miltext.complaints import complain
+from miltext.fields import (
+    BLOCK_OPERATIONS,
+    NAME,
+    OPERATION_OUTPUTS,
+)
 from miltext.lowering import Lowering, Refused
-from miltext.lowering.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS, repeated
+from miltext.lowering.maps import (
+    repeated,
+)
 from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
 from miltext.opsets import DIALECTS

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.depth import Key, Path
 from miltext.literals import LiteralError, unquote
 from miltext.opsets import PROTO_BY_TEXT
+from miltext.syntax import Node, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from miltext.syntax import Node
 
 
 Enter: TypeAlias = "Callable[[Path, Node], bool]"
@@ -34,7 +33,7 @@ def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, No
     """
     yield (), program
     yield from _attributes(program, ())
-    for function in _named(program, "function"):
+    for function in named(program, "function"):
         yield from _function(function, enter)
 
 
@@ -45,18 +44,18 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     Block by their index and, after the key of a map, that `key` itself.
     """
     if phrase.name in ("named_value", "draft_value", "name_binding"):
-        yield (*path, "name"), next(_named(phrase, "NAME"))
+        yield (*path, "name"), next(named(phrase, "NAME"))
     elif phrase.name == "operation":
-        yield from (((*path, "type"), name) for name in _named(phrase, "NAME"))
+        yield from (((*path, "type"), name) for name in named(phrase, "NAME"))
     elif phrase.name in ("function", "argument", "single_argument"):
-        yield (*path, "key"), next(_named(phrase, "NAME"))
-    for opset in _named(phrase, "opset"):
+        yield (*path, "key"), next(named(phrase, "NAME"))
+    for opset in named(phrase, "opset"):
         yield (*path, "key" if phrase.name == "specialization" else "opset"), opset.children[1]
-    block = next(_named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
-    for outputs in _named(block, "outputs"):
-        yield from (((*path, "outputs", index), name) for index, name in enumerate(_named(outputs, "NAME")))
-    for attributes in _named(block, "attributes", "marked_attributes"):
-        for attribute in _named(attributes, "attribute"):
+    block = next(named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
+    for outputs in named(block, "outputs"):
+        yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
+    for attributes in named(block, "attributes", "marked_attributes"):
+        for attribute in named(attributes, "attribute"):
             yield (*path, "attributes", Key(name_of(_token(attribute))), "key"), attribute.children[0]
 
 
@@ -72,12 +71,8 @@ def _token(phrase: Node, terminal: str = "NAME") -> str:
     return next(child.token or "" for child in phrase.children if child.name == terminal)
 
 
-def _named(phrase: Node, *names: str) -> Iterator[Node]:
-    return (child for child in phrase.children if child.name in names)
-
-
 def _opset(phrase: Node) -> str:
-    for opset in _named(phrase, "opset"):
+    for opset in named(phrase, "opset"):
         token = _token(opset)
         return PROTO_BY_TEXT.get(token) or name_of(token)
     return ""
@@ -88,8 +83,8 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
     yield path, function
     yield from _parameters(function, (*path, "inputs"))
     yield from _attributes(function, path)
-    for bodies in _named(function, "bodies"):
-        for body in _named(bodies, "block", "specialization"):
+    for bodies in named(function, "bodies"):
+        for body in named(bodies, "block", "specialization"):
             key = _opset(body) if body.name == "specialization" else _opset(function)
             yield from _block(body, (*path, "block_specializations", Key(key)), enter)
 
@@ -98,8 +93,8 @@ def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, 
     """A block; with the opset or the inputs that stand before it, where it has them."""
     yield path, body
     yield from _parameters(body, (*path, "inputs"))
-    block = body if body.name == "block" else next(_named(body, "block"))
-    for index, operation in enumerate(_named(block, "operation")):
+    block = body if body.name == "block" else next(named(body, "block"))
+    for index, operation in enumerate(named(block, "operation")):
         place = (*path, "operations", index)
         if enter is None or enter(place, operation):
             yield from _operation(operation, place, enter)
@@ -108,19 +103,19 @@ def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, 
 
 def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     yield path, operation
-    for results in _named(operation, "results"):
+    for results in named(operation, "results"):
         yield from _values(results, (*path, "outputs"))
-    for arguments in _named(operation, "arguments"):
-        for argument in _named(arguments, "argument", "single_argument"):
+    for arguments in named(operation, "arguments"):
+        for argument in named(arguments, "argument", "single_argument"):
             yield from _argument(argument, (*path, "inputs", Key(name_of(_token(argument)))))
     yield from _attributes(operation, path)
-    for index, inner in enumerate(_named(operation, "inner_block")):
+    for index, inner in enumerate(named(operation, "inner_block")):
         yield from _block(inner, (*path, "blocks", index), enter)
 
 
 def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, argument
-    bindings = _named(argument, "name_binding", "value_binding", "unset_binding", "draft_binding")
+    bindings = named(argument, "name_binding", "value_binding", "unset_binding", "draft_binding")
     for index, binding in enumerate(bindings):
         yield (*path, "arguments", index), binding
         if binding.name == "value_binding":
@@ -128,19 +123,19 @@ def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def _parameters(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for parameters in _named(phrase, "parameters"):
+    for parameters in named(phrase, "parameters"):
         yield from _values(parameters, path)
 
 
 def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for index, value in enumerate(_named(phrase, "named_value", "draft_value")):
+    for index, value in enumerate(named(phrase, "named_value", "draft_value")):
         yield (*path, index), value
         yield from _type(value.children[0], (*path, index, "type"))
 
 
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for attributes in _named(phrase, "attributes", "marked_attributes"):
-        for attribute in _named(attributes, "attribute"):
+    for attributes in named(phrase, "attributes", "marked_attributes"):
+        for attribute in named(attributes, "attribute"):
             yield from _value(attribute.children[2], (*path, "attributes", Key(name_of(_token(attribute)))))
 
 

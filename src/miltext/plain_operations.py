@@ -14,23 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.collector import collector_paused
 from miltext.diagnostics import PrintError
+from miltext.dtypes import BY_NAME
+from miltext.fields import (
+    BINDING_NAME,
+    BINDINGS,
+    BLOB,
+    BLOCK_OPERATIONS,
+    ENTRY_VALUE,
+    FILE_NAME,
+    FUNCTION_BLOCKS,
+    IMMEDIATE,
+    KEY,
+    NAME,
+    OFFSET,
+    OPERATION_ATTRIBUTES,
+    OPERATION_INPUTS,
+    OPERATION_OUTPUTS,
+    PROGRAM_FUNCTIONS,
+    TENSOR,
+    TENSOR_TYPE,
+    TENSOR_VALUES,
+    VALUE_TYPE,
+    VALUES,
+)
 from miltext.literals import quote
 from miltext.names import DRAFT, PLAIN, RESERVED
 from miltext.printer import OPERATION, Lines, Printer
 from miltext.proto import NamedValueType, Value
-from miltext.wire import number_tag, read_varint, sized, spans, tag, varint
+from miltext.wire import heads, number_tag, read_varint, sized, spans, varint
 
 if TYPE_CHECKING:
     from miltext.proto import Message, ValueType
-
-FUNCTIONS, BLOCKS = tag(2), tag(3)
-"""The fields on the way to an operation: Program.functions, Function.block_specializations."""
-
-KEY, ENTRY_VALUE = tag(1), tag(2)
-"""Those of a map's entry."""
-
-BLOB_FILE, FILE_NAME, OFFSET = tag(5), tag(1), number_tag(2)
-"""`Value.blobFileValue`, and the fields of that."""
 
 LONGEST = 1 << 12
 """An operation of more bytes holds a long literal, and is printed when its turn comes: text is made as it is needed."""
@@ -38,21 +52,21 @@ LONGEST = 1 << 12
 SHORT = 2 + 127
 """Values of up to so many bytes, with a tag and a length of one byte, are likely to come again."""
 
-_OPERATION, _BLOB = tag(3)[0], tag(5)[0]
-_NAME, _ARGUMENT, _OUTPUT, _ATTRIBUTE, _VALUE = (tag(number)[0] for number in (1, 2, 3, 5, 2))
+_NAME, _OPERATION, _BLOB, _VALUE = NAME[0], BLOCK_OPERATIONS[0], BLOB[0], ENTRY_VALUE[0]
+_ARGUMENT, _OUTPUT, _ATTRIBUTE = OPERATION_INPUTS[0], OPERATION_OUTPUTS[0], OPERATION_ATTRIBUTES[0]
 
 _BYTE = 127
 """The greatest length that is one byte."""
 
-_BINDINGS = {size: bytes([0x12, size + 4, 0x0A, size + 2, 0x0A, size]) for size in range(_BYTE - 4)}
-"""What comes before a name of each length that is the only binding of an argument: `value`, `arguments`, `name`."""
+_BINDINGS = dict(enumerate(heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longest=_BYTE - 4)))
+"""What comes before a name of each length that is the only binding of an argument."""
 
+_STRING_TYPE = sized(VALUE_TYPE, sized(TENSOR_TYPE, number_tag(1) + varint(BY_NAME["string"].number)))
 _STRINGS = {
-    size: bytes([0x12, size + 14, 0x12, 4, 0x0A, 2, 8, 2, 0x1A, size + 6, 0x0A, size + 4, 0x22, size + 2, 0x0A, size])
-    for size in range(_BYTE - 14)
+    size: ENTRY_VALUE + varint(len(_STRING_TYPE) + len(head) + size) + _STRING_TYPE + head
+    for size, head in enumerate(heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=_BYTE - 14))
 }
-"""What comes before a string of each length that is the value of an attribute: `value`, `type` (a tensor of rank 0),
-`immediateValue`, `tensor`, `strings`, `values`."""
+"""What comes before a string of each length that is the value of an attribute."""
 
 
 class _NotPlain(Exception):
@@ -101,7 +115,7 @@ class PlainOperations:
         """The deterministic wire form of a Program without its plain operations, which are then in `lines`."""
         try:
             with collector_paused:
-                return _changed(wire, 0, len(wire), FUNCTIONS, self._function)
+                return _changed(wire, 0, len(wire), PROGRAM_FUNCTIONS, self._function)
         except ValueError:  # an unknown field of a kind that is long out of use
             self.lines = {}
             return wire
@@ -112,7 +126,7 @@ class PlainOperations:
     def _function(self, wire: bytes, at: int, end: int) -> bytes:
         """What is left of an entry of `functions`."""
         blocks = partial(self._block, _key_of(wire, at, end))
-        function = partial(_changed, field=BLOCKS, change=blocks)
+        function = partial(_changed, field=FUNCTION_BLOCKS, change=blocks)
         return _changed(wire, at, end, ENTRY_VALUE, function)
 
     def _block(self, function: str, wire: bytes, at: int, end: int) -> bytes:
@@ -244,7 +258,7 @@ class PlainOperations:
         offset, _ = read_varint(wire, number + 1)
         name, kind = wire[path:number], wire[value:blob]
         file = sized(FILE_NAME, name) + OFFSET + varint(offset)
-        if wire[at:end] != sized(ENTRY_VALUE, kind + sized(BLOB_FILE, file)):
+        if wire[at:end] != sized(ENTRY_VALUE, kind + sized(BLOB, file)):
             raise _NotPlain
         return f"{self._types[kind]}({self._paths[name]}{offset})))"
 

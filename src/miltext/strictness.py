@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, error, warning
 from miltext.parser import parse_tree
+from miltext.syntax import walk
 
 if TYPE_CHECKING:
     from miltext.syntax import Node
@@ -33,10 +34,7 @@ def strict_findings(text: str) -> list[Diagnostic]:
     """
     trace = parse_tree(text)
     found = [_unproven("a `/* */` comment", span) for span in trace.comments if text.startswith("/*", span.start)]
-    todo = [trace.root]
-    while todo:
-        phrase = todo.pop()
-        todo += phrase.children
+    for phrase in walk(trace.root):
         found += _findings(phrase)
     return sorted(found, key=lambda finding: finding.span.start if finding.span else 0)
 

@@ -55,6 +55,20 @@ class Node(NamedTuple):
         return Span(self.start, self.end)
 
 
+def walk(phrase: Node) -> Iterator[Node]:
+    """A phrase and all inside of it that was read, in the order of the text."""
+    todo = [phrase]
+    while todo:
+        found = todo.pop()
+        yield found
+        todo += reversed(found.children)
+
+
+def named(phrase: Node, *names: str) -> Iterator[Node]:
+    """The phrases of these names directly inside one."""
+    return (child for child in phrase.children if child.name in names)
+
+
 class WholeOperation(Node):
     """An operation that was read as one token. Its phrases are read when somebody asks for them.
 

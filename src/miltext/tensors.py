@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from miltext.dtypes import FIELD_DTYPES, DType
 from miltext.encoding import decode, padding_is_clear
 from miltext.literals import LiteralError, nest, quote
+from miltext.wire import read_varint
 
 Shape = tuple["int | None", ...]
 
@@ -74,10 +75,10 @@ def field_data(tensor: Any, field: str) -> bytes | Sequence[Any]:
     if field not in ("floats", "doubles"):
         return member.values  # type: ignore[no-any-return]
     wire: bytes = member.SerializeToString()
-    start = 1
-    while wire and wire[start] > 127:
-        start += 1
-    return wire[start + 1 :]
+    if not wire:
+        return wire
+    _, start = read_varint(wire, 1)
+    return wire[start:]
 
 
 def _count(data: bytes | Sequence[Any], dtype: DType) -> int:

@@ -37,6 +37,18 @@ def sized(tag: bytes, payload: bytes) -> bytes:
     return tag + (_SHORT[size] if size < 128 else varint(size)) + payload
 
 
+def heads(*fields: bytes, longest: int) -> list[bytes]:
+    """What comes before content of each length up to `longest` that is in fields inside one another, outermost first.
+
+    No length may pass 127: each is one byte.
+    """
+    depths = range(len(fields) - 1, -1, -1)
+    return [
+        b"".join(field + _SHORT[size + 2 * depth] for field, depth in zip(fields, depths, strict=True))
+        for size in range(longest + 1)
+    ]
+
+
 def varints(numbers: Sequence[int]) -> bytes:
     """Packed varints."""
     if not numbers or (min(numbers) >= 0 and max(numbers) < 128):

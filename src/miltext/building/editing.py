@@ -16,6 +16,7 @@ from miltext.locating import name_token, results, string_of
 from miltext.names import name_text
 from miltext.parser import parse_tree
 from miltext.places import name_of
+from miltext.syntax import walk
 
 if TYPE_CHECKING:
     from miltext.syntax import Node
@@ -118,17 +119,9 @@ def _function_name(function: Node) -> str:
     return next(child.token or "" for child in function.children if child.name == "NAME")
 
 
-def _walk(phrase: Node) -> Iterator[Node]:
-    todo = [phrase]
-    while todo:
-        found = todo.pop()
-        yield found
-        todo += found.children
-
-
 def _value_names(function: Node) -> Iterator[Node]:
     """The tokens that name a value: where it is made, used, or given out."""
-    for phrase in _walk(function):
+    for phrase in walk(function):
         if phrase.name in ("named_value", "draft_value", "name_binding"):
             yield phrase.children[-1]
         elif phrase.name == "outputs":
@@ -139,13 +132,13 @@ def _texts(function: Node, name: str) -> Iterator[Node]:
     """The strings that repeat a value's name: the `name` of an operation that makes it, and the compiler's note of
     which inputs have flexible shapes.
     """
-    for phrase in _walk(function):
+    for phrase in walk(function):
         if phrase.name == "operation" and name in _names_made(phrase):
             token = name_token(phrase)
             if token is not None and string_of(token) == name:
                 yield token
         elif phrase.name == "attribute" and phrase.children[0].token == ATTRIBUTE:
-            yield from (token for token in _walk(phrase) if token.name == "STRING" and string_of(token) == name)
+            yield from (token for token in walk(phrase) if token.name == "STRING" and string_of(token) == name)
 
 
 def _names_made(operation: Node) -> list[str]:

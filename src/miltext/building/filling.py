@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.building.refusals import WAYS_OUT
 from miltext.diagnostics import Diagnostic, Note, ParseError
+from miltext.fields import (
+    BLOB,
+    TENSOR,
+)
 from miltext.locating import enclosing
 from miltext.lowering import Lowering, Refused
-from miltext.lowering.fields import BLOB, TENSOR
 from miltext.lowering.names import string_bytes
 from miltext.lowering.values import ArrayFile, Elided, blob_message, immediate
 from miltext.packing import misfit

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 from lark import Transformer
 
-from miltext.literals import shown
-from miltext.lowering import plain
-from miltext.lowering.fields import (
+from miltext.fields import (
     BINDING_NAME,
     BINDING_VALUE,
     BINDINGS,
@@ -37,6 +35,10 @@ from miltext.lowering.fields import (
     PROGRAM_DOC,
     PROGRAM_FUNCTIONS,
     TENSOR_TYPE_ATTRIBUTES,
+)
+from miltext.literals import shown
+from miltext.lowering import plain
+from miltext.lowering.maps import (
     Entries,
     entries,
     repeated,

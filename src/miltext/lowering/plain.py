@@ -11,7 +11,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from miltext.dtypes import BY_NAME
-from miltext.lowering.fields import (
+from miltext.fields import (
     BINDING_NAME,
     BINDINGS,
     BLOB,
@@ -27,6 +27,8 @@ from miltext.lowering.fields import (
     TENSOR,
     TENSOR_VALUES,
     VALUES,
+)
+from miltext.lowering.maps import (
     Entries,
     entry,
 )
@@ -35,19 +37,17 @@ from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
 from miltext.lowering.values import blob_message, check_blob_field, no_blob, text_content
 from miltext.names import RESERVED
-from miltext.wire import sized
+from miltext.plain_tokens import PLAIN_NAME, PLAIN_TYPE, argument_pairs, operation_parts
+from miltext.wire import heads, sized
 
-_NAME = "[A-Za-z0-9_@]+"
-_TYPE = r"tensor[^>]*>|[a-z0-9]+"
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _FIELD = rf'[^"()]*\(\s*(?:{_STRING}|[0-9]+)\s*\)'
 _RAW = rf'{_STRING}|BLOBFILE\s*\({_FIELD}{_FIELD}\s*\)|[^"()]*'
-_operation = re.compile(rf"({_TYPE})\s*({_NAME})\s*=\s*({_NAME})\s*(\([^)]*\))(.*);", re.DOTALL).fullmatch
-_arguments = re.compile(rf"({_NAME})\s*=\s*({_NAME})").findall
-_attributes = re.compile(rf"({_NAME})\s*=\s*({_TYPE})\s*\(\s*({_RAW})\s*\)", re.DOTALL).findall
+_attributes = re.compile(rf"({PLAIN_NAME})\s*=\s*({PLAIN_TYPE})\s*\(\s*({_RAW})\s*\)", re.DOTALL).findall
 _blob = re.compile(r"(.*?)([0-9]*)\s*\)\s*\)", re.DOTALL).fullmatch
 _path = re.compile(
-    rf"BLOBFILE\s*\(\s*path\s*=\s*({_TYPE})\s*\(\s*({_STRING})\s*\)\s*,\s*offset\s*=\s*({_TYPE})\s*\(\s*", re.DOTALL
+    rf"BLOBFILE\s*\(\s*path\s*=\s*({PLAIN_TYPE})\s*\(\s*({_STRING})\s*\)\s*,\s*offset\s*=\s*({PLAIN_TYPE})\s*\(\s*",
+    re.DOTALL,
 ).fullmatch
 
 # ---- the wire form of short texts
@@ -63,13 +63,7 @@ _INPUT, _ATTRIBUTE = OPERATION_INPUTS.decode(), OPERATION_ATTRIBUTES.decode()
 _KEY, _VALUE = KEY.decode(), ENTRY_VALUE.decode()
 
 
-def _heads(*fields: bytes) -> list[str]:
-    """What comes before a text of each short length that is inside fields inside one another, outermost first."""
-    nested = list(enumerate(reversed(fields)))[::-1]
-    return ["".join([tag.decode() + _LENGTH[size + 2 * depth] for depth, tag in nested]) for size in range(_SHORT)]
-
-
-_BINDING = _heads(BINDINGS, BINDING_NAME)
+_BINDING = [head.decode() for head in heads(BINDINGS, BINDING_NAME, longest=_SHORT)]
 
 
 @lru_cache(maxsize=64)
@@ -78,8 +72,8 @@ def _string_heads(kind: str) -> list[str] | None:
     value_type = plain_type(kind)
     if value_type != scalar_type(BY_NAME["string"]):
         return None
-    content = _heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES)
-    return [value_type.field.decode() + head for head in content]
+    content = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=_SHORT)
+    return [(value_type.field + head).decode() for head in content]
 
 
 def _short_entry(field: str, key: str, value: str) -> bytes:
@@ -93,7 +87,7 @@ def _short_entry(field: str, key: str, value: str) -> bytes:
 
 def plain_operation(token: str) -> bytes:
     """`tensor<fp16, [1]> y = relu(x = x)[name = string("y")];` as the field `operations` of a Block."""
-    kind, result, name, inputs, attributes = _operation(token).groups()  # type: ignore[union-attr]  # the terminal is stricter
+    kind, result, name, inputs, attributes = operation_parts(token).groups()  # type: ignore[union-attr]  # the terminal is stricter
     output = sized(OPERATION_OUTPUTS, sized(NAME, name_bytes(result)) + plain_type(kind).field)
     parts = [_operation_type(name), plain_arguments(inputs) if len(inputs) > 2 else b"", output]
     if attributes:
@@ -110,7 +104,7 @@ def _operation_type(name: str) -> bytes:
 
 def plain_arguments(token: str) -> bytes:
     """`(x = a, y = b)` as the field `inputs` of an Operation."""
-    arguments = _arguments(token)
+    arguments = argument_pairs(token)
     inputs = dict(arguments)
     _check(inputs, len(arguments))
     if not RESERVED.isdisjoint(inputs.values()):

@@ -7,12 +7,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from miltext.dtypes import BY_NAME, DType
+from miltext.fields import VALUE_TYPE
 from miltext.lowering.names import whole_number
 from miltext.lowering.refusal import Refused
 from miltext.wire import number_tag, sized, tag, varint
-
-FIELD_TYPE = tag(2)
-"""The field `type`, which has the same number in Value and in NamedValueType."""
 
 UNKNOWN = sized(tag(2), b"")
 """`Dimension.unknown`, not variadic."""
@@ -45,11 +43,11 @@ class Dimension(NamedTuple):
 
 def _type(kind: str, field: int, message: bytes, *details: object) -> LoweredType:
     wire = sized(tag(field), message)
-    return LoweredType(kind, wire, sized(FIELD_TYPE, wire), *details)  # type: ignore[arg-type]
+    return LoweredType(kind, wire, sized(VALUE_TYPE, wire), *details)  # type: ignore[arg-type]
 
 
 ABSENT = LoweredType("absent", None, b"")
-EMPTY = LoweredType("empty", b"", sized(FIELD_TYPE, b""))
+EMPTY = LoweredType("empty", b"", sized(VALUE_TYPE, b""))
 
 
 def part(field: int, value_type: LoweredType) -> bytes:

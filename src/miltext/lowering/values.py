@@ -8,12 +8,23 @@ from typing import Any
 
 from miltext.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.encoding import encode, encode_list
+from miltext.fields import (
+    BLOB,
+    DICTIONARY,
+    FILE_NAME,
+    IMMEDIATE,
+    LIST,
+    OFFSET,
+    TENSOR,
+    TENSOR_VALUES,
+    TUPLE,
+    VALUES,
+)
 from miltext.literals import LiteralError, elements, shown
-from miltext.lowering.fields import BLOB, DICTIONARY, IMMEDIATE, LIST, TENSOR, TENSOR_VALUES, TUPLE, VALUES
 from miltext.lowering.names import string_bytes
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, scalar_type
-from miltext.wire import number_tag, sized, tag, varint, varints
+from miltext.wire import sized, tag, varint, varints
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
@@ -284,7 +295,7 @@ class BlobLiteral(Raw):
 
 def blob_message(path: bytes, offset: int) -> bytes:
     """A BlobFileValue."""
-    return sized(tag(1), path) + (number_tag(2) + varint(offset) if offset else b"")
+    return sized(FILE_NAME, path) + (OFFSET + varint(offset) if offset else b"")
 
 
 class WholeValue(Raw):

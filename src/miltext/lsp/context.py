@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.lsp.trees import first, named
+from miltext.lsp.trees import first
 from miltext.places import name_of
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -10,9 +10,10 @@ from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.dtypes import BY_NAME
 from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
-from miltext.lsp.trees import first, named, refined
+from miltext.lsp.trees import first, refined
 from miltext.lsp.weights import describe_weight
 from miltext.places import name_of
+from miltext.syntax import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.trees import first, named
+from miltext.lsp.trees import first
 from miltext.places import name_of
+from miltext.syntax import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

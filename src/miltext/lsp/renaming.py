@@ -18,9 +18,10 @@ from miltext.locating import string_of
 from miltext.lsp.edits import workspace_edit
 from miltext.lsp.reading import read_whole
 from miltext.lsp.refusals import refusal
-from miltext.lsp.trees import named, refined, walk
+from miltext.lsp.trees import refined
 from miltext.names import name_text
 from miltext.renaming import NAME
+from miltext.syntax import named, walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

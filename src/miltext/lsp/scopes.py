@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
-from miltext.lsp.trees import first, named
+from miltext.lsp.trees import first
 from miltext.places import name_of
+from miltext.syntax import named
 
 if TYPE_CHECKING:
     from miltext.syntax import Node

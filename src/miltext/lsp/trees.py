@@ -7,12 +7,11 @@ fifth of the full one, and is made in a quarter of the time; `refined` reads on 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from functools import lru_cache
 
 from miltext.diagnostics import ParseError
 from miltext.parser import parse_tree
-from miltext.syntax import Driver, Node, Trace
+from miltext.syntax import Driver, Node, Trace, named, walk
 
 AROUND = {
     "plain_tensor": ("program(1.3){func f(", " x){}->();}"),
@@ -78,20 +77,6 @@ def moved(phrase: Node, by: int) -> Node:
             if inside:
                 todo.append(inside)
     return copy[0]
-
-
-def walk(phrase: Node) -> Iterator[Node]:
-    """A phrase and all inside of it that was read, in the order of the text."""
-    todo = [phrase]
-    while todo:
-        found = todo.pop()
-        yield found
-        todo += reversed(found.children)
-
-
-def named(phrase: Node, *names: str) -> Iterator[Node]:
-    """The phrases of these names directly inside one."""
-    return (child for child in phrase.children if child.name in names)
 
 
 def first(phrase: Node, *names: str) -> Node | None:
