@@ -214,7 +214,7 @@ def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> Measure:
         program = miltext.parse(f"program(1.3) [v = tensor<{name}, [{len(values)}]>([{', '.join(values)}])] {{}}")
         value = program.attributes["v"]
         with_types.append(Elements(BY_NAME[name], len(values), value.immediateValue.tensor))
-    found = measure(*with_types)
+    found = measure(with_types[0], with_types[1])
     assert found is not None
     return found
 

@@ -129,6 +129,10 @@ class Weights(Mapping[str, Any]):
                 found[name if alone else _unlike(f"{weight.function}/{name}", found)] = weight
         return found
 
+    def in_files(self) -> list[Weight]:
+        """Those that stand in weight files."""
+        return [weight for weight in self.entries.values() if weight.blob is not None]
+
     def blob(self, weight: Weight) -> Blob | None:
         """The record that a weight in a file has; None for one in the program."""
         return None if weight.blob is None else self._folder.blob(weight.value)

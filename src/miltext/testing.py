@@ -116,7 +116,7 @@ def _difference(golden: str, text: str) -> str:
         difference = diff(parse(golden), parse(text), build_info=True)
     except MiltextError:
         difference = None
-    if difference is not None and not difference.same:
+    if difference is not None and difference.same is False:
         return difference.to_text()
     lines = unified_diff(golden.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=2)
     return "\n".join(lines)

@@ -92,15 +92,21 @@ def _mapped(attributes: Mapping[str, Value], function: str, operation: Operation
 
 def _with_inner(held: Held) -> Iterator[Held]:
     yield held
-    if held.value.WhichOneof("value") != "immediateValue":
+    yield from (held._replace(value=value) for value in inner_values(held.value))
+
+
+def inner_values(value: Value) -> Iterator[Value]:
+    """Every Value inside a list, a tuple or a dictionary, however deep."""
+    if value.WhichOneof("value") != "immediateValue":
         return
-    immediate = held.value.immediateValue
+    immediate = value.immediateValue
     kind = immediate.WhichOneof("value")
     if kind == "dictionary":
-        inner = [value for pair in immediate.dictionary.values for value in (pair.key, pair.value)]
+        inside = [each for pair in immediate.dictionary.values for each in (pair.key, pair.value)]
     elif kind in ("list", "tuple"):
-        inner = list((immediate.list if kind == "list" else immediate.tuple).values)
+        inside = list((immediate.list if kind == "list" else immediate.tuple).values)
     else:
         return
-    for value in inner:
-        yield from _with_inner(held._replace(value=value))
+    for each in inside:
+        yield each
+        yield from inner_values(each)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
+from miltext.cli.models import Progress
 from miltext.cli.streams import FAILED, WRONG, colored, load_model, show, write_text
 from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.diffing import Difference
+    from miltext.models import Model
 
 EPILOG = """\b
 Examples:
   miltext diff old.mlpackage new.mlpackage
-  miltext diff model.mil converted.mlpackage --stat
-  miltext diff a.mil b.mil --format json | jq .weights
-  git show HEAD:model.mil | miltext diff - model.mil
+  miltext diff old.mlpackage new.mlpackage --stat
+  miltext diff old.mlpackage new.mlpackage --format json | jq .weights
+  miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
+  git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
 \b
-Exit status: 0 no difference; 1 a difference; 2 a model that cannot be read.
+Exit status: 0 no difference; 1 a difference; 2 it cannot be told: a model cannot be read, or no difference was
+found and a weight was not read.
 """
 
 
@@ -30,8 +38,13 @@ Exit status: 0 no difference; 1 a difference; 2 a model that cannot be read.
 @click.option("--stat", is_flag=True, help="Only count what is different.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
 @click.option("--build-info", is_flag=True, help="Compare what says which tools made the models, too.")
+@click.option(
+    "--ignore-weights",
+    is_flag=True,
+    help="Of models without weight files, both of them: the places of weights will do.",
+)
 @click.option("--model", "nested", metavar="PATH", help="A model inside each pipeline, by index or name: 1, 1/0.")
-def command(old: str, new: str, form: str, stat: bool, full: bool, build_info: bool, nested: str | None) -> None:
+def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str | None, **choices: bool) -> None:
     """Tell what is different between the models A and B, operations matched by structure.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
@@ -41,10 +54,8 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, build_info: b
         raise click.UsageError("--stat has no other format")
     if old == new == "-":
         raise click.UsageError("standard input is only one model")
-    from miltext.diffing import diff
-
     try:
-        difference = diff(load_model(old, nested), load_model(new, nested), build_info=build_info)
+        difference = _compared(load_model(old, nested), load_model(new, nested), choices)
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
         sys.exit(FAILED)
@@ -55,4 +66,11 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, build_info: b
     else:
         text = difference.to_stat() if stat else difference.to_text(color=colored(sys.stdout), full=full)
     write_text("-", [text])
-    sys.exit(0 if difference.same else WRONG)
+    sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
+
+
+def _compared(old: Model, new: Model, choices: dict[str, bool]) -> Difference:
+    from miltext.diffing import diff
+
+    with Progress("comparing weights", lambda: sum(weight.size for weight in new.weights.in_files())) as progress:
+        return diff(old, new, progress=progress.add, **choices)

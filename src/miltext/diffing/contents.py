@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.literals import quote
+from miltext.traversal import inner_values
 from miltext.weight_paths import WeightsError, resolve
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Contents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
     `weights` are the keys of those that are in a weight file; `unread` says why, for each file, or record of one, that
-    could not be read.
+    could not be read. `has_files`: at least one of the weight files that values name is there, readable or not.
     """
 
     def __init__(self, keys: Keys, model_path: Path | None) -> None:
@@ -35,6 +36,7 @@ class Contents:
         self._files: dict[str, BlobFile | None] = {}
         self.weights: set[int] = set()
         self.unread: dict[str, str] = {}
+        self.has_files = False
 
     def type_key(self, message: Any) -> int:
         """An integer for the ValueType in the field `type` of a message."""
@@ -57,7 +59,19 @@ class Contents:
         blob = self.blob(value)
         if blob is not None:
             return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, _sampled(blob)
-        return ("value", wire) if len(wire) <= _SHORT else ("long value", sha256(wire).digest())
+        said = self.said(value, wire)
+        return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
+
+    def said(self, value: Any, wire: bytes) -> bytes:
+        """The wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its place."""
+        if not any(each.HasField("blobFileValue") for each in inner_values(value)):
+            return wire
+        made = type(value).FromString(wire)
+        for each in inner_values(made):
+            blob = self.blob(each)
+            if blob is not None:
+                each.blobFileValue.CopyFrom(type(each.blobFileValue)(fileName=blob.digest()))
+        return bytes(made.SerializeToString(deterministic=True))
 
     def blob(self, value: Any) -> Blob | None:
         """The record of a weight; None for another value, and for one that cannot be read."""
@@ -71,6 +85,10 @@ class Contents:
             self.unread[f"{quote(place.fileName)} at {place.offset}"] = failure.diagnostics[0].message
             return None
 
+    def reads(self, value: Any) -> bool:
+        """Whether every weight inside a Value can be read."""
+        return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
+
     def _file(self, name: str) -> BlobFile | None:
         if name not in self._files:
             self._files[name] = self._open(name)
@@ -83,11 +101,14 @@ class Contents:
             self.unread[quote(name)] = "the folder of the model is not known"
             return None
         try:
-            return BlobFile(resolve(name, self._model_path))
+            file = BlobFile(resolve(name, self._model_path))
         except WeightsError as failure:
-            missing = isinstance(failure.__cause__, FileNotFoundError)
+            missing = isinstance(failure.__cause__, (FileNotFoundError, NotADirectoryError))
             self.unread[quote(name)] = "there is no such file" if missing else failure.diagnostics[0].message
+            self.has_files |= not missing
             return None
+        self.has_files = True
+        return file
 
 
 def _sampled(blob: Blob) -> bytes:

@@ -14,8 +14,7 @@ from miltext.tensors import field_data
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from miltext.weights import Blob
-
+    from miltext.weights import Blob, Progress
 
 _PIECE = 1 << 16
 """How many elements are worked on at once: what is made of them stays in the processor's cache."""
@@ -70,10 +69,11 @@ def _array(tensor: Any, dtype: DType, count: int) -> npt.NDArray[Any]:
     return wide.view(np.uint64) if dtype.name == "uint64" else wide
 
 
-def measure(old: Elements | None, new: Elements | None) -> Measure | None:
+def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
     """How far two tensors are apart; None where they have not as many elements, or no numbers.
 
-    Elements of one type are the same if their bits are; else if their values are, or both are NaN.
+    Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` is told
+    how many bytes of the new one each piece has.
     """
     if old is None or new is None or old.number != new.number:
         return None
@@ -82,6 +82,8 @@ def measure(old: Elements | None, new: Elements | None) -> Measure | None:
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
             sums.add(chunk[piece], old.dtype, other[piece], new.dtype)
+        if progress:
+            progress(len(other) * new.dtype.bits // 8)
     if "bool" in (old.dtype.kind, new.dtype.kind):
         return Measure(old.number, sums.changed)
     return Measure(old.number, sums.changed, sums.maximum, sums.total / old.number, _decibel(sums.signal, sums.noise))

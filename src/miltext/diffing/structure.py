@@ -210,8 +210,8 @@ class Difference:
     """What is different between two models or programs, which are called `old` and `new`.
 
     `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
-    those with a difference, added and removed ones too. `to_text` is for people, `to_json` for programs, `to_unified`
-    for tools that show patches, `to_stat` is a summary.
+    those with a difference, added and removed ones too. `complete`: every weight that counts was read. `to_text` is for
+    people, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` is a summary.
     """
 
     old: str
@@ -220,12 +220,15 @@ class Difference:
     changes: tuple[Change, ...] = ()
     functions: tuple[FunctionDifference, ...] = ()
     weights: WeightDifference = WeightDifference()
+    complete: bool = True
     _lines: Callable[[], Sequence[tuple[str, str]]] = field(default=tuple, repr=False, compare=False)
 
     @property
-    def same(self) -> bool:
-        """Whether the two say the same, as far as they were compared."""
-        return not (self.changes or self.functions or self.weights.changed)
+    def same(self) -> bool | None:
+        """Whether the two say the same; None if that cannot be told: no difference was found, and not all was read."""
+        if self.changes or self.functions or self.weights.changed:
+            return False
+        return True if self.complete else None
 
     @property
     def added(self) -> tuple[FunctionDifference, ...]:

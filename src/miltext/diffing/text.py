@@ -25,7 +25,12 @@ from miltext.literals import quote
 LISTED = 20
 """How many renamed values, or weights, are listed unless all are asked for."""
 
-SAME = "no difference"
+VERDICTS = {
+    True: "no difference",
+    None: "cannot be told: what was read is the same, and not all weights were read; "
+    "--ignore-weights is for models that have no weight files, neither of them",
+}
+"""What is said of two models, by whether they are the same, where there is nothing else to say."""
 
 COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@": "1"}
 """ANSI codes by the sign of a line: added, removed, changed, moved, renamed, a note, a heading."""
@@ -47,8 +52,8 @@ class Line(NamedTuple):
 def render_text(difference: Difference, color: bool, full: bool) -> str:
     """What a person would say of a Difference; long lists are cut unless `full`."""
     notes = [Line(0, "#", note) for note in difference.notes]
-    if difference.same:
-        lines = [*notes, Line(0, "", SAME)]
+    if difference.same is not False:
+        lines = [*notes, Line(0, "", VERDICTS[difference.same])]
     else:
         heads = [Line(0, "@", f"--- {difference.old}"), Line(0, "@", f"+++ {difference.new}")]
         limit = None if full else LISTED
@@ -60,7 +65,7 @@ def render_text(difference: Difference, color: bool, full: bool) -> str:
 
 def render_stat(difference: Difference) -> str:
     """A line for each function that is different, for the model, and for the weights."""
-    lines = [SAME] if difference.same else []
+    lines = [] if difference.same is False else [VERDICTS[difference.same]]
     if difference.changes:
         lines.append(f"model: {_count(len(difference.changes), 'change')}")
     lines += [f"{function.name}: {_summary(function)}" for function in difference.functions]

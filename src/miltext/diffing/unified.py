@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.diffing.operations import arguments
 from miltext.diffing.sequences import common, merged
 from miltext.diffing.spelling import SHOWN
-from miltext.diffing.text import change_text, rename_text, told_renames
+from miltext.diffing.text import VERDICTS, change_text, rename_text, told_renames
 from miltext.printer import OPERATION, Printer
 from miltext.tensors import Style
 
@@ -224,7 +224,7 @@ def _range(first: int, count: int) -> str:
 
 def render_unified(difference: Difference, lines: Sequence[Line]) -> str:
     """The lines that are different, with some around them; before them, what no line of a program says."""
-    said = [*difference.notes]
+    said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
     said += [
         change_text(change, True) for change in difference.changes if change.kind in ("specification", "description")
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from miltext.diffing.contents import Contents
-
+    from miltext.weights import Blob, Progress
 
 _DIGITS = 12
 """How many digits of a digest tell two long literals apart."""
@@ -39,12 +39,13 @@ class Values:
     """Compares Values of two programs.
 
     Of their weights, `equal` counts those that are, and `unread` those that could not be read, so that only their
-    places were compared.
+    places were compared. `progress` is told how many bytes of the new ones were compared.
     """
 
-    def __init__(self, old: Contents, new: Contents, spelling: Spelling) -> None:
+    def __init__(self, old: Contents, new: Contents, spelling: Spelling, progress: Progress | None = None) -> None:
         self._old = old
         self._new = new
+        self._progress = progress
         self.spelling = spelling
         self.equal = 0
         self.unread = 0
@@ -60,7 +61,7 @@ class Values:
         spell = self.spelling.literal if self._alike(a, b) else self.spelling.value
         old, new = spell(a), spell(b)
         if old == new:  # of long literals only the number of elements is spelled
-            old, new = f"{old}, {_digest(a)}", f"{new}, {_digest(b)}"
+            old, new = f"{old}, {_digest(self._old, a)}", f"{new}, {_digest(self._new, b)}"
         return Change(kind, name, old, new, verdict.apart)
 
     def same(self, a: Any, b: Any) -> bool:
@@ -88,12 +89,16 @@ class Values:
             verdict = self._compare_weights(a, b)
             self.equal += verdict.same
             return verdict
-        if not any(in_files) and self._old.key(a) == self._new.key(b):
+        if not any(in_files) and (self._old.key(a) == self._new.key(b) or self._alike_unread(a, b)):
             return _Verdict(True)
         apart = measure(elements(a, self._old.blob(a)), elements(b, self._new.blob(b)))
         if apart is None or (apart.count <= SHOWN and not any(in_files)):
             return _Verdict(False)
         return _Verdict(False, apart, not any(in_files) and self._alike(a, b))
+
+    def _alike_unread(self, a: Any, b: Any) -> bool:
+        """Whether two Values have weights inside them in the same places, of which one cannot be read."""
+        return bool(a == b) and not (self._old.reads(a) and self._new.reads(b))
 
     def _compare_weights(self, a: Any, b: Any) -> _Verdict:
         """By content, wherever that is kept; where it cannot be read, by the place."""
@@ -102,11 +107,11 @@ class Values:
         if old is None or new is None:
             self.unread += 1
             return _Verdict(alike and a.blobFileValue == b.blobFileValue, weight=alike)
-        if alike and (old.path, old.offset) == (new.path, new.offset):
+        if alike and ((old.path, old.offset) == (new.path, new.offset) or _same_content(old, new)):
+            if self._progress:
+                self._progress(new.size)
             return _Verdict(True)
-        if alike and old.dtype == new.dtype and _same_data(old.data, new.data):
-            return _Verdict(True)
-        apart = measure(elements(a, old), elements(b, new))
+        apart = measure(elements(a, old), elements(b, new), self._progress)
         if apart is None:
             return _Verdict(False)
         return _Verdict(alike and old.dtype == new.dtype and not apart.changed, apart, alike)
@@ -117,12 +122,13 @@ def _place(value: Any) -> Place | None:
     return Place(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
 
 
-def _digest(value: Any) -> str:
-    return f"sha256:{sha256(value.SerializeToString(deterministic=True)).hexdigest()[:_DIGITS]}"
+def _digest(contents: Contents, value: Any) -> str:
+    said = contents.said(value, value.SerializeToString(deterministic=True))
+    return f"sha256:{sha256(said).hexdigest()[:_DIGITS]}"
 
 
-def _same_data(old: memoryview, new: memoryview) -> bool:
-    pieces = range(0, len(old), CHUNK)
-    return len(old) == len(new) and all(
-        bytes(old[start : start + CHUNK]) == bytes(new[start : start + CHUNK]) for start in pieces
-    )
+def _same_content(old: Blob, new: Blob) -> bool:
+    if (old.dtype, old.size) != (new.dtype, new.size):
+        return False
+    pieces = [slice(start, start + CHUNK) for start in range(0, old.size, CHUNK)]
+    return all(bytes(old.data[piece]) == bytes(new.data[piece]) for piece in pieces)
