@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,23 @@ def test_a_name_stays_in_the_folder(project: pytest.Pytester, name: str) -> None
     result = run(project, "--mil-update")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*ValueError:*is no name of a golden*"])
+
+
+def test_weights_are_pinned_unless_asked_otherwise(pytester: pytest.Pytester) -> None:
+    shutil.copytree(ROOT / "examples" / "Classifier.mlpackage", pytester.path / "M.mlpackage")
+    for name, choice in (("pinned", ""), ("not_pinned", ", digest_weights=False")):
+        pytester.makepyfile(
+            **{f"test_{name}": "import miltext\ndef test(mil_golden):\n    model = miltext.load('M.mlpackage')\n"
+               f"    mil_golden.check(model, 'one', rename_values=True, drop_names=True{choice})\n"}
+        )  # fmt: skip
+    run(pytester, "--mil-update").assert_outcomes(passed=2)
+    weights = next((pytester.path / "M.mlpackage").rglob("weight.bin"))
+    weights.write_bytes(weights.read_bytes()[:128] + b"\7" + weights.read_bytes()[129:])
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["FAILED test_pinned.py::test*"])
+    run(pytester, "--mil-update").assert_outcomes(passed=2)
+    run(pytester).assert_outcomes(passed=2)
 
 
 def test_the_switch_reaches_unittest(pytester: pytest.Pytester) -> None:

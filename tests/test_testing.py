@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
 
 import miltext
 from miltext.dtypes import BY_NAME
-from miltext.testing import normalize
+from miltext.testing import assert_matches_golden, normalize
 from miltext.weights import BlobWriter
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -80,7 +81,8 @@ def test_long_literals_are_left_out() -> None:
 def test_weights_are_told_by_content_not_by_place() -> None:
     model = miltext.load(EXAMPLE)
     text = normalize(model, digest_weights=True)
-    assert "BLOBFILE" in normalize(model)
+    assert normalize(model) == text
+    assert "BLOBFILE" in normalize(model, digest_weights=False)
     assert "BLOBFILE" not in text
     assert re.search(r'\(\$elided\(\d+, "sha256:[0-9a-f]{16}"\)\)', text)
     with pytest.raises(ValueError, match="no weights to digest"):
@@ -129,4 +131,91 @@ def test_programs_and_models_of_coremltools_are_taken() -> None:
     )
     renamed = [normalize(each, digest_weights=True, rename_values=True, drop_names=True) for each in (model, program)]
     assert renamed[0] == renamed[1]
-    assert normalize(model) == normalize(model.get_spec().mlProgram)
+    message = model.get_spec().mlProgram
+    assert normalize(model, digest_weights=False) == normalize(message, digest_weights=False)
+
+
+# ---- weights are pinned
+
+
+def saved(folder: Path, data: bytes) -> Path:
+    """A text with one weight of 32 elements, which holds 64 bytes."""
+    (folder / "weights").mkdir(parents=True)
+    with BlobWriter(folder / "weights" / "weight.bin") as writer:
+        offset = writer.add_packed(BY_NAME["fp16"], data)
+    value = f'tensor<fp16, [32]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({offset})))'
+    text = TEXT.replace("tensor<fp16, [2]>([0x1p+0, 0x1p+1])", value)
+    (folder / "model.mil").write_text(text)
+    return folder / "model.mil"
+
+
+def of_text(folder: Path, scale: int) -> Any:
+    return miltext.load(saved(folder, bytes([scale]) * 64))
+
+
+def of_package(folder: Path, scale: int) -> Any:
+    model = miltext.load(EXAMPLE)
+    model.save(folder / "M.mlpackage")
+    weights = next(folder.rglob("weight.bin"))
+    data = bytearray(weights.read_bytes())
+    data[128] = scale
+    weights.write_bytes(data)
+    return miltext.load(folder / "M.mlpackage")
+
+
+def of_pymil(folder: Path, scale: int) -> Any:
+    coremltools = pytest.importorskip("coremltools", reason="needs coremltools")
+    import numpy as np
+    from coremltools.converters.mil import Builder
+
+    @Builder.program(input_specs=[Builder.TensorSpec((2, 64))], opset_version=coremltools.target.iOS17)
+    def program(x):  # type: ignore[no-untyped-def]
+        return Builder.linear(x=x, weight=scale * np.ones((8, 64), np.float32), name="y")
+
+    return program
+
+
+def of_conversion(folder: Path, scale: int) -> Any:
+    coremltools = pytest.importorskip("coremltools", reason="needs coremltools")
+    return coremltools.convert(
+        of_pymil(folder, scale), skip_model_load=True, minimum_deployment_target=coremltools.target.iOS17
+    )
+
+
+OTHERS: dict[str, Any] = {"elide": 1, "keep_build_info": True, "dialect": "1.0", "floats": "decimal"}
+
+
+@pytest.mark.parametrize("others", [{}, OTHERS], ids=["", "others"])
+@pytest.mark.parametrize("source", [of_text, of_package, of_pymil, of_conversion])
+def test_a_golden_pins_what_weights_hold(source: Any, others: dict[str, Any], tmp_path: Path) -> None:
+    choices = {"rename_values": True, "drop_names": True, **others}  # coremltools counts on in its names
+    one, same, other = (source(tmp_path / str(index), scale) for index, scale in enumerate([1, 1, 2]))
+    golden = tmp_path / "golden.mil"
+    assert_matches_golden(one, golden, update=True, **choices)
+    assert_matches_golden(same, golden, update=False, **choices)
+    with pytest.raises(AssertionError, match="sha256:"):
+        assert_matches_golden(other, golden, update=False, **choices)
+    assert_matches_golden(one, golden, update=True, digest_weights=False, **choices)
+    assert_matches_golden(other, golden, update=False, digest_weights=False, **choices)
+
+
+def test_a_golden_without_digests_is_told_what_to_do(tmp_path: Path) -> None:
+    model, golden = of_text(tmp_path / "m", 1), tmp_path / "golden.mil"
+    assert_matches_golden(model, golden, update=True, digest_weights=False)
+    with pytest.raises(AssertionError, match=r"(?s)pinned by its digest.*digest_weights=False.*MIL_UPDATE=1"):
+        assert_matches_golden(model, golden, update=False)
+    assert_matches_golden(model, golden, update=True)
+    assert_matches_golden(model, golden, update=False)
+    with pytest.raises(AssertionError) as failure:
+        assert_matches_golden(of_text(tmp_path / "n", 2), golden, update=False)
+    assert "digest_weights" not in str(failure.value)
+
+
+def test_weights_that_cannot_be_read_are_no_golden(tmp_path: Path) -> None:
+    model = of_text(tmp_path / "m", 1)
+    with pytest.raises(ValueError, match=r"give the model.*or digest_weights=False"):
+        assert_matches_golden(model.program, tmp_path / "golden.mil", update=True)
+    (tmp_path / "m" / "weights" / "weight.bin").unlink()
+    with pytest.raises(miltext.ModelError, match="MIL302"):
+        assert_matches_golden(miltext.load(tmp_path / "m" / "model.mil"), tmp_path / "golden.mil", update=True)
+    assert not (tmp_path / "golden.mil").exists()

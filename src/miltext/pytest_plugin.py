@@ -3,8 +3,8 @@
     def test_relu(mil_golden):
         mil_golden.check(convert(relu), "relu")
 
-pins `test_ops/relu.mil` for a test in `test_ops.py`. `pytest --mil-update` writes what the tests now see; goldens of
-a module that all its tests passed without are reported.
+pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests. `pytest --mil-update` writes what the
+tests now see; goldens of a module that all its tests passed without are reported.
 
 pytest loads this module in every run, so that nothing else of miltext is imported before a golden is checked.
 """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from miltext.proto import Program
 
 UPDATE_VARIABLE = "MIL_UPDATE"
 """The environment variable that makes every golden what the test now sees; `pytest --mil-update` sets it."""
@@ -35,7 +36,7 @@ def normalize(
     rename_values: bool = False,
     drop_names: bool = False,
     elide: int | None = None,
-    digest_weights: bool = False,
+    digest_weights: bool = True,
     keep_build_info: bool = False,
     dialect: str = "1.3",
     floats: str = "hex",
@@ -45,11 +46,13 @@ def normalize(
     `source` is a Program (coremltools' own too), what `miltext.load` gives, coremltools' `MLModel`, or its pymil
     `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
     the inputs and outputs of functions; `drop_names` takes the `name` attributes away; literals of more than `elide`
-    elements are left out, with their digest in their place; so is each weight with `digest_weights`. buildInfo, the
-    versions of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+    elements are left out, with their digest in their place. Each weight has its digest in place of the file and offset
+    where it stands, so that one that changes changes the text; with `digest_weights=False` it has file and offset, and
+    what it holds does not count. buildInfo, the versions of the tools, is dropped unless `keep_build_info`. `dialect`
+    and `floats` are those of `to_text`.
 
     Raises TypeError for another source, ValueError where weights are to be digested and no folder of theirs is known,
-    WeightsError where they cannot be read, and PrintError as `to_text` does.
+    as of a Program by itself, WeightsError where they cannot be read, and PrintError as `to_text` does.
     """
     from miltext import renaming
     from miltext.printing import to_text
@@ -64,10 +67,13 @@ def normalize(
         renaming.rename_values(program)
     if drop_names:
         renaming.drop_names(program)
-    if not digest_weights:
+    if not digest_weights or not _has_weight_files(program):
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
     if folder is None:
-        raise ValueError("a Program by itself has no weights to digest: give the model, as miltext.load reads it")
+        raise ValueError(
+            "a Program by itself has no weights to digest: give the model, as miltext.load reads it, "
+            "or digest_weights=False to pin only where its weights stand"
+        )
     from miltext.digests import DigestPrinter
     from miltext.tensors import Style
 
@@ -101,7 +107,20 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:
-        raise AssertionError(f"{path} says something else:\n{_difference(golden, text)}\nto accept it: {command}")
+        advice = _advice(golden, text)
+        raise AssertionError(
+            f"{path} says something else:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
+        )
+
+
+def _advice(golden: str, text: str) -> str:
+    """What to say of a golden from before weights were pinned by their digests."""
+    if "BLOBFILE(" not in golden or "BLOBFILE(" in text:
+        return ""
+    return (
+        "this golden pins where its weights stand, not what they hold; now each is pinned by its digest\n"
+        "to go on without: digest_weights=False\n"
+    )
 
 
 def _difference(golden: str, text: str) -> str:
@@ -120,6 +139,12 @@ def _difference(golden: str, text: str) -> str:
         return difference.to_text()
     lines = unified_diff(golden.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=2)
     return "\n".join(lines)
+
+
+def _has_weight_files(program: Program) -> bool:
+    from miltext.traversal import values
+
+    return any(held.value.HasField("blobFileValue") for held in values(program))
 
 
 def _program_and_folder(source: Any) -> tuple[Any, Path | None]:
