@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,19 @@ def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
     status, out, err = run("check", "good.mil", "empty", cwd=files)
     assert (status, out) == (2, "")
     assert err == "miltext: there is no .mil in the folder empty\n"
+
+
+def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "models" / "Model.mlpackage")
+    (tmp_path / "models" / "program.mil").write_text(GOOD)
+    made = sorted((tmp_path / "models").iterdir())
+    assert run("sidecar", *made, cwd=tmp_path)[0] == 0
+    status, output, _ = run("check", "--format", "github", ".", cwd=tmp_path)
+    assert (status, output) == (0, "")
+    assert run("check", ".", cwd=tmp_path)[2] == "nothing found in 1 program\n"
+    assert run("check", "models/Model.mlpackage.mil", cwd=tmp_path)[0] == 1
+    (tmp_path / "models" / "program.mil").unlink()
+    assert (run("check", "models", cwd=tmp_path)[::2]) == (0, "nothing found in 0 programs\n")
 
 
 def test_a_file_is_checked_once(files: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,17 @@ def test_each_hook_is_a_verb_that_there_is() -> None:
     assert [hook["id"] for hook in hooks()] == ["miltext-fmt", "miltext-check", "miltext-sidecar"]
     assert {hook["entry"].split()[1] for hook in hooks()} <= {*VERBS}
     assert {hook["language"] for hook in hooks()} == {"python"}
+
+
+def test_the_hook_and_the_verb_pass_over_the_same_sidecars() -> None:
+    from miltext.sidecar import is_sidecar
+
+    exclude = next(hook["exclude"] for hook in hooks() if hook["id"] == "miltext-check")
+    kinds = ("mlmodel", "mlpackage", "mlmodelc", "mil", "pb", "txtpb", "onnx", "")
+    names = [f"a/Model.{kind}{place}.mil" for kind in kinds for place in ("", ".0", ".1.12", ".x")]
+    found = [name for name in names if is_sidecar(name)]
+    assert found == [name for name in names if re.search(exclude, name)]
+    assert len(found) == 18
 
 
 def test_fmt_lays_out_what_is_committed(repository: Path) -> None:

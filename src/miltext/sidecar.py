@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,9 @@ from miltext.models.model import PROGRAM
 from miltext.printing import pieces
 
 ENDING = ".mil"
+
+_NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil$")
+"""What names of sidecars end in, as the pre-commit hooks have it, too."""
 
 
 def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
@@ -29,6 +33,11 @@ def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
         inner = f", model {place[1:].replace('.', '/')}" if place else ""
         head = f"// Made by miltext {version('miltext')} from {path.name}{inner}: miltext sidecar{option} {path.name}\n"
         yield path.with_name(f"{path.name}{place}{ENDING}"), "".join([head, *around(program), *_text(program, full)])
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file is a sidecar, by its name: a text for reading, no model."""
+    return _NAME.search(name) is not None
 
 
 def is_current(path: Path, text: str) -> bool:

@@ -24,7 +24,7 @@ EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
-  miltext check .                            # every .mil below
+  miltext check .                            # every .mil below, but for sidecars
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
@@ -46,6 +46,7 @@ def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
     """Say all that is wrong with each PATH, and how to mend it.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of .mil files, or `-` for standard input.
+    In a folder, sidecars are passed over: check their models.
     """
     if not paths:
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
@@ -126,8 +127,13 @@ def _is_plain_folder(path: str) -> bool:
 
 
 def _below(folder: str) -> list[str]:
+    """Every .mil below, but for sidecars, which say less than a program."""
+    from miltext.sidecar import is_sidecar
+
     names = sorted(str(file) for file in Path(folder).rglob("*.mil") if not file.is_dir())
-    return names or fail(f"there is no .mil in the folder {folder}")
+    if not names:
+        fail(f"there is no .mil in the folder {folder}")
+    return [name for name in names if not is_sidecar(name)]
 
 
 # ---- what is found in them
