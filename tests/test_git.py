@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -179,6 +181,67 @@ def test_a_dry_run_writes_nothing_and_undo_leaves_no_trace(repository: Repositor
     }
     assert "Binary files" in repository.git("diff")
     repository.miltext("git", "undo", *scope)
+
+
+def gone(environment: Path) -> None:
+    shutil.rmtree(environment)
+
+
+def without_its_interpreter(environment: Path) -> None:
+    (environment / "miltext").write_text(f"#!{environment}/python\n")
+
+
+def broken(environment: Path) -> None:
+    (environment / "miltext").write_text("#!/bin/sh\necho half a text\nexit 1\n")
+
+
+def not_executable(environment: Path) -> None:
+    (environment / "miltext").chmod(0o644)
+
+
+MISFORTUNES = [gone, without_its_interpreter, broken, not_executable]
+
+
+@pytest.fixture
+def moving(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment whose miltext runs, by whose place it is recorded."""
+    environment = tmp_path / "an environment"
+    environment.mkdir()
+    runs = shlex.join([sys.executable, "-m", "miltext"])
+    (environment / "miltext").write_text(f'#!/bin/sh\nexec {runs} "$@"\n')
+    (environment / "miltext").chmod(0o755)
+    code = f"import sys; sys.executable = {str(environment / 'python')!r}; from miltext.cli import command; command()"
+    monkeypatch.setattr(
+        repository, "miltext", lambda *arguments: repository._run([sys.executable, "-c", code, *arguments], 0)
+    )
+    return environment
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs scripts of sh")
+@pytest.mark.parametrize("misfortune", MISFORTUNES)
+@pytest.mark.parametrize("scope", [(), ("--global",)], ids=["local", "global"])
+def test_git_goes_on_where_miltext_is_gone(
+    repository: Repository, moving: Path, scope: tuple[str, ...], misfortune: Callable[[Path], None]
+) -> None:
+    repository.miltext("git", "setup", *scope)
+    repository.edit()
+    repository.commit()
+    script = (moving / "miltext").read_bytes()
+    assert changes(repository.git("difftool", "-y", "HEAD~", "--", "*.mlmodel")) == []
+    misfortune(moving)
+    names = [repository.git("rev-parse", f"{commit}:{MODEL}").strip() for commit in ("HEAD~", "HEAD")]
+    again = f"miltext cannot be run; to record where it is now: miltext git setup{''.join(map(' {}'.format, scope))}"
+    for command in (("log", "-p", "-1"), ("show",), ("diff", "HEAD~"), ("log", "-p", "--all", "-3", "--", "*.mlmodel")):
+        shown = repository.git(*command)
+        assert f" {again}\n-{names[0]}\n+{names[1]}\n" in shown
+        assert shown.count("cannot be run") == shown.count("\n@@ ")
+    assert "\nindex " in repository.git("difftool", "-y", "HEAD~", "--", "*.mlmodel")
+    repository.git("log", "-p")
+    moving.mkdir(exist_ok=True)
+    (moving / "miltext").write_bytes(script)
+    (moving / "miltext").chmod(0o755)
+    repository.miltext("git", "setup", *scope)
+    assert changes(repository.git("show")) == ["-relu", "+tanh"]
 
 
 def test_outside_a_repository_is_one_message(tmp_path: Path) -> None:

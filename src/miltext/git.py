@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 DRIVER = "miltext"
@@ -22,6 +23,10 @@ ATTRIBUTES = (
 
 CACHE = f"refs/notes/textconv/{DRIVER}"
 """Where git keeps the texts that it has asked for."""
+
+_NAME_IT = 'git hash-object --no-filters "$1"'
+_COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
+"""What git's shell does where miltext cannot be run: names a file as git does, and compares two files."""
 
 _FUNCTION = r"^ *(func [^(]*)"
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
@@ -67,13 +72,19 @@ class Installation:
         command = _command()
         chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
-            f"diff.{DRIVER}.textconv": f"{command} textconv",
+            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv"),
             f"diff.{DRIVER}.cachetextconv": "true",
             f"diff.{DRIVER}.xfuncname": _FUNCTION,
             f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
-            f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE"',
+            f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
             **chosen,
         }
+
+    def _or_name(self, command: str) -> str:
+        """A command for git's shell that names a file where the command cannot be run: git itself would give up."""
+        again = f"miltext git setup{' --global' * self._everywhere}"
+        said = f'echo "miltext cannot be run; to record where it is now: {again}"'
+        return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
 
     def plan(self) -> str:
         """What `install` would write, for people."""
@@ -119,7 +130,8 @@ class Installation:
         write_atomically(self.attributes, [text.encode(errors="surrogateescape")])
 
     def _forget_texts(self) -> None:
-        if not self._everywhere:
+        """Forget the texts that the repository here keeps, if there is one."""
+        with suppress(GitError):
             self._git("update-ref", "-d", CACHE)
 
 
