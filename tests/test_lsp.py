@@ -24,6 +24,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 import miltext
 from miltext.codes import page
+from miltext.completing import infer_draft
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -533,6 +534,22 @@ async def test_formatting_is_that_of_fmt(client: LanguageClient) -> None:
     assert document.edited(edits) == miltext.format_text(messy)
     document = OpenDocument(client, NESTED)
     assert not await client.text_document_formatting_async(lsp.DocumentFormattingParams(document.id, OPTIONS))
+
+
+async def test_layout_and_types_keep_a_documents_line_ends(client: LanguageClient) -> None:
+    for text in (NESTED, PROGRAM.replace("            tensor", "  tensor")):
+        document = OpenDocument(client, text.replace("\n", "\r\n"))
+        whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+        formatted = miltext.format_text(text).replace("\n", "\r\n")
+        edits = await client.text_document_formatting_async(lsp.DocumentFormattingParams(document.id, OPTIONS))
+        assert bool(edits) is (text != NESTED)
+        assert document.edited(edits or []) == formatted
+        parameters = lsp.DocumentRangeFormattingParams(document.id, whole, OPTIONS)
+        assert document.edited(await client.text_document_range_formatting_async(parameters) or []) == formatted
+    document = OpenDocument(client, DRAFT.replace("\n", "\r\n"))
+    found = await actions(document, lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0)))
+    (action,) = [each for each in found if each.title == "Write all types out"]
+    assert applied(document, action) == infer_draft(DRAFT).replace("\n", "\r\n")
 
 
 async def test_a_range_is_formatted_alone(client: LanguageClient) -> None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from miltext.describing import around
+from miltext.line_ends import keep_line_ends
 from miltext.models import Model, open_model
 from miltext.models.model import PROGRAM
 from miltext.printing import pieces
@@ -42,7 +43,20 @@ def is_sidecar(name: str) -> bool:
 
 def is_current(path: Path, text: str) -> bool:
     """Whether a sidecar says what it should, whichever version of miltext made it."""
-    return path.exists() and path.read_bytes().partition(b"\n")[2] == text.encode().partition(b"\n")[2]
+    return path.exists() and _without_head(path.read_bytes()) == _without_head(text.encode())
+
+
+def write(path: Path, text: str) -> None:
+    """Make a sidecar hold a text, with the line ends that it has, where it is there. Raises OSError."""
+    from miltext.files import write_atomically
+
+    before = path.read_bytes().decode(errors="replace") if path.exists() else ""
+    write_atomically(path, [keep_line_ends(before, text).encode()])
+
+
+def _without_head(data: bytes) -> bytes:
+    """What a sidecar says of its model; git may have checked it out with other line ends."""
+    return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
 
 
 def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:

@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) -> None:
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
-    Comments and numbers are kept as they are. Before a file is written, its program is proven to be the same.
+    Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same.
     """
     if not paths:
         raise click.UsageError("name the files or folders to format, or `-` for standard input")
@@ -89,11 +89,12 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
 def _format(name: str, width: int | None) -> Outcome:
     """Format one file, without writing it."""
     from miltext.formatter import verified_format
+    from miltext.line_ends import keep_line_ends
     from miltext.models.contents import decode
 
     try:
         text = decode(read_stdin() if name == "-" else Path(name).read_bytes(), name)
-        return Outcome(name, text, verified_format(text, width=width, path=name))
+        return Outcome(name, text, keep_line_ends(text, verified_format(text, width=width, path=name)))
     except MiltextError as error:
         return Outcome(name, error.text, None, error.diagnostics, error.path)
 

@@ -30,8 +30,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     The text is the program in compact form, weights as digests, after the model's description; its first line says
     what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
     """
-    from miltext.files import write_atomically
-    from miltext.sidecar import is_current, sidecars
+    from miltext.sidecar import is_current, sidecars, write
 
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
@@ -42,7 +41,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
                 continue
             stale = True
             if not check:
-                write_atomically(sidecar, [text.encode()])
+                write(sidecar, text)
             remake = f"; to write it: miltext sidecar {'--full ' * full}{path}"
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
     if check and stale:

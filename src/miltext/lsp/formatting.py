@@ -9,6 +9,7 @@ from lsprotocol import types as lsp
 from miltext.diagnostics import MiltextError, Span
 from miltext.diffing.sequences import common
 from miltext.formatter import format_text, verified_format
+from miltext.line_ends import keep_line_ends
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -38,15 +39,15 @@ def format_range(view: View, params: lsp.DocumentRangeFormattingParams) -> list[
     for start, end, replacement in reversed(edits):
         changed = changed[:start] + replacement + changed[end:]
     try:
-        return _sent(view, edits) if format_text(changed) == formatted else []
+        return _sent(view, edits) if keep_line_ends(text, format_text(changed)) == formatted else []
     except MiltextError:
         return []
 
 
 def _formatted(text: str) -> str:
-    """The text in canonical layout; as it is where it is broken."""
+    """The text in canonical layout, with its own line ends; as it is where it is broken."""
     try:
-        return verified_format(text)
+        return keep_line_ends(text, verified_format(text))
     except MiltextError:
         return text
 
