@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
+from containers import LFS
 
 import miltext
 from miltext.cli import command
@@ -39,8 +40,6 @@ NESTED = TEXT.replace(
     'string("y")]', f'string("y"), kept = tuple<tensor<fp16, [2]>>(({VALUE[len("tensor<fp16, [2]>(") : -1]}))]'
 ).replace(VALUE, "tensor<fp16, [2]>([0x0p+0, 0x0p+0])")
 """A text whose only weight stands inside another value."""
-
-POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 132\n"
 
 
 def other_offset(weights: Path) -> None:
@@ -68,7 +67,7 @@ STATES: dict[str, Callable[[Path], object]] = {
     "whole": lambda weights: None,
     "deleted": lambda weights: weights.unlink(),
     "without its folder": lambda weights: shutil.rmtree(weights.parent),
-    "pointer": lambda weights: weights.write_bytes(POINTER),
+    "pointer": lambda weights: weights.write_bytes(LFS),
     "empty": lambda weights: weights.write_bytes(b""),
     "truncated": lambda weights: weights.write_bytes(weights.read_bytes()[:130]),
     "other offset": other_offset,

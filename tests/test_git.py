@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CORPUS, ROOT, slow_imports
-from containers import NEURAL_NETWORK
+from containers import LFS, NEURAL_NETWORK
 
 import miltext
 from miltext.describing import describe
@@ -300,6 +300,24 @@ def test_whatever_a_file_holds_there_is_a_text(name: str, data: bytes, tmp_path:
     path = tmp_path / name
     path.write_bytes(data)
     assert "sha256:" in described(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        *[(name, "MIL252") for name in ("model.mlmodel", "a_model.mlmodel", "coremldata.bin", "model.mil", "m.pb")],
+        *[(name, "MIL303") for name in ("weight.bin", "1-weight.bin")],
+    ],
+)
+def test_a_git_lfs_pointer_is_told_as_that(name: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(LFS)
+    texts = [described(tmp_path / name)]
+    (tmp_path / name).write_bytes(LFS.replace(b"aaa", b"bbb"))
+    texts.append(described(tmp_path / name))
+    assert texts[0] != texts[1]
+    for text in texts:
+        assert text.startswith(f"// {code}: a git-lfs pointer stands here in place of the ")
+        assert "// run `git lfs pull` in the model's repository\n" in text
 
 
 def test_the_parts_of_bundles(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from containers import LFS, TEXT, link, pipeline, program, refused, spec, write, write_bundle, write_package
 
 import miltext
 import miltext.proto
+from miltext.cli import command
 from miltext.models import load, open_model, read
 from miltext.proto.kinds import MODEL_KINDS
 from miltext.wire import sized, tag
@@ -62,6 +64,18 @@ PLACES = {
 def test_a_git_lfs_pointer(tmp_path: Path, kind: str) -> None:
     with refused("MIL252", "git-lfs pointer", "git lfs pull"):
         load(PLACES[kind](tmp_path, LFS))
+
+
+@pytest.mark.parametrize("verb", ["print", "parse", "infer", "fmt", "check", "info", "weights", "diff"])
+@pytest.mark.parametrize("where", ["-", "m.mil"])
+def test_every_verb_tells_a_git_lfs_pointer_as_that(verb: str, where: str, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.mil", TEXT.encode())
+    name = where if where == "-" else str(write(tmp_path / where, LFS))
+    arguments = [verb, name, *[str(good)] * (verb == "diff"), *["--to", "pb"] * (verb == "parse")]
+    result = CliRunner().invoke(command, arguments, input=LFS)
+    assert result.exit_code in (1, 2)
+    assert "error[MIL252]: a git-lfs pointer" in result.output
+    assert "git lfs pull" in result.output
 
 
 @pytest.mark.parametrize("kind", PLACES)

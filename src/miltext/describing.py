@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from miltext.coremldata import FILE_NAME, parse_coremldata, parse_names
 from miltext.diagnostics import MiltextError, ModelError
 from miltext.literals import quote
+from miltext.models.contents import refuse_pointer
 from miltext.models.model import PROGRAM, Model
 from miltext.proto import Model as Spec
 
@@ -37,14 +38,16 @@ def describe(path: Path) -> Iterator[str]:
         yield from _pieces(path, data)
     except MiltextError as failure:
         finding = failure.diagnostics[0]
-        yield f"// {finding.code}: {finding.message}\n// {_digest(data)}, {len(data)} bytes\n"
+        notes = "".join(f"// {note.message}\n" for note in finding.notes)
+        yield f"// {finding.code}: {finding.message}\n{notes}// {_digest(data)}, {len(data)} bytes\n"
 
 
 def _pieces(path: Path, data: bytes) -> Iterator[str]:
-    if path.name.endswith(FILE_NAME):
-        return iter(_coremldata(path, data))
     if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
         return _weights(path)
+    refuse_pointer(data, path)
+    if path.name.endswith(FILE_NAME):
+        return iter(_coremldata(path, data))
     from miltext.models import read
 
     return _model(_any_model(data, path.name) or read(data, path.name))

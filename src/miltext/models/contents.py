@@ -27,9 +27,14 @@ def read_file(path: Path) -> bytes:
         raise refusal("MIL250", "there is no such file or folder", path) from failure
     except (OSError, ValueError) as failure:
         raise refusal("MIL250", f"the file cannot be read: {failure}", path) from failure
-    if data.startswith(LFS_POINTER):
-        raise refusal("MIL252", "a git-lfs pointer stands here in place of the file", path)
+    refuse_pointer(data, path)
     return data
+
+
+def refuse_pointer(data: bytes, name: str | Path) -> None:
+    """Raise ModelError (MIL252) for the bytes of a git-lfs pointer."""
+    if data.startswith(LFS_POINTER):
+        raise refusal("MIL252", "a git-lfs pointer stands here in place of the file", name)
 
 
 def read_inside(folder: Path, name: str) -> bytes:
@@ -74,7 +79,11 @@ def is_protobuf_text(data: bytes) -> bool:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text in bytes, its newlines as they are. Raises ModelError (MIL256) when there is none, or no UTF-8."""
+    """The text in bytes, its newlines as they are.
+
+    Raises ModelError: MIL256 when there is none, or no UTF-8, MIL252 for a git-lfs pointer.
+    """
+    refuse_pointer(data, name)
     if not data:
         raise refusal("MIL256", "the file is empty", name)
     if b"\0" in data:
