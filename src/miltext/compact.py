@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from miltext.models import Model
     from miltext.proto import Message, Program
     from miltext.weight_paths import WeightsError
+    from miltext.weights import Progress
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
@@ -50,12 +51,14 @@ def compact_pieces(
     floats: str = "decimal",
     elide: int | None = None,
     on_unread: Callable[[WeightsError], object] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[str]:
     """The text of a model's program in compact form, in pieces; weights, and literals of more than `elide` elements
     (ELIDE if None), by digests.
 
     A model of which the folder is not known, from standard input, has its weights by their places. Raises WeightsError
     where a weight cannot be read, or calls `on_unread` with it and shows its place; and what `compact` raises.
+    `progress` is told how many bytes of weights were read.
     """
     from miltext.digests import DigestPrinter
     from miltext.printer import Printer
@@ -63,7 +66,7 @@ def compact_pieces(
 
     style = Style(floats == "decimal", ELIDE if elide is None else elide)
     folder = model.model_path
-    printer = DigestPrinter(folder, dialect, style, on_unread) if folder else Printer(dialect, style)
+    printer = DigestPrinter(folder, dialect, style, on_unread, progress) if folder else Printer(dialect, style)
     yield from printer.program(compact(model.program))
     yield "\n"
 

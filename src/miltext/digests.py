@@ -13,6 +13,7 @@ from miltext.weight_paths import WeightsError
 
 if TYPE_CHECKING:
     from miltext.printer import TypeText
+    from miltext.weights import Progress
 
 DIGITS = 16
 """How many hexadecimal digits of a weight's digest are shown: enough to tell any two apart that anybody will make."""
@@ -22,7 +23,7 @@ class DigestPrinter(Printer):
     """A Printer that spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
 
     `folder` is what `@model_path` means. Raises WeightsError where a weight cannot be read; or, with `on_unread`, calls
-    that with the error and prints where the weight stands.
+    that with the error and prints where the weight stands. `progress` is told how many bytes were read.
     """
 
     def __init__(
@@ -31,10 +32,12 @@ class DigestPrinter(Printer):
         dialect: str = "1.3",
         style: Style = PLAIN,
         on_unread: Callable[[WeightsError], object] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         super().__init__(dialect, style)
         self._folder = BlobFolder(folder)
         self._on_unread = on_unread
+        self._progress = progress
 
     def _raw(self, value: Any, value_type: TypeText) -> str:
         if not value.HasField("blobFileValue"):
@@ -46,7 +49,7 @@ class DigestPrinter(Printer):
                 raise
             self._on_unread(failure)
             return super()._raw(value, value_type)
-        return f'$elided({blob.count}, "{shown(blob.digest())}")'
+        return f'$elided({blob.count}, "{shown(blob.digest(self._progress))}")'
 
 
 def shown(digest: str) -> str:

@@ -185,8 +185,11 @@ def _unlike(name: str, taken: Mapping[str, object]) -> str:
     return unlike
 
 
-def npy_pieces(weights: Weights, weight: Weight) -> Iterator[bytes]:
-    """A weight as a .npy file, in pieces: no more than one of them is in memory."""
+def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:
+    """A weight as a .npy file, in pieces: no more than one of them is in memory.
+
+    `progress` is called with the number of elements of each piece, once it is taken.
+    """
     import io
 
     import numpy as np
@@ -201,3 +204,5 @@ def npy_pieces(weights: Weights, weight: Weight) -> Iterator[bytes]:
     yield header.getvalue()
     for part in parts:
         yield part.tobytes()
+        if progress:
+            progress(part.size)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miltext.describing import around
 from miltext.line_ends import keep_line_ends
@@ -13,17 +14,21 @@ from miltext.models import Model, open_model
 from miltext.models.model import PROGRAM
 from miltext.printing import pieces
 
+if TYPE_CHECKING:
+    from miltext.weights import Progress
+
 ENDING = ".mil"
 
 _NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil$")
 """What names of sidecars end in, as the pre-commit hooks have it, too."""
 
 
-def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
+def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
     """The sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
-    their digests. Raises ModelError, WeightsError where a weight cannot be read, and ParseError.
+    their digests; `progress` is told how many bytes of them were read. Raises ModelError, WeightsError where a weight
+    cannot be read, and ParseError.
     """
     model = open_model(path)
     programs = list(_programs(model, ""))
@@ -33,7 +38,10 @@ def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
     for place, program in programs:
         inner = f", model {place[1:].replace('.', '/')}" if place else ""
         head = f"// Made by miltext {version('miltext')} from {path.name}{inner}: miltext sidecar{option} {path.name}\n"
-        yield path.with_name(f"{path.name}{place}{ENDING}"), "".join([head, *around(program), *_text(program, full)])
+        yield (
+            path.with_name(f"{path.name}{place}{ENDING}"),
+            "".join([head, *around(program), *_text(program, full, progress)]),
+        )
 
 
 def is_sidecar(name: str) -> bool:
@@ -66,13 +74,13 @@ def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:
         yield from _programs(nested, f"{place}.{index}")
 
 
-def _text(model: Model, full: bool) -> Iterator[str]:
+def _text(model: Model, full: bool, progress: Progress | None) -> Iterator[str]:
     if not full:
         from miltext.compact import compact_pieces
 
-        return compact_pieces(model)
+        return compact_pieces(model, progress=progress)
     if model.model_path is None:
         return pieces(model.program)
     from miltext.digests import DigestPrinter
 
-    return iter([*DigestPrinter(model.model_path).program(model.program), "\n"])
+    return iter([*DigestPrinter(model.model_path, progress=progress).program(model.program), "\n"])

@@ -324,21 +324,26 @@ class Summary(NamedTuple):
     mean: float
 
 
-def summarise(blob: Blob) -> Summary | None:
+def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
     """The Summary of a blob's values, None if it has none; a NaN among them makes all three NaN.
 
-    The blob is worked through in chunks; sums of floats are in double precision, of integers exact.
+    The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
+    called with the number of bytes of each chunk.
     """
     import numpy as np
 
-    from miltext.packing import decode
+    from miltext.packing import decode, packed_size
 
     if not blob.count:
         return None
     wide = np.float64 if blob.dtype.kind == "float" else np.int64
-    parts = (decode(part, blob.dtype) for part in blob.chunks())
-    with np.errstate(all="ignore"):
-        each = [(part.min(), part.max(), part.sum(dtype=wide).item()) for part in parts]
+    each = []
+    for chunk in blob.chunks():
+        with np.errstate(all="ignore"):
+            part = decode(chunk, blob.dtype)
+            each.append((part.min(), part.max(), part.sum(dtype=wide).item()))
+        if progress:
+            progress(packed_size(len(chunk), blob.dtype.bits))
     least, greatest, sums = zip(*each, strict=True)
     return Summary(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import Progress
+from miltext.cli.models import weights_bar
 from miltext.cli.streams import FAILED, WRONG, colored, load_model, show, write_text
 from miltext.diagnostics import MiltextError
 
@@ -72,5 +72,5 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
 def _compared(old: Model, new: Model, choices: dict[str, bool]) -> Difference:
     from miltext.diffing import diff
 
-    with Progress("comparing weights", lambda: sum(weight.size for weight in new.weights.in_files())) as progress:
+    with weights_bar("comparing weights", new) as progress:
         return diff(old, new, progress=progress.add, **choices)

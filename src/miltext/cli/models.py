@@ -16,12 +16,13 @@ import click
 from miltext.cli.streams import fail, read_stdin, show
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import FrameType
 
     from miltext.models import Model
 
 QUIET_SECONDS = 1.0
-"""How long writing takes before it shows how far it is."""
+"""How long work takes before it shows how far it is."""
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -95,11 +96,19 @@ class Progress:
             self._before = 0
 
 
+def weights_bar(label: str, model: Model, passes: int = 1) -> Progress:
+    """The bar of what goes through all the weights that a model has in files, once or more often."""
+    return Progress(label, lambda: passes * sum(weight.size for weight in model.weights.in_files()))
+
+
 def _size(model: Model) -> int:
-    """The bytes of all files below a model's folder: about as many as there are to write."""
+    """The bytes of all files of a model: about as many as there are to write."""
     folder = model.path if model.path and model.path.is_dir() else model.model_path
-    if folder is None:
-        return 0
+    return size_below(folder) if folder else 0
+
+
+def size_below(folder: Path) -> int:
+    """The bytes of all files below a folder."""
     return sum(os.path.getsize(os.path.join(parent, name)) for parent, _, names in os.walk(folder) for name in names)
 
 

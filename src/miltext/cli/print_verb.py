@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.models import weights_bar
 from miltext.cli.streams import (
     OptionalNumbers,
     load_model,
@@ -92,12 +93,11 @@ def command(
     program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
     if as_coremlc:
         style = _as_coremlc(loaded, style, annotate)
-    elif annotate:
-        style["annotate"] = _weight_files(loaded)
+    printed = _annotated(loaded, program, style) if annotate else pieces(program, **style)
     if not (verify_roundtrip or style["strict"]):
-        write_text(output, pieces(program, **style))
+        write_text(output, printed)
         return
-    text = "".join(pieces(program, **style))
+    text = "".join(printed)
     if style["strict"]:
         show_strict_findings(text)
     if verify_roundtrip:
@@ -118,6 +118,12 @@ def _with_weights(model: Model, most: int) -> Program:
     return inline_weights(model.program, _weight_files(model), most)
 
 
+def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[str]:
+    """The text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
+    with weights_bar("reading weights", model, passes=2) as progress:
+        return list(pieces(program, annotate=_weight_files(model), progress=progress.add, **style))
+
+
 def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
     """The compact text, or a page of that or of the usual one."""
     made = _compact(model, style) if compact else pieces(model.program, **style)
@@ -133,10 +139,12 @@ def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
     from miltext.compact import compact_pieces
 
     unread: list[WeightsError] = []
-    yield from compact_pieces(model, on_unread=unread.append, **style)
+    with weights_bar("reading weights", model) as progress:
+        made = list(compact_pieces(model, on_unread=unread.append, progress=progress.add, **style))
     if unread:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
         show([warning("MIL302", message)], None, model.name)
+    return made
 
 
 def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str, Any]:

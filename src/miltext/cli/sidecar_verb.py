@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from miltext.cli.models import Progress, size_below
 from miltext.cli.streams import WRONG, fail
 
 EPILOG = """\b
@@ -30,13 +31,13 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     The text is the program in compact form, weights as digests, after the model's description; its first line says
     what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
     """
-    from miltext.sidecar import is_current, sidecars, write
+    from miltext.sidecar import is_current, write
 
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
         if not os.path.lexists(path):
             fail(f"there is no file or folder {path}")
-        for sidecar, text in sidecars(path, full):
+        for sidecar, text in _made(path, full):
             if is_current(sidecar, text):
                 continue
             stale = True
@@ -46,6 +47,14 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
     if check and stale:
         sys.exit(WRONG)
+
+
+def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
+    """The sidecars of a model and their texts, for which all weights are read."""
+    from miltext.sidecar import sidecars
+
+    with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
+        return list(sidecars(path, full, progress.add))
 
 
 def _whole(name: str) -> Path:

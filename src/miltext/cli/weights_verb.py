@@ -56,8 +56,10 @@ def save_arrays(weights: Weights, folder: Path) -> None:
     from miltext.model_weights import npy_pieces
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, weight in weights.entries.items():
-        write_atomically(folder / f"{file_stem(name)}.npy", npy_pieces(weights, weight))
+    entries = weights.entries
+    with Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress:
+        for name, weight in entries.items():
+            write_atomically(folder / f"{file_stem(name)}.npy", npy_pieces(weights, weight, progress.add))
 
 
 def file_stem(name: str) -> str:

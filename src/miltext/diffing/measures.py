@@ -77,13 +77,15 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
     """
     if old is None or new is None or old.number != new.number:
         return None
+    from miltext.packing import packed_size
+
     sums = _Sums()
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
             sums.add(chunk[piece], old.dtype, other[piece], new.dtype)
         if progress:
-            progress(len(other) * new.dtype.bits // 8)
+            progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):
         return Measure(old.number, sums.changed)
     return Measure(old.number, sums.changed, sums.maximum, sums.total / old.number, _decibel(sums.signal, sums.noise))
