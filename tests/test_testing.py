@@ -211,6 +211,14 @@ def test_a_golden_without_digests_is_told_what_to_do(tmp_path: Path) -> None:
     assert "digest_weights" not in str(failure.value)
 
 
+def test_a_golden_keeps_its_line_ends(tmp_path: Path) -> None:
+    program, golden = miltext.parse(TEXT), tmp_path / "golden.mil"
+    golden.write_bytes(b"program(1.3)\r\n{\r\n}\r\n")
+    assert_matches_golden(program, golden, update=True)
+    assert golden.read_bytes() == normalize(program).replace("\n", "\r\n").encode()
+    assert_matches_golden(program, golden, update=False)
+
+
 def test_weights_that_cannot_be_read_are_no_golden(tmp_path: Path) -> None:
     model = of_text(tmp_path / "m", 1)
     with pytest.raises(ValueError, match=r"give the model.*or digest_weights=False"):

@@ -96,14 +96,16 @@ def assert_matches_golden(
 def compare(text: str, path: Path, updating: bool, command: str) -> None:
     """Assert that the file `path` holds `text`, or write it; `command` is how to accept a difference."""
     __tracebackhide__ = True
-    golden = path.read_bytes().decode().replace("\r\n", "\n") if path.exists() else None
+    before = path.read_bytes().decode() if path.exists() else None
+    golden = None if before is None else before.replace("\r\n", "\n")
     if golden == text:
         return
     if updating:
         from miltext.files import write_atomically
+        from miltext.line_ends import keep_line_ends
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, [text.encode()])
+        write_atomically(path, [keep_line_ends(before or "", text).encode()])
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:
