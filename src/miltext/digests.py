@@ -35,9 +35,8 @@ class DigestPrinter(Printer):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(dialect, style)
-        self._folder = BlobFolder(folder)
+        self._folder = BlobFolder(folder, progress)
         self._on_unread = on_unread
-        self._progress = progress
 
     def _raw(self, value: Any, value_type: TypeText) -> str:
         if not value.HasField("blobFileValue"):
@@ -49,7 +48,7 @@ class DigestPrinter(Printer):
                 raise
             self._on_unread(failure)
             return super()._raw(value, value_type)
-        return f'$elided({blob.count}, "{shown(blob.digest(self._progress))}")'
+        return f'$elided({blob.count}, "{shown(blob.digest(self._folder.progress))}")'
 
 
 def shown(digest: str) -> str:

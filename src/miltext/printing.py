@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.model_weights import BlobFolder
     from miltext.proto import Message
-    from miltext.weights import Progress
 
 
 def to_text(
@@ -71,12 +70,11 @@ def pieces(
     versions: Versions | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
     annotate: BlobFolder | None = None,
-    progress: Progress | None = None,
 ) -> Iterator[str]:
     """What `to_text` gives, piece by piece. Raises as it does, before the first piece or at any later one.
 
-    With `annotate`, each weight's line ends with a comment that tells what the weight file in that folder holds, which
-    `progress` is told how many bytes are read for; raises WeightsError where it cannot be read.
+    With `annotate`, each weight's line ends with a comment that tells what the weight file in that folder holds;
+    raises WeightsError where it cannot be read.
     """
     if dialect not in DIALECTS:
         raise ValueError(f"there is no dialect {dialect!r}: 1.0 and 1.3 are the two")
@@ -97,6 +95,5 @@ def pieces(
     else:
         from miltext.weight_printing import AnnotatingPrinter
 
-        printer = AnnotatingPrinter(annotate, dialect, style, strict=strict, progress=progress)
-        yield from printer.program(own_copy(program))
+        yield from AnnotatingPrinter(annotate, dialect, style, strict=strict).program(own_copy(program))
     yield "\n"

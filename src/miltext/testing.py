@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from miltext.proto import Program
+    from miltext.tensors import Style
 
 UPDATE_VARIABLE = "MIL_UPDATE"
 """The environment variable that makes every golden what the test now sees; `pytest --mil-update` sets it."""
@@ -51,12 +52,13 @@ def normalize(
     what it holds does not count. buildInfo, the versions of the tools, is dropped unless `keep_build_info`. `dialect`
     and `floats` are those of `to_text`.
 
-    Raises TypeError for another source, ValueError where weights are to be digested and no folder of theirs is known,
-    as of a Program by itself, WeightsError where they cannot be read, and PrintError as `to_text` does.
+    Raises TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
+    WeightsError where they cannot be read, and PrintError as `to_text` does.
     """
     from miltext import renaming
     from miltext.printing import to_text
     from miltext.programs import own_copy
+    from miltext.tensors import Style
 
     source = _exported(source)  # its weights are there for as long as it is
     message, folder = _program_and_folder(source)
@@ -69,15 +71,18 @@ def normalize(
         renaming.drop_names(program)
     if not digest_weights or not _has_weight_files(program):
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
+    return _with_digests(program, folder, dialect, Style(floats == "decimal", elide))
+
+
+def _with_digests(program: Program, folder: Path | None, dialect: str, style: Style) -> str:
     if folder is None:
         raise ValueError(
             "a Program by itself has no weights to digest: give the model, as miltext.load reads it, "
             "or digest_weights=False to pin only where its weights stand"
         )
     from miltext.digests import DigestPrinter
-    from miltext.tensors import Style
 
-    return "".join([*DigestPrinter(folder, dialect, Style(floats == "decimal", elide)).program(program), "\n"])
+    return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
 
 
 def assert_matches_golden(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from miltext.model_weights import BlobFolder
     from miltext.printer import Lines, TypeText
     from miltext.proto import Program
-    from miltext.weights import Progress
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
@@ -36,21 +35,12 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
 class AnnotatingPrinter(Printer):
     """A Printer that ends the line of each weight with a comment: digest, least, greatest and mean value.
 
-    `progress` is told how many bytes were read, of each weight twice. Raises WeightsError for one that cannot be read.
+    Each is read twice. Raises WeightsError for a weight that cannot be read.
     """
 
-    def __init__(
-        self,
-        folder: BlobFolder,
-        dialect: str = "1.3",
-        style: Style = PLAIN,
-        *,
-        strict: bool = False,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, folder: BlobFolder, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
         super().__init__(dialect, style, strict=strict)
         self._folder = folder
-        self._progress = progress
         self._seen: list[str] = []
         self._comments: dict[bytes, str] = {}
 
@@ -88,7 +78,9 @@ class AnnotatingPrinter(Printer):
 
     def _comment(self, value: Any) -> str:
         blob = self._folder.blob(value)
-        summary = summarise(blob, self._progress)
+        summary = summarise(blob, self._folder.progress)
         numbers = [] if summary is None else [f"min {summary.minimum:.6g}", f"max {summary.maximum:.6g}"]
         numbers += [] if summary is None else [f"mean {summary.mean:.6g}"]
-        return ", ".join([f"offset {blob.offset}: {blob.dtype.name} sha256:{blob.digest(self._progress)}", *numbers])
+        return ", ".join(
+            [f"offset {blob.offset}: {blob.dtype.name} sha256:{blob.digest(self._folder.progress)}", *numbers]
+        )

@@ -22,7 +22,6 @@ from miltext.diagnostics import PrintError, error, warning
 from miltext.printing import pieces
 
 if TYPE_CHECKING:
-    from miltext.model_weights import BlobFolder
     from miltext.models import Model
     from miltext.proto import Program
     from miltext.weight_paths import WeightsError
@@ -105,23 +104,20 @@ def command(
     write_text(output, [text])
 
 
-def _weight_files(model: Model) -> BlobFolder:
-    from miltext.model_weights import BlobFolder
-
-    return BlobFolder(model.model_path)
-
-
 def _with_weights(model: Model, most: int) -> Program:
     """The model's program with the values of weights of at most that many elements in it."""
+    from miltext.model_weights import BlobFolder
     from miltext.weight_printing import inline_weights
 
-    return inline_weights(model.program, _weight_files(model), most)
+    return inline_weights(model.program, BlobFolder(model.model_path), most)
 
 
 def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[str]:
     """The text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
+    from miltext.model_weights import BlobFolder
+
     with weights_bar("reading weights", model, passes=2) as progress:
-        return list(pieces(program, annotate=_weight_files(model), progress=progress.add, **style))
+        return list(pieces(program, annotate=BlobFolder(model.model_path, progress.add), **style))
 
 
 def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
