@@ -48,9 +48,8 @@ def normalize(
     `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
     the inputs and outputs of functions; `drop_names` takes the `name` attributes away; literals of more than `elide`
     elements are left out, with their digest in their place. Each weight has its digest in place of the file and offset
-    where it stands, so that one that changes changes the text; with `digest_weights=False` it has file and offset, and
-    what it holds does not count. buildInfo, the versions of the tools, is dropped unless `keep_build_info`. `dialect`
-    and `floats` are those of `to_text`.
+    where it stands; with `digest_weights=False` it has these, and what it holds does not count. buildInfo, the versions
+    of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
     Raises TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
     WeightsError where they cannot be read, and PrintError as `to_text` does.
