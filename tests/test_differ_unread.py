@@ -24,6 +24,7 @@ import miltext
 from miltext.cli import command
 from miltext.cli.diff_verb import EPILOG
 from miltext.dtypes import BY_NAME
+from miltext.weight_paths import refusal
 from miltext.weights import BlobWriter
 
 VALUE = 'tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))'
@@ -145,6 +146,21 @@ def test_one_file_is_the_same_as_itself_by_any_name(state: str, tmp_path: Path) 
     assert miltext.diff(program, miltext.load(path)).same is None
     (tmp_path / "model.mil").symlink_to(path)  # the same text, and other weights beside it: none
     assert told(path, tmp_path / "model.mil")[:2] == (2, None)
+
+
+@pytest.mark.parametrize("failure", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
+@pytest.mark.parametrize("at", ["open", "stat"])
+def test_what_the_system_refuses_is_not_absent(
+    failure: OSError, at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "deleted")
+    place = {"open": "miltext.weights.map_file", "stat": "miltext.diffing.contents.resolve"}[at]
+
+    def refused(*_: object) -> None:
+        raise refusal("MIL302", str(failure), tmp_path) from failure
+
+    monkeypatch.setattr(place, refused)
+    assert told(old, new, "--ignore-weights")[:2] == (2, None)
 
 
 def test_a_model_without_weights_needs_none(tmp_path: Path) -> None:
