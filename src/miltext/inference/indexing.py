@@ -66,7 +66,7 @@ def gather(op: Arguments) -> Sequence[Type]:
     """`x` with the dimension `axis` (0 by default) replaced by the shape of `indices` without its batch."""
     x, indices = op.tensor("x"), op.shape("indices")
     axis = position(op.value("axis", 0), len(x.shape))
-    batch = op.value("batch_dims", 0)
+    batch = op.value("batch_dims", 0, least=0)
     return tensor(x.dtype, *x.shape[:axis], *indices[batch:], *x.shape[axis + 1 :])
 
 
@@ -96,8 +96,8 @@ def scatter(op: Arguments) -> Sequence[Type]:
 def topk(op: Arguments) -> Sequence[Type]:
     """`k` (1 by default) values along `axis` (the last by default), and where they stood, if that is asked for."""
     x = op.tensor("x")
-    k = op.all("k")[0].value if op.has("k") else 1
-    shape = replaced(x.shape, op.value("axis", -1), k if isinstance(k, int) else None)
+    k = op.scalar("k") if op.has("k") else 1
+    shape = replaced(x.shape, op.value("axis", -1), k)
     values = TensorType(x.dtype, shape)
     if not op.value("return_indices", True):
         return [values]
@@ -131,7 +131,7 @@ def non_zero(op: Arguments) -> Sequence[Type]:
 @rule("one_hot")
 def one_hot(op: Arguments) -> Sequence[Type]:
     """`indices` with a dimension of `one_hot_vector_size` inserted at `axis` (at the end by default)."""
-    shape, depth = op.shape("indices"), op.all("one_hot_vector_size")[0].value
+    shape, depth = op.shape("indices"), op.scalar("one_hot_vector_size")
     place = position(op.value("axis", -1), len(shape) + 1)
     dtype = op.dtype("on_value", op.dtype("off_value", "int32"))
-    return tensor(dtype, *shape[:place], depth if isinstance(depth, int) else None, *shape[place:])
+    return tensor(dtype, *shape[:place], depth, *shape[place:])

@@ -15,10 +15,10 @@ def conv(op: Arguments) -> Sequence[Type]:
     x, weight = op.tensor("x"), op.shape("weight")
     n, c, *spatial = x.shape
     outputs, inputs, *kernel = weight
-    groups = op.value("groups", 1)
+    groups = op.value("groups", 1, least=1)
     if op.op_type == "conv" and c is not None and inputs is not None and c != inputs * groups:
         raise Conflict(f"x has {c} channels, the weight {show(weight)} takes {inputs * groups} in {groups} group(s)")
-    dilations = op.vector("dilations", (1,) * len(spatial))
+    dilations = op.vector("dilations", (1,) * len(spatial), least=1)
     reach = [linear(size, dilation, 1 - dilation) for size, dilation in zip(kernel, dilations, strict=True)]
     return tensor(x.dtype, n, outputs, *_windows(op, spatial, reach, "valid"))
 
@@ -28,11 +28,11 @@ def pool(op: Arguments) -> Sequence[Type]:
     """Batch and channels, and the spatial dimensions as padding and strides leave them."""
     x = op.tensor("x")
     n, c, *spatial = x.shape
-    return tensor(x.dtype, n, c, *_windows(op, spatial, op.vector("kernel_sizes"), None))
+    return tensor(x.dtype, n, c, *_windows(op, spatial, op.vector("kernel_sizes", least=1), None))
 
 
 def _windows(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str | None) -> Shape:
-    strides = op.vector("strides", (1,) * len(spatial))
+    strides = op.vector("strides", (1,) * len(spatial), least=1)
     padding, ceil = op.value("pad_type", pad_type).lower(), op.value("ceil_mode", False)
     if padding in ("same", "same_lower"):
         columns = zip(spatial, strides, kernel, strict=True)
@@ -69,12 +69,12 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
     n, _, *spatial = x.shape
     _, outputs, *kernel = weight
     sizes = _spread(op, spatial, kernel, op.value("pad_type", "valid"))
-    return tensor(x.dtype, n, linear(outputs, op.value("groups", 1)), *sizes)
+    return tensor(x.dtype, n, linear(outputs, op.value("groups", 1, least=1)), *sizes)
 
 
 def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str) -> Shape:
     ones = (1,) * len(spatial)
-    strides, dilations = op.vector("strides", ones), op.vector("dilations", ones)
+    strides, dilations = op.vector("strides", ones, least=1), op.vector("dilations", ones, least=1)
     if pad_type == "same":
         return tuple(linear(size, stride) for size, stride in zip(spatial, strides, strict=True))
     columns = zip(spatial, kernel, strides, dilations, _paddings(op, pad_type, len(spatial)), strict=True)

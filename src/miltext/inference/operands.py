@@ -24,7 +24,8 @@ LARGEST = 256
 """How many elements a constant may have for its value to be looked at: those that say shapes are small."""
 
 _FORMATS = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d"}
-_INTEGERS = {8: "b", 16: "h", 32: "i", 64: "q"}
+_INTEGERS = {("int", 8): "b", ("int", 16): "h", ("int", 32): "i", ("int", 64): "q"}
+_INTEGERS |= {("uint", bits): code.upper() for (_, bits), code in _INTEGERS.items()}
 
 
 class Unknown(Exception):
@@ -121,29 +122,54 @@ class Arguments:
         """The data type of a tensor, `default` when the parameter is left out."""
         return self.tensor(name).dtype if self.has(name) else default
 
-    def value(self, name: str, default: Any = None) -> Any:
-        """The value of a parameter, every element of it known; `default`, if there is one, when it is left out."""
-        if default is not None and not self.has(name):
-            return default
-        value = self.all(name)[0].value
-        if value is None or (isinstance(value, tuple) and None in value):
+    def value(self, name: str, default: Any = None, *, least: int | None = None) -> Any:
+        """The value of a parameter that takes a scalar; `default`, if there is one, when it is left out.
+
+        Raises Conflict for a vector, and for a number below `least`.
+        """
+        value = default if default is not None and not self.has(name) else self.scalar(name)
+        if value is None:
             raise Unknown
+        return _from(least, name, (value,))[0]
+
+    def scalar(self, name: str) -> Any:
+        """The value of a parameter that takes a scalar, None when it is unknown. Raises Conflict for a vector."""
+        value = self.all(name)[0].value
+        if isinstance(value, tuple):
+            raise Conflict(f"`{name}` takes a scalar, and is given a tensor of {len(value)}")
         return value
 
-    def vector(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
-        """The elements of a parameter, all known, whatever its rank."""
-        value = self.value(name, default)
-        return tuple(value) if isinstance(value, tuple | list) else (value,)
+    def vector(self, name: str, default: Sequence[int] | None = None, *, least: int | None = None) -> tuple[int, ...]:
+        """The elements of a parameter, all known, whatever its rank; `default`, if there is one, when it is left out.
 
-    def elements(self, name: str) -> tuple[Any, ...]:
-        """The elements of a vector, None for each that is unknown; Unknown when not even their number is known."""
+        Raises Conflict for a number below `least`.
+        """
+        value = tuple(default) if default is not None and not self.has(name) else self.all(name)[0].value
+        row = value if isinstance(value, tuple) else (value,)
+        if None in row:
+            raise Unknown
+        return _from(least, name, row)
+
+    def elements(self, name: str, *, least: int | None = None) -> tuple[Any, ...]:
+        """The elements of a vector, None for each that is unknown; Unknown when not even their number is known.
+
+        Raises Conflict for a number below `least`.
+        """
         operand = self.all(name)[0]
         if isinstance(operand.value, tuple):
-            return operand.value
+            return _from(least, name, operand.value)
         shape = expect(operand.type, TensorType).shape
         if len(shape) != 1 or shape[0] is None or shape[0] > LARGEST:
             raise Unknown
         return (None,) * shape[0]
+
+
+def _from(least: int | None, name: str, numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The numbers, none of which may be below `least`. Raises Conflict."""
+    for number in numbers:
+        if least is not None and isinstance(number, int) and number < least:
+            raise Conflict(f"`{name}` takes numbers from {least} on, and is given {number}")
+    return numbers
 
 
 def expect(type: Type, kind: type[Kind]) -> Kind:
@@ -171,9 +197,8 @@ def read_value(message: proto.Value, type: Type) -> Value:
 
 def _unpack(data: bytes, dtype: str) -> Sequence[Any]:
     described = BY_NAME[dtype]
-    code = _FORMATS.get(dtype) or _INTEGERS.get(described.bits)
+    code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
     if code is None or len(data) > LARGEST * 8:
         return ()
-    code = code.upper() if described.kind == "uint" else code
     size = struct.calcsize(code)
     return struct.unpack(f"<{len(data) // size}{code}", data[: len(data) // size * size])

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from miltext.inference.operands import Arguments, Conflict, Unknown
-from miltext.inference.value_types import Dimension, Shape, TensorType, Type
+from miltext.inference.value_types import Dimension, ListType, Shape, TensorType, Type
 
 Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
 
 RULES: dict[str, Rule] = {}
 
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What a rule runs into when an op is not well formed."""
+LARGEST_SIZE = (1 << 64) - 1
+"""The largest size that the schema's `Dimension` can say."""
 
 
 def rule(*op_types: str) -> Callable[[Rule], Rule]:
@@ -31,16 +31,33 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def apply(arguments: Arguments) -> Sequence[Type] | None:
-    """What the rule of an op says; None where there is none, or it cannot tell. Raises Conflict."""
+    """What the rule of an op says; None where there is none, or it cannot tell. Raises Conflict.
+
+    Each type that it says can be written: whatever a rule made of numbers that nobody foresaw stops here.
+    """
     found = RULES.get(arguments.op_type)
     if found is None:
         return None
     try:
-        return found(arguments)
+        types = found(arguments)
+        for made in types:
+            _hold_sizes(made)
+        return types
     except Conflict:
         raise
-    except (Unknown, *MALFORMED):
-        return None  # a rule reads an op as if it were well formed; where it is not, others say so
+    except Exception:  # noqa: BLE001  # a rule reads an op as if it were well formed; where it is not, others say so
+        return None
+
+
+def _hold_sizes(type: Type) -> None:
+    """See to it that every size in a type can be one. Raises Conflict where one cannot, Unknown for no number."""
+    if isinstance(type, TensorType):
+        if not all(size is None or size.__class__ is int for size in type.shape):
+            raise Unknown
+        if not all(size is None or 0 <= size <= LARGEST_SIZE for size in type.shape):
+            raise Conflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
+    elif isinstance(type, ListType):
+        _hold_sizes(type.element)
 
 
 def broadcast(*shapes: Shape) -> Shape:

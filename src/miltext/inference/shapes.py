@@ -110,7 +110,7 @@ def shape(op: Arguments) -> Sequence[Type]:
 def tile(op: Arguments) -> Sequence[Type]:
     """Each dimension times its number in `reps`."""
     x = op.tensor("x")
-    columns = zip(x.shape, op.elements("reps"), strict=True)
+    columns = zip(x.shape, op.elements("reps", least=0), strict=True)
     sizes = [None if times is None else linear(size, times) for size, times in columns]
     return tensor(x.dtype, *sizes)
 
@@ -154,7 +154,7 @@ def split(op: Arguments) -> Sequence[Type]:
     if op.has("split_sizes"):
         sizes: Sequence[Dimension] = op.elements("split_sizes")
     else:
-        parts = op.value("num_splits")
+        parts = op.value("num_splits", least=1)
         if parts > MOST_PARTS:
             raise Unknown
         sizes = [quotient(x.shape[axis], parts)] * parts
@@ -177,7 +177,7 @@ def pad(op: Arguments) -> Sequence[Type]:
 @rule("space_to_depth", "pixel_unshuffle")
 def space_to_depth(op: Arguments) -> Sequence[Type]:
     """Squares of height and width moved into the channels."""
-    size = op.value("block_size" if op.op_type == "space_to_depth" else "downscale_factor")
+    size = op.value("block_size" if op.op_type == "space_to_depth" else "downscale_factor", least=1)
     n, c, h, w = op.shape("x", 4)
     return tensor(op.tensor("x").dtype, n, linear(c, size * size), quotient(h, size), quotient(w, size))
 
@@ -185,7 +185,7 @@ def space_to_depth(op: Arguments) -> Sequence[Type]:
 @rule("depth_to_space", "pixel_shuffle")
 def depth_to_space(op: Arguments) -> Sequence[Type]:
     """Channels moved into squares of height and width."""
-    size = op.value("block_size" if op.op_type == "depth_to_space" else "upscale_factor")
+    size = op.value("block_size" if op.op_type == "depth_to_space" else "upscale_factor", least=1)
     n, c, h, w = op.shape("x", 4)
     return tensor(op.tensor("x").dtype, n, quotient(c, size * size), linear(h, size), linear(w, size))
 
@@ -194,7 +194,7 @@ def depth_to_space(op: Arguments) -> Sequence[Type]:
 def space_to_batch(op: Arguments) -> Sequence[Type]:
     """Blocks of the padded height and width moved into the batch."""
     n, c, *spatial = op.shape("x", 4)
-    blocks, paddings = op.vector("block_shape"), op.vector("paddings")
+    blocks, paddings = op.vector("block_shape", least=1), op.vector("paddings", least=0)
     pairs = zip(spatial, paddings[::2], paddings[1::2], strict=True)
     padded = [linear(size, 1, before + after) for size, before, after in pairs]
     sizes = [quotient(size, block) for size, block in zip(padded, blocks, strict=True)]
@@ -205,7 +205,7 @@ def space_to_batch(op: Arguments) -> Sequence[Type]:
 def batch_to_space(op: Arguments) -> Sequence[Type]:
     """Blocks moved out of the batch into height and width, which are cropped then."""
     n, c, *spatial = op.shape("x", 4)
-    blocks, crops = op.vector("block_shape"), op.vector("crops")
+    blocks, crops = op.vector("block_shape", least=1), op.vector("crops", least=0)
     offsets = [-(before + after) for before, after in zip(crops[::2], crops[1::2], strict=True)]
     sizes = [linear(size, block, offset) for size, block, offset in zip(spatial, blocks, offsets, strict=True)]
     return tensor(op.tensor("x").dtype, quotient(n, blocks[0] * blocks[1]), c, *sizes)
@@ -214,7 +214,7 @@ def batch_to_space(op: Arguments) -> Sequence[Type]:
 @rule("sliding_windows")
 def sliding_windows(op: Arguments) -> Sequence[Type]:
     """Windows of `size` along `axis`, `stride` (1 by default) apart, as a further dimension after it."""
-    x, size, stride = op.tensor("x"), op.value("size"), op.value("stride", 1)
+    x, size, stride = op.tensor("x"), op.value("size", least=1), op.value("stride", 1, least=1)
     axis = position(op.value("axis"), len(x.shape))
     length = x.shape[axis]
     windows = None if length is None or length < size else (length - size) // stride + 1
@@ -226,5 +226,5 @@ def crop(op: Arguments) -> Sequence[Type]:
     """The last two dimensions without their borders."""
     x = op.tensor("x")
     *rest, h, w = x.shape
-    sizes = [linear(h, 1, -sum(op.vector("crop_height"))), linear(w, 1, -sum(op.vector("crop_width")))]
-    return tensor(x.dtype, *rest, *sizes)
+    cut = [sum(op.vector(name, least=0)) for name in ("crop_height", "crop_width")]
+    return tensor(x.dtype, *rest, linear(h, 1, -cut[0]), linear(w, 1, -cut[1]))

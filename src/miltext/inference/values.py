@@ -10,7 +10,7 @@ from typing import Any
 
 from miltext.dtypes import BY_NAME
 from miltext.inference.operands import LARGEST, Arguments, Operand, Unknown, Value, expect
-from miltext.inference.rules import MALFORMED, count
+from miltext.inference.rules import count
 from miltext.inference.value_types import TensorType, Type
 
 INT32 = BY_NAME["int32"]
@@ -33,18 +33,23 @@ def infer_value(op: Arguments, output: Type) -> Value:
     if output.dtype != "int32" or len(output.shape) > 1:
         return None
     try:
-        return _shaped(VALUES[op.op_type](op), output)
-    except (Unknown, *MALFORMED):
+        return _shaped(_row(VALUES[op.op_type](op)), output)
+    except Exception:  # noqa: BLE001  # as rules do, it reads an op as if it were well formed
         return None
 
 
-def _shaped(value: Value, output: TensorType) -> Value:
-    """The value, if the output has room for just that."""
+def _shaped(elements: tuple[Any, ...], output: TensorType) -> Value:
+    """The value, if the output has room for just that, and each element that is known is an int32."""
+    if not all(element is None or _is_int32(element) for element in elements):
+        return None
     if not output.shape:
-        (single,) = value if isinstance(value, tuple) else (value,)
+        (single,) = elements
         return single  # type: ignore[no-any-return]
-    elements = value if isinstance(value, tuple) else (value,)
     return elements if output.shape[0] in (None, len(elements)) and len(elements) <= LARGEST else None
+
+
+def _is_int32(element: object) -> bool:
+    return isinstance(element, int) and INT32.minimum <= element <= INT32.maximum
 
 
 def _known(op: Arguments, name: str) -> Value:
@@ -62,11 +67,9 @@ def _elementwise(op: Arguments) -> Value:
 
 
 def _number(compute: Callable[[int, int], int], x: int | None, y: int | None) -> int | None:
-    """Nothing is known of a number that overflows."""
-    if x is None or y is None:
-        return None
-    number = compute(x, y)
-    return number if INT32.minimum <= number <= INT32.maximum else None
+    """Nothing is known of a number that overflows, or is made of none."""
+    number = compute(x, y) if isinstance(x, int) and isinstance(y, int) else None
+    return number if _is_int32(number) else None
 
 
 def _cast(op: Arguments) -> Value:
@@ -78,10 +81,11 @@ def _row(value: Value) -> tuple[Any, ...]:
 
 
 def _gather(op: Arguments) -> Value:
-    x, indices = _known(op, "x"), op.value("indices")
+    x, indices = _known(op, "x"), _known(op, "indices")
     if not isinstance(x, tuple) or len(op.shape("x")) != 1:
         raise Unknown
-    return tuple(x[place] for place in indices) if isinstance(indices, tuple) else x[indices]
+    picked = tuple(x[place] for place in _row(indices))
+    return picked if isinstance(indices, tuple) else picked[0]
 
 
 def _concat(op: Arguments) -> Value:
