@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -142,12 +143,44 @@ async def test_typing_without_a_rest_is_checked_all_the_same(client: LanguageCli
     assert await document.diagnosed() == []
 
 
-async def test_a_long_check_holds_nothing_up(client: LanguageClient) -> None:
+def long_text(lines: int) -> str:
+    """PROGRAM with as many more operations, and a name at its end that nobody defines."""
     line = '            tensor<fp16, [1, 2]> v{} = mul(x = {}, y = half)[name = string("v{}")];\n'
-    names = ["y", *(f"v{number}" for number in range(1500))]
-    lines = [line.format(number, name, number) for number, name in enumerate(names[:-1])]
-    long = PROGRAM.replace("            tensor<fp16, [1, 2]> z", "".join(lines) + "            tensor<fp16, [1, 2]> z")
-    document = OpenDocument(client, long.replace("relu(", "relu(("))
+    names = ["y", *(f"v{number}" for number in range(lines))]
+    body = "".join(line.format(number, name, number) for number, name in enumerate(names[:-1]))
+    last = "            tensor<fp16, [1, 2]> z"
+    return PROGRAM.replace(last, f"{body}{last}").replace("relu(x = y)", "relu(x = nobody)")
+
+
+@pytest.mark.parametrize(
+    ("lines", "slip"),
+    [
+        (0, ""),
+        (3000, ""),
+        (600, "    func (\n"),
+        (600, "    func f<ios18>() { _ y = fill(shape = [2]); } -> (y);\n"),
+    ],
+    ids=["short", "long", "broken", "draft"],
+)
+async def test_diagnostics_come_while_somebody_types(client: LanguageClient, lines: int, slip: str) -> None:
+    """A key each 0.15 seconds, for 5: no check of the longer texts ends before the next key."""
+    document = OpenDocument(client, long_text(lines).replace("    func main", f"{slip}    func main"))
+    await document.diagnosed()
+    sent: list[list[str]] = []
+    client.diagnostics.pop(document.uri)
+    started = time.monotonic()
+    while time.monotonic() - started < 5:
+        document.change(document.span("{"), "{ //")
+        await asyncio.sleep(0.15)
+        if (found := client.diagnostics.pop(document.uri, None)) is not None:
+            sent.append([document.told(each.range) for each in found if each.code == "MIL604"])
+    assert 2 <= len(sent) <= 6
+    assert all(told == ["nobody"] for told in sent)  # where it stands by now
+    assert seen(await document.diagnosed()) == document.expected() != []
+
+
+async def test_a_long_check_holds_nothing_up(client: LanguageClient) -> None:
+    document = OpenDocument(client, long_text(1500).replace("relu(", "relu(("))
     assert "made by `mul`" in await hovered(document, **document.at("v7, y"))
     assert document.uri not in document.published
     assert seen(await document.diagnosed()) == document.expected() != []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -12,6 +12,7 @@ from miltext.codes import page
 from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.lsp.documents import Document, offset_of
 from miltext.lsp.edits import workspace_edit
+from miltext.lsp.positions import Shift
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -35,6 +36,19 @@ def checked(text: str) -> list[Diagnostic]:
     except Exception as failure:  # whatever it is, the server lives on and says so
         logging.getLogger("miltext").exception("checking failed")
         return [error("MIL900", f"checking failed, which is a fault in miltext: {type(failure).__name__}: {failure}")]
+
+
+def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
+    """What was found of the text `old`, at its places in `new`; what the edits between them touched is left out."""
+    shift = Shift.between(old, new)
+    return [
+        diagnostic._replace(
+            span=shift.span(diagnostic.span),
+            notes=tuple(note._replace(span=shift.span(note.span)) for note in diagnostic.notes),
+        )
+        for diagnostic in found
+        if diagnostic.span is None or not shift.touches(diagnostic.span)
+    ]
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from miltext.diagnostics import Span
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -92,6 +94,14 @@ class Shift(NamedTuple):
         if offset <= self.start:
             return offset
         return offset + self.by if offset >= self.end else self.start
+
+    def touches(self, span: Span) -> bool:
+        """Whether the edit changed anything in a span of the old text, or at its borders."""
+        return self.start <= span.end and span.start <= self.end
+
+    def span(self, span: Span | None) -> Span | None:
+        """Where a span of the old text is in the new one."""
+        return None if span is None else Span(self.to_new(span.start), self.to_new(span.end))
 
     def to_old(self, offset: int) -> int:
         """Where an offset of the new text was in the old one; one inside the edit is where that began."""

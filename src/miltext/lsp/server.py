@@ -1,7 +1,8 @@
 """The server itself: pygls moves the messages, and what takes long is done in threads.
 
 Each change makes a new Document. It is read once, when the first request asks for that or it is checked, and checked
-when typing rests; what is found of a version that is no longer the last is thrown away.
+when typing rests or has gone on for long. What is found of a version that is no longer the last is told where it stands
+by now.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from miltext.lsp.requests import REQUESTS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from miltext.diagnostics import Diagnostic
 
 _LOG = logging.getLogger("miltext")
 
@@ -199,24 +202,25 @@ class Server(LanguageServer):
     # ---- diagnostics
 
     async def check(self, document: Document) -> None:
-        """Check a document and publish what is found, unless it was superseded meanwhile.
+        """Check a document and publish what is found; of one that was superseded meanwhile, what still holds.
 
         It is read first, so that whoever sees the diagnostics finds all else ready.
         """
         await self._in_thread(self._reader, self._read, document)
         found = await self._in_thread(self._checker, self._found, document)
         self._checked += 1
-        if self.is_current(document):
-            document.checked = found
-            params = lsp.PublishDiagnosticsParams(document.uri, diagnosing.sent(document), document.version)
+        latest = self.documents.get(document.uri)
+        if latest is not None:
+            latest.checked = found if latest is document else diagnosing.moved(found, document.text, latest.text)
+            version = latest.version if latest is document else None
+            params = lsp.PublishDiagnosticsParams(latest.uri, diagnosing.sent(latest), version)
             self.text_document_publish_diagnostics(params)
 
-    def _found(self, document: Document) -> Any:
-        if not self.is_current(document):
-            return None
-        document.reading = document.reading or read_past(document.text)
-        _ = document.reading.inferred  # for completion, which does not wait
-        return diagnosing.checked(document.text) if self.is_current(document) else None
+    def _found(self, document: Document) -> list[Diagnostic]:
+        if self.is_current(document):
+            document.reading = document.reading or read_past(document.text)
+            _ = document.reading.inferred  # for completion, which does not wait
+        return diagnosing.checked(document.text)
 
     async def _in_thread(self, pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
