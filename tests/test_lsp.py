@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -732,19 +730,3 @@ async def test_a_client_that_can_do_little_is_sent_little() -> None:
     await client.shutdown_session()
     await client.stop()
     assert client._server.returncode == 0
-
-
-async def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> None:
-    code = (
-        "import sys, importlib.util as util\n"
-        "find = util.find_spec\n"
-        "util.find_spec = lambda name, *rest: None if name == 'pygls' else find(name, *rest)\n"
-        "sys.argv = ['miltext', 'lsp']\n"
-        "from miltext.__main__ import main\n"
-        "main()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, input="")
-    assert done.returncode == 2
-    assert (
-        done.stderr == "miltext: the language server needs pygls, which is not installed: pip install 'miltext[lsp]'\n"
-    )

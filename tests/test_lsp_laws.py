@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -20,6 +19,7 @@ import pytest_lsp
 from conftest import CORPUS, GOLDEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_rpc import BAD_FRAMES, answers_of, message
 from lsp_documents import SERVER, OpenDocument, make_client, seen
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -295,25 +295,6 @@ async def test_the_server_survives_any_edit_and_answers_truly(client: LanguageCl
     assert seen(await document.diagnosed()) == document.expected()
 
 
-def framed(body: bytes) -> bytes:
-    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-
-
-def message(method: str, params: Any, id: int | None = None) -> bytes:
-    found = {"jsonrpc": "2.0", "method": method, "params": params, **({} if id is None else {"id": id})}
-    return framed(json.dumps(found).encode())
-
-
-def answers_of(output: bytes) -> list[dict[str, Any]]:
-    found = []
-    while output:
-        head, _, rest = output.partition(b"\r\n\r\n")
-        size = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length"))
-        found.append(json.loads(rest[:size]))
-        output = rest[size:]
-    return found
-
-
 def test_messages_that_are_none_are_answered_and_survived() -> None:
     document = {"uri": "untitled:x.mil", "languageId": "mil", "version": 1, "text": "program(1.3)\n{\n}\n"}
     place = {"textDocument": {"uri": "untitled:x.mil"}}
@@ -330,11 +311,7 @@ def test_messages_that_are_none_are_answered_and_survived() -> None:
         message("textDocument/didChange", {"textDocument": 7}),
         message("textDocument/didClose", {"textDocument": {"uri": "untitled:never-opened.mil"}}),
         message("$/cancelRequest", {"id": 99}),
-        framed(b"{"),
-        framed(b"[]"),
-        framed(b"\xff\xfe"),
-        framed(b'{"jsonrpc": "2.0", "id": 8, "result": null}'),
-        framed(b"[" * 5000),
+        *BAD_FRAMES,
         message("textDocument/hover", {**place, "position": {"line": 2**31, "character": 2**31 - 1}}, 9),
         message("textDocument/documentSymbol", {"textDocument": {"uri": "untitled:other.mil"}}, 10),
         message("textDocument/foldingRange", place, 11),

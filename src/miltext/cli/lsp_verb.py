@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
+from typing import NoReturn
 
 import click
 
-from miltext.cli.streams import fail
+from miltext.cli.streams import FAILED
 
 EPILOG = """\b
 The server needs an extra: pip install 'miltext[lsp]'
@@ -15,6 +15,11 @@ How editors start it: editors/README.md; what it does: docs/language-server.md
 \b
 Exit status: 0 the client ended the server; 1 it left without a word; 2 usage, a missing extra.
 """
+
+EXTRA = ("pygls", "lsprotocol")
+"""The packages that the extra brings."""
+
+MISSING = "the language server needs pygls 2 or later, which is not installed: pip install 'miltext[lsp]'"
 
 
 @click.command("lsp", epilog=EPILOG)
@@ -24,10 +29,22 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that can speak in s
 
     It speaks the Language Server Protocol on standard input and output; editors start it.
     """
-    if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        fail("the language server needs pygls, which is not installed: pip install 'miltext[lsp]'")
+    try:
+        from miltext.lsp.server import serve
+    except ImportError as failure:
+        if (failure.name or "").partition(".")[0] not in EXTRA:
+            raise
+        _say_what_is_missing()
     if sys.stdin.isatty():
         raise click.UsageError("editors start the server and speak to it; standard input is a terminal")
-    from miltext.lsp.server import serve
-
     sys.exit(serve())
+
+
+def _say_what_is_missing() -> NoReturn:
+    """Say it on standard error and, where a client listens, in a window of its."""
+    from miltext.lsp import without_extra
+
+    click.echo(f"miltext: {MISSING}", err=True)
+    if not sys.stdin.isatty():
+        without_extra.serve(sys.stdin.buffer, sys.stdout.buffer, f"miltext: {MISSING}")
+    sys.exit(FAILED)
