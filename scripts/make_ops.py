@@ -67,6 +67,11 @@ CORRECTIONS: dict[tuple[str, str], dict[str, Any]] = {
     ("while_loop", "loop_vars"): {"kinds": "tensor list"},
 }
 
+# Parameters that coremltools declares optional and always saves, and that loaders of Core ML refuse to go without:
+# "Required param 'mode' is missing" (rustnn, pull requests 102, for `gelu` on watchOS 11, and 60, for `inverse`);
+# `log` and `rsqrt` take theirs as `inverse` does. What to write is coremltools' default.
+ASKED = {"gelu": "mode", "inverse": "epsilon", "log": "epsilon", "rsqrt": "epsilon"}
+
 STRING = {"dtypes": "string", "constant": True, "attribute": True}
 STRINGS = {"kinds": "list", "constant": True, "attribute": True}
 
@@ -136,6 +141,8 @@ def op_version(name: str, opset: str, op_class: Any) -> dict[str, Any]:
         facts = {**parameter_facts(op_class, declared), **CORRECTIONS.get((name, parameter), {})}
         if parameter in defaults:
             facts |= defaulted(facts, defaults[parameter])
+        if ASKED.get(name) == parameter:
+            facts["asked"] = asked_value(defaults[parameter])
         version["parameters"][parameter] = {**facts, "attribute": True} if in_attributes else facts
     counts = [count for since, count in OUTPUTS.get(name, {}).items() if since <= opset]
     if counts:
@@ -162,6 +169,11 @@ def defaulted(facts: dict[str, Any], value: Any) -> dict[str, Any]:
     """
     facts.pop("domain", None)
     return {"default": value} if isinstance(value, bool | int | float | str) else {}
+
+
+def asked_value(default: Any) -> float | str:
+    """A default as text has it: of a NumPy float, the shortest number that rounds to it."""
+    return default if isinstance(default, str) else float(str(default))
 
 
 def parameter_facts(op_class: Any, declared: Any) -> dict[str, Any]:

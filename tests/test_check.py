@@ -140,6 +140,19 @@ def test_a_suggestion_mends_what_it_is_about() -> None:
     assert miltext.check(mended) == []
 
 
+@pytest.mark.parametrize("dialect", ["1.0", "1.3"])
+@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+@pytest.mark.parametrize("op_type", ["gelu", "inverse", "log", "rsqrt"])
+def test_the_argument_that_is_asked_for_can_be_written_as_the_message_says(
+    op_type: str, dtype: str, dialect: str
+) -> None:
+    head = f"program({dialect}){{func main<ios18>(tensor<{dtype}, [2]> x){{ tensor<{dtype}, [2]> y = {op_type}("
+    (found,) = miltext.check(f"{head}x = x); }} -> (y);}}")
+    assert (found.severity, found.code) == ("warning", "MIL513")
+    (written,) = re.findall(r"write `(.*)`", found.message)
+    assert miltext.check(f"{head}{written}, x = x); }} -> (y);}}") == []
+
+
 def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
     text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]").replace("1.3", "1.0")
     assert miltext.check(text)[0].suggestion == "tensor<fp16, []>"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import miltext
 from miltext.checking import examine
 from miltext.diagnostics import line_and_column, render
+from miltext.names import RESERVED
 from miltext.recovery import recover
 
 TEXT = """program(1.3)
@@ -49,6 +50,27 @@ def changed(*changes: tuple[str, str]) -> str:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     return text
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED))
+@pytest.mark.parametrize(
+    "text",
+    [
+        """func main<ios18>(tensor<fp16, [2]> WORD) {
+        tensor<fp16, [2]> y = relu(x = WORD)[name = string("y")];
+        tensor<fp16, [2]> z = add(x = y, y = WORD);} -> (z);""",
+        """func main<ios18>(tensor<fp16, [2]> x) { tensor<fp16, [2]> WORD = relu(x = x);
+        tensor<fp16, [4]> z = concat(axis = int32(0), interleave = bool(false), values = (x, WORD)); } -> (WORD, z);""",
+        """func main<ios18>(bool p, tensor<fp16, [2]> x) { tensor<fp16, [2]> y = cond(pred = p)
+        () { tensor<fp16, [2]> WORD = relu(x = x); } -> (WORD) () { } -> (x); } -> (y);""",
+    ],
+    ids=["input", "output", "nested"],
+)
+def test_a_reserved_word_is_told_once_where_it_is_defined(text: str, word: str) -> None:
+    found = miltext.check(f"program(1.3){{ {text.replace('WORD', word)} }}")
+    errors = [(diagnostic.code, diagnostic.span) for diagnostic in found if diagnostic.severity == "error"]
+    start = f"program(1.3){{ {text}".index("WORD")
+    assert errors == [("MIL102", (start, start + len(word)))]
 
 
 def test_the_text_itself_is_fine() -> None:

@@ -103,6 +103,7 @@ TITLES: dict[str, str] = {
     "MIL510": "a wrong number of outputs",
     "MIL511": "a wrong number of blocks",
     "MIL512": "a block that takes or gives back something else",
+    "MIL513": "an argument that Core ML may ask for",
     # Structure: names, types and values.
     "MIL601": "a name that is no identifier",
     "MIL602": "a name that is defined twice",

@@ -27,6 +27,10 @@ from miltext.wire import sized
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.syntax import Node
+
+_USES = ("name_binding", "outputs")
+"""The rules of phrases in which names stand for values that were defined before."""
 
 BROKEN = object()
 """The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
@@ -39,7 +43,7 @@ class Mending:
     """Callbacks of a traced parse: those of `Lowering`, but that a draft is no refusal, and that a refusal is no end.
 
     `mended` has the phrases that had to do without something, by their rule and place; `drafts` where those of a draft
-    begin.
+    begin; `misnamed` the reserved words that a value was called by, which is told once, and not where they are used.
     """
 
     def __init__(self, text: str, trace: Trace) -> None:
@@ -49,6 +53,7 @@ class Mending:
         self.diagnostics: list[Diagnostic] = []
         self.mended: set[tuple[str, int, int]] = set()
         self.drafts: list[int] = []
+        self.misnamed: set[str] = set()
 
     def __getattr__(self, rule: str) -> Callable[[Children], Any]:
         return partial(self._lowered, rule, getattr(self._lowering, rule))
@@ -58,8 +63,10 @@ class Mending:
         self.drafts.append(self._trace.nodes[-1].start)
         return self.named_value([ABSENT, children[1]])  # type: ignore[no-any-return]
 
-    def draft_binding(self, children: Children) -> bytes:
+    def draft_binding(self, children: Children) -> Any:
         """`[0, 1]`: a binding that is yet to be made."""
+        if self.is_misnamed(self._trace.nodes[-1]):
+            return BROKEN
         self.drafts.append(self._trace.nodes[-1].start)
         return b""
 
@@ -75,7 +82,8 @@ class Mending:
         try:
             return read_operation(driver, token, trace)
         except SyntaxFailure as failure:
-            self.diagnostics.append(complain(self._text, failure, trace.nodes))
+            if not self.is_misnamed(*trace.nodes[-1:]):
+                self.diagnostics.append(complain(self._text, failure, trace.nodes))
         self.mended.add(("operation", token.start, token.end))
         return operation_of([token.partition("=")[0].split()[-1]])
 
@@ -85,6 +93,7 @@ class Mending:
         trace = Trace()
         inner = Mending(self._text, trace)
         inner.diagnostics, inner.mended, inner.drafts = self.diagnostics, self.mended, self.drafts
+        inner.misnamed = self.misnamed
         return Driver(inner, fast=False), trace
 
     def _lowered(self, rule: str, lower: Callable[[Children], Any], children: Children) -> Any:
@@ -95,13 +104,24 @@ class Mending:
         try:
             return BROKEN if any(child is BROKEN for child in children) else lower(children)
         except Refused as refused:
-            self.diagnostics.append(described(self._text, refused, self._trace))
+            self._tell(rule, refused)
         if rule not in _WITHOUT_REFUSED:
             return BROKEN
         try:
             return lower(self._mend(_WITHOUT_REFUSED[rule], children))
         except Refused:
             return BROKEN
+
+    def _tell(self, rule: str, refused: Refused) -> None:
+        if refused.code == "MIL102" and rule == "named_value":
+            self.misnamed.add(str(refused.at))
+        elif refused.code == "MIL102" and rule in _USES and refused.at in self.misnamed:
+            return
+        self.diagnostics.append(described(self._text, refused, self._trace))
+
+    def is_misnamed(self, *phrases: Node) -> bool:
+        """Whether a phrase is a reserved word that a value was called by."""
+        return any(self._text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mend(self, mend: Mend, children: Children) -> Children:
         phrase = self._trace.nodes[-1]
@@ -148,7 +168,15 @@ _WITHOUT_BROKEN: dict[str, Mend] = {
 
 def _named_plainly(children: Children) -> Children:
     value_type, name = children
-    return [value_type, f'$"{re.sub("[^A-Za-z0-9_@]", "", name)}"']
+    return [value_type, _plainly(name)]
+
+
+def _named_each_plainly(children: Children) -> Children:
+    return [_plainly(child) if child not in ("(", ",", ")") else child for child in children]
+
+
+def _plainly(name: str) -> str:
+    return f'$"{re.sub("[^A-Za-z0-9_@]", "", name)}"'
 
 
 def _named_nothing(children: Children) -> Children:
@@ -166,4 +194,9 @@ def _once(children: Children) -> Children:
     return [word, opening, dialect, closing, *fields, attributes, "{", *functions.values(), "}"]
 
 
-_WITHOUT_REFUSED: dict[str, Mend] = {"named_value": _named_plainly, "operation": _named_nothing, "program": _once}
+_WITHOUT_REFUSED: dict[str, Mend] = {
+    "named_value": _named_plainly,
+    "outputs": _named_each_plainly,
+    "operation": _named_nothing,
+    "program": _once,
+}

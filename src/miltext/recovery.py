@@ -96,8 +96,12 @@ class _Reading(Driver):
         return self.finish()
 
     def tell(self, complaint: Diagnostic) -> None:
-        """Keep a complaint, but the first only of those about one place, which may take several mends."""
-        if not self.diagnostics or self.diagnostics[-1].span != complaint.span:
+        """Keep a complaint, but the first only of those about one place, which may take several mends.
+
+        What was told where a name is defined is not told again where it is used.
+        """
+        is_told = self.diagnostics and self.diagnostics[-1].span == complaint.span
+        if not is_told and not self.mending.is_misnamed(*self.trace.nodes[-1:]):
             self.diagnostics.append(complaint)
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:

@@ -28,7 +28,8 @@ class Parameter(NamedTuple):
     type. `default` is what it is when it is left out, None where that depends on the op's other inputs or
     leaving it out has a meaning of its own. `variadic`: it takes any number of bindings. `kinds` are those
     of the values that it takes (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
-    among the op's attributes, not its inputs; other writers do not, so look in both.
+    among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is what to write where it
+    would be left out, of one that is not required and that loaders of Core ML ask for all the same.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Parameter(NamedTuple):
     variadic: bool
     kinds: frozenset[str]
     attribute: bool
+    asked: float | str | None = None
 
     def __str__(self) -> str:
         typed = " | ".join(sorted(self.dtypes) or sorted(self.kinds))
@@ -144,4 +146,5 @@ def _parameter(name: str, facts: dict[str, Any]) -> Parameter:
         variadic=facts.get("variadic", False),
         kinds=frozenset(kinds.split()) if kinds else _TENSOR,
         attribute=facts.get("attribute", False),
+        asked=facts.get("asked"),
     )

@@ -7,6 +7,7 @@ more, where writers of Programs differ.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,7 @@ def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Findi
     """What is wrong with the operations of a Program; types are suggested in the dialect."""
     told = _Told(set(), set())
     for inference in infer_types(program):
-        call = _Call(inference, told)
+        call = _Call(inference, told, dialect)
         found = list(call.findings())
         yield from found
         if not call.faulty and all(finding.severity != "error" for finding in found):
@@ -53,13 +54,14 @@ def message_path(path: Sequence[str | int]) -> Path:
 class _Call:
     """One operation beside its signature. It is `faulty` when something is wrong with what it is given."""
 
-    def __init__(self, inference: Inference, told: _Told) -> None:
+    def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
         self.operation: Operation = inference.operation
         self.arguments: Arguments = inference.arguments
         self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
         self.function, self.opset = str(inference.path[0]), str(inference.path[1])
         self._place = inference.path
         self._told = told
+        self._dialect = dialect
         self.faulty = False
 
     @property
@@ -105,9 +107,18 @@ class _Call:
         if required:
             lacks = listed(required, "and")
             yield Finding((*self.path, "type"), "MIL503", f"`{known.name}` lacks {lacks}, which it requires")
+        yield from (self.asked(known.parameters[name]) for name in missing if known.parameters[name].asked is not None)
         for name, parameter in known.parameters.items():
             if name in self.operands:
                 yield from self.bound(parameter, self.operands[name])
+
+    def asked(self, parameter: Parameter) -> Finding:
+        """A parameter that is left out though loaders ask for it, with what to write: of the data type of `x`."""
+        beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
+        made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
+        written = f"`{parameter.name} = {spelled(made, self._dialect)}({json.dumps(parameter.asked)})`"
+        message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders ask for it; write {written}"
+        return Finding((*self.path, "type"), "MIL513", message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
         """Inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
