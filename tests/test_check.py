@@ -140,6 +140,30 @@ def test_a_suggestion_mends_what_it_is_about() -> None:
     assert miltext.check(mended) == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "operation", "hint"),
+    [
+        ("1.3", 'tensor<fp32, [2]> y = cast(dtype = string("float32"), x = x);', "fp32"),
+        ("1.3", '_ y = cast(dtype = "Float32", x = x);', "fp32"),
+        ("1.3", '_ y = cast(dtype = "half", x = x);', "fp16"),
+        ("1.3", '_ y = cast(dtype = "FP32", x = x);', "fp32"),
+        ("1.3", "_ y = cast(dtype = float32, x = x);", 'string("fp32")'),
+        ("1.0", "_ y = cast(dtype = float32, x = x);", 'tensor<string, []>("fp32")'),
+        ("1.3", "_ y = reduce_sum(axes = [0], keep_dims = True, x = x);", "bool(true)"),
+        ("1.3", "tensor<bool, [1]> y = reduce_sum(keep_dims = FALSE, x = x);", "bool(false)"),
+        ("1.0", "_ y = reduce_sum(axes = [0], keep_dims = True, x = x);", "tensor<bool, []>(true)"),
+        ("1.3", "_ y = reduce_sum(axes = [0], keep_dims = bool(True), x = x);", "true"),
+        ("1.3", "_ y = concat(axis = 0, values = [True, false]);", "true"),
+        ("1.3", "bool y = const()[val = True];", "bool(true)"),
+    ],
+)
+def test_a_word_of_another_language_is_answered_with_ours(dialect: str, operation: str, hint: str) -> None:
+    text = f"program({dialect}){{func main<ios18>(tensor<fp16, [2]> x){{ {operation} }} -> (y);}}"
+    errors = [found for found in miltext.check(text) if found.severity == "error"]
+    assert [found.message.endswith(f"; did you mean `{hint}`?") for found in errors] == [True]
+    assert errors[0].suggestion in (hint, None)
+
+
 @pytest.mark.parametrize("dialect", ["1.0", "1.3"])
 @pytest.mark.parametrize("dtype", ["fp16", "fp32"])
 @pytest.mark.parametrize("op_type", ["gelu", "inverse", "log", "rsqrt"])

@@ -75,6 +75,20 @@ def test_the_page_of_the_language_is_highlighted_as_it_parses(text: str) -> None
     assert disagreements(text) == []
 
 
+DRAFT = """program(1.3) { func main<ios18>(tensor<fp16, [2, 3]> x) {
+    _ y = reduce_sum(axes = [-1, 0], keep_dims = true, x = x);
+    _ a, _ b = topk(ascending = false, axis = -1, k = 2, x = x);
+    _ z = add(x = -inf, y = [[0.5, 0x1p-2, 1e-3], [-inf, inf, nan]]);
+    _ c = cast(dtype = "fp32", x = trueness);
+    _ d = concat(values = (true, false, falsely, -1, [true, false]), axis = 0);
+    } -> (y);}
+"""
+
+
+def test_a_draft_is_highlighted_as_it_parses() -> None:
+    assert disagreements(DRAFT) == []
+
+
 @given(any_programs)
 def test_printed_programs_are_highlighted_as_they_parse(program: Program) -> None:
     try:

@@ -107,6 +107,7 @@
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
      ((words "$absent" "$empty") mil-marker typed)
      ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
+     worded
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" mil-use)
      ("(" mil-punctuation bindings)
      ("\\[" mil-punctuation elements)
@@ -165,8 +166,7 @@
     (element
      ("," mil-punctuation)
      ((words "inf" "nan") mil-number)
-     ("-inf\\_>" mil-number)
-     ((words "false" "true") mil-constant)
+     worded
      constant
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face)
      ((words "$absent" "$empty") mil-marker)
@@ -177,6 +177,10 @@
      ("<" mil-punctuation type)
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" mil-use)
      (";" ahead pop)
+     )
+    (worded
+     ("-inf\\_>" mil-number)
+     ((words "false" "true") mil-constant)
      )
     (field
      ((words "interleave_factors" "offset" "path" "shape" "strides") mil-parameter)

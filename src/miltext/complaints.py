@@ -7,10 +7,10 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
-from miltext.dtypes import BY_NAME, DTYPES, FIELD_DTYPES
+from miltext.dtypes import BY_NAME, ELSEWHERE, FIELD_DTYPES
 from miltext.grammar import load_grammar
 from miltext.literals import FORBIDDEN, shown
-from miltext.meant import did_you_mean, nearest
+from miltext.meant import bool_meant, did_you_mean, nearest
 from miltext.names import DRAFT
 
 if TYPE_CHECKING:
@@ -60,14 +60,6 @@ _NAMED_VALUES = "; each argument and attribute is written `name = value`"
 _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
 
 _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
-_ELSEWHERE = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
-    "half": "fp16",
-    "float": "fp32",
-    "double": "fp64",
-    "int": "int32",
-    "long": "int64",
-}
-"""Data types by the names that they have in other places: the schema, NumPy and C."""
 
 
 def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
@@ -215,7 +207,7 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
         return None
     name = text[place.start : place.end]
     known = [*BY_NAME] if noun == "data type" else _TYPES
-    near = _ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
+    near = bool_meant(name) or ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
     return error("MIL104", f"there is no {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
 
 

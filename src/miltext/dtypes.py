@@ -81,3 +81,12 @@ FIELD_DTYPES: dict[str, DType] = {
     "doubles": BY_NAME["fp64"],
 }
 """How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""
+
+ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
+    "half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "int": "int32",
+    "long": "int64",
+}
+"""Data types by the names that they have in other places: the schema, NumPy and C."""

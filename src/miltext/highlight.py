@@ -126,6 +126,7 @@ class MilLexer(RegexLexer):
         ],
         "bound": [
             *_TYPE,
+            include("worded"),
             (_NAME, Name),
             (r"\(", Punctuation, "bindings"),
             (r"\[", Punctuation, "elements"),
@@ -176,8 +177,7 @@ class MilLexer(RegexLexer):
         "element": [
             (r",", Punctuation),
             (words(_WORDS.numbers, suffix=_END), Number.Float),
-            (rf"-inf{_END}", Number.Float),
-            (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
+            include("worded"),
             include("constant"),
             *_TYPE_ALONE,
             (r"\(", Punctuation, "literal"),
@@ -186,6 +186,10 @@ class MilLexer(RegexLexer):
             (r"<", Punctuation, "type"),
             (_NAME, Name),
             (r"(?=;)", _nothing, "#pop"),
+        ],
+        "worded": [
+            (rf"-inf{_END}", Number.Float),
+            (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
         ],
         "field": [
             (words(_WORDS.fields, suffix=_END), Name.Attribute),

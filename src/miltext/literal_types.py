@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import listed, one_of
 from miltext.dtypes import DTYPES
 from miltext.inference import ListType, Operand, TensorType
+from miltext.meant import did_you_mean
 
 if TYPE_CHECKING:
     from miltext.signatures import Parameter
@@ -47,6 +48,8 @@ def literal_type(
 
 
 def _look(element: str) -> str:
+    if element not in ("true", "false") and element.lower() in ("true", "false"):
+        raise Undecided(f"`{element}` is no literal{did_you_mean(element.lower())}")
     if element[0] == '"':
         return "string"
     return "bool" if element in ("true", "false") else "int" if _WHOLE.fullmatch(element) else "float"

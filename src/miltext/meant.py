@@ -16,6 +16,11 @@ def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> st
     return by_case[found[0]] if found else None
 
 
+def bool_meant(word: str, type: str = "bool") -> str | None:
+    """The truth value, with its `type`, that a word of another language stands for: `True`, `FALSE`."""
+    return f"{type}({word.lower()})" if word.lower() in ("true", "false") else None
+
+
 def did_you_mean(near: str | None) -> str:
     """The end of a message that names what was perhaps meant."""
     return f"; did you mean `{near}`?" if near else ""

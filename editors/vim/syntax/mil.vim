@@ -21,13 +21,14 @@ syntax cluster milAttributes contains=@milGap,milAttributes2,milAttributes3,@mil
 syntax cluster milNamed contains=milNamed0,@milConstant
 syntax cluster milBinding contains=@milGap,@milBound,milBinding3
 syntax cluster milBindings contains=@milGap,milBindings2,@milBound,milBindings5
-syntax cluster milBound contains=milBound0,milBound1,milBound2,milBound3,milBound4,milBound5,@milConstant
+syntax cluster milBound contains=milBound0,milBound1,milBound2,@milWorded,milBound4,milBound5,milBound6,@milConstant
 syntax cluster milOutputs contains=@milGap,milOutputs2,milOutputs3,milOutputs5
 syntax cluster milTyped contains=@milGap,milTyped1,milTyped2,milTyped3,milTyped4,milTyped5,milTyped6,milTyped8
 syntax cluster milType contains=@milGap,milType2,milType3,milType4,milType5,milType6,milType7,milType8,@milConstant,@milField,milType12,milType13
 syntax cluster milLiteral contains=@milGap,@milElement,milLiteral3,milLiteral4
 syntax cluster milElements contains=@milGap,@milElement,milElements3,milElements4,milElements5
-syntax cluster milElement contains=milElement0,milElement1,milElement2,milElement3,@milConstant,milElement5,milElement6,milElement7,milElement8,milElement9,@milField,milElement11,milElement12
+syntax cluster milElement contains=milElement0,milElement1,@milWorded,@milConstant,milElement4,milElement5,milElement6,milElement7,milElement8,@milField,milElement10,milElement11
+syntax cluster milWorded contains=milWorded0,milWorded1
 syntax cluster milField contains=milField0,milField1
 syntax cluster milConstant contains=milConstant0,milConstant1,milConstant2,milConstant3,milConstant4,milConstant5,milConstant6
 syntax cluster milString contains=milString0,milString2,milString3,milString5
@@ -113,13 +114,13 @@ syntax match milRoot21 #\$0x[0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milRoot21 milNumber
 syntax match milTyped4 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milTyped4 milMarker
-syntax match milElement12 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milElement12 milUse
+syntax match milElement11 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milElement11 milUse
 syntax match milRoot20 #\%(\$absent\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$rank\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milRoot20 milMarker
 syntax keyword milTyped3 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
 highlight default link milTyped3 milType
-syntax region milElement11 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
+syntax region milElement10 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
 syntax match milString0 contained #[^"\\\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
 highlight default link milString0 milString
 syntax region milRoot19 matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
@@ -133,22 +134,22 @@ syntax keyword milField0 contained interleave_factors offset path shape strides
 highlight default link milField0 milParameter
 syntax match milRoot17 #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
 highlight default link milRoot17 milNumber
-syntax keyword milElement9 contained BLOBFILE
-highlight default link milElement9 milBlobfile
+syntax keyword milElement8 contained BLOBFILE
+highlight default link milElement8 milBlobfile
 syntax match milRoot16 #[\-+]\=[0-9]\+[0-9A-Za-z_.]\@!#
 highlight default link milRoot16 milNumber
-syntax region milElement8 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
+syntax region milElement7 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
 syntax match milRoot15 #[,;>\])}]#
 highlight default link milRoot15 milPunctuation
-syntax match milElement7 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
-highlight default link milElement7 milType
+syntax match milElement6 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
+highlight default link milElement6 milType
 syntax region milRoot14 matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
-syntax match milElement6 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
-highlight default link milElement6 milMarker
+syntax match milElement5 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
+highlight default link milElement5 milMarker
 syntax match milRoot13 #=#
 highlight default link milRoot13 milOperator
-syntax keyword milElement5 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
-highlight default link milElement5 milType
+syntax keyword milElement4 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
+highlight default link milElement4 milType
 syntax region milRoot12 matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
 syntax match milConstant6 contained #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
 highlight default link milConstant6 milError
@@ -172,19 +173,15 @@ highlight default link milConstant0 milNumber
 syntax region milRoot5 matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milFunctions
 syntax match milPhrase8 contained #[,;>\])}]#
 highlight default link milPhrase8 milPunctuation
-syntax region milBound5 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
+syntax region milBound6 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
 syntax region milType8 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
-syntax keyword milElement3 contained false true
-highlight default link milElement3 milConstant
 syntax region milRoot4 matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction
 syntax region milPhrase7 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
 syntax match milNamed0 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milNamed0 milParameter
-syntax region milBound4 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milBindings
+syntax region milBound5 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milBindings
 syntax match milType7 contained #?#
 highlight default link milType7 milConstant
-syntax match milElement2 contained #-inf[A-Za-z0-9_@]\@!#
-highlight default link milElement2 milNumber
 syntax keyword milRoot3 program
 highlight default link milRoot3 milDeclaration
 syntax match milPhrase6 contained #=#
@@ -192,42 +189,46 @@ highlight default link milPhrase6 milOperator
 syntax region milArguments6 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milAttributes3 contained #,#
 highlight default link milAttributes3 milPunctuation
-syntax match milBound3 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milBound3 milUse
+syntax match milBound4 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milBound4 milUse
 syntax match milType6 contained #[,[\]()]#
 highlight default link milType6 milPunctuation
-syntax keyword milElement1 contained inf nan
-highlight default link milElement1 milNumber
 syntax region milRoot2 matchgroup=milComment start=#/\*# matchgroup=milComment end=#\*/# contains=@milComment
 syntax region milPhrase5 contained matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
 syntax region milArguments5 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milAttributes2 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([,)\];{}]\)\@=# contains=@milBinding
-syntax region milBound2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax keyword milWorded1 contained false true
+highlight default link milWorded1 milConstant
 syntax region milType5 contained matchgroup=milPunctuation start=#\$\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
-syntax match milElement0 contained #,#
-highlight default link milElement0 milPunctuation
 syntax region milRoot1 matchgroup=milComment start=#//# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
 syntax region milPhrase4 contained matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milArguments4 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax region milBound1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milWorded0 contained #-inf[A-Za-z0-9_@]\@!#
+highlight default link milWorded0 milNumber
 syntax match milType4 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milType4 milType
 syntax region milPhrase3 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
 syntax match milArguments3 contained #,#
 highlight default link milArguments3 milPunctuation
-syntax region milBound0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milBound2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax keyword milElement1 contained inf nan
+highlight default link milElement1 milNumber
 syntax match milType3 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milType3 milMarker
 syntax region milPhrase2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milArguments2 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([,)\];{}]\)\@=# contains=@milBinding
+syntax region milBound1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milElement0 contained #,#
+highlight default link milElement0 milPunctuation
 syntax keyword milType2 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
 highlight default link milType2 milType
 syntax region milPhrase1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax match milBindings2 contained #,#
-highlight default link milBindings2 milPunctuation
+syntax region milBound0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milPhrase0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milFunction2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
 syntax region milStatement0 contained matchgroup=milType start=#_[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milBindings2 contained #,#
+highlight default link milBindings2 milPunctuation
 syntax region milBody1 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milFunctions
 syntax region milBlock2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
 syntax region milBody0 contained matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction

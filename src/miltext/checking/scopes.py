@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import Finding, Remark, named, opset_text
 from miltext.depth import Key, Path
+from miltext.dtypes import ELSEWHERE
+from miltext.inference import TensorType, spelled
 from miltext.literals import quote
-from miltext.meant import did_you_mean, nearest
+from miltext.meant import bool_meant, did_you_mean, nearest
 from miltext.names import RESERVED, name_text
 from miltext.opsets import OPSETS, PROTO_BY_TEXT
 
@@ -28,24 +30,24 @@ COMPARISONS = 200_000
 Scope: TypeAlias = "dict[str, Definition]"
 
 
-def name_findings(program: Program) -> Iterator[Finding]:
-    """What is wrong with the names of a Program."""
+def name_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
+    """What is wrong with the names of a Program; values are suggested in the dialect."""
     yield from _keys(program.attributes, ("attributes",))
     for name, function in program.functions.items():
         path = ("functions", Key(name))
         if _is_odd(name):
             yield _no_identifier(name, (*path, "key"))
-        yield from _function(function, path)
+        yield from _function(function, path, dialect)
 
 
-def _function(function: Function, path: Path) -> Iterator[Finding]:
+def _function(function: Function, path: Path, dialect: str) -> Iterator[Finding]:
     yield from _keys(function.attributes, (*path, "attributes"))
     yield from _opsets(function, path)
     inputs: Scope = {}
     for index, value in enumerate(function.inputs):
         yield from _define(value, (path, "inputs", index), inputs, {})
     for opset, block in function.block_specializations.items():
-        walk = _Specialization(block, (*path, "block_specializations", Key(opset)))
+        walk = _Specialization(block, (*path, "block_specializations", Key(opset)), dialect)
         yield from walk.block(block, inputs, walk.path)
 
 
@@ -107,9 +109,10 @@ def _path(definition: Definition) -> Path:
 class _Specialization:
     """The names of one block of a function and of all that is inside it; a missing name is reported once."""
 
-    def __init__(self, body: Block, path: Path) -> None:
+    def __init__(self, body: Block, path: Path, dialect: str) -> None:
         self.body = body
         self.path = path
+        self._dialect = dialect
         self._missing: set[str] = set()
         self._comparisons = COMPARISONS
         self._everywhere: dict[str, list[Definition]] | None = None
@@ -153,7 +156,7 @@ class _Specialization:
         self._missing.add(name)
         definitions = self.everywhere.get(name)
         if not definitions:
-            near = self.near(name, seen)
+            near = self.near(name, seen, is_bound=path[-1] == "name")
             yield Finding(path, "MIL604", f"{named(name)} is not defined{did_you_mean(near)}", suggestion=near)
             return
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
@@ -164,11 +167,15 @@ class _Specialization:
             message = f"{named(name)} is defined inside another block, which is not seen from here"
             yield Finding(path, "MIL606", message, remark)
 
-    def near(self, name: str, seen: Iterable[str]) -> str | None:
-        """The name that was perhaps meant, as the text spells it."""
+    def near(self, name: str, seen: Iterable[str], is_bound: bool) -> str | None:
+        """The name that was perhaps meant, as the text spells it; where one is bound, perhaps a literal: `True`."""
+        if is_bound and (truth := bool_meant(name, spelled(TensorType("bool", ()), self._dialect))):
+            return truth
         names = list(seen)
         self._comparisons -= len(names)
         near = nearest(name, names) if self._comparisons >= 0 else None
+        if near is None and is_bound and name in ELSEWHERE:
+            return f'{spelled(TensorType("string", ()), self._dialect)}("{ELSEWHERE[name]}")'
         return None if near is None else name_text(near)
 
     @property

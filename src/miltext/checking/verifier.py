@@ -34,7 +34,7 @@ def dialect_of(text: str) -> str:
 def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
     """All that is wrong with a Program; types are suggested in the dialect."""
     return [
-        *name_findings(program),
+        *name_findings(program, dialect),
         *specialization_findings(program),
         *value_findings(program),
         *operation_findings(program, dialect),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.dtypes import BY_NAME
+from miltext.dtypes import BY_NAME, ELSEWHERE
 from miltext.inference.operands import Arguments, Conflict, Unknown
 from miltext.inference.rules import broadcast, position, rule
 from miltext.inference.value_types import TensorType, Type
+from miltext.meant import did_you_mean, nearest
 
 KEEP_X = """
     abs acos asin atan atanh ceil clip cos cosh erf exp exp2 floor inverse log logical_not round rsqrt sign sin sinh
@@ -60,7 +61,8 @@ def cast(op: Arguments) -> Sequence[Type]:
 def named(dtype: str) -> str:
     """The data type that a string constant names; Conflict for names that are none."""
     if dtype not in BY_NAME:
-        raise Conflict(f"there is no data type {dtype!r}")
+        near = ELSEWHERE.get(dtype.lower()) or nearest(dtype, BY_NAME)
+        raise Conflict(f"there is no data type {dtype!r}{did_you_mean(near)}")
     return dtype
 
 
