@@ -7,7 +7,7 @@ from containers import refused
 
 import miltext
 from miltext.building.editing import expose, rename
-from miltext.locating import enclosing, first_on_line
+from miltext.locating import at_place, enclosing
 from miltext.parser import parse_tree
 
 TEXT = """program(1.3)
@@ -116,13 +116,13 @@ def test_the_operation_at_a_place() -> None:
     inner = enclosing(root, TEXT.index("x_2, y = x"))
     assert inner is not None
     assert (inner.function, inner.type, inner.outputs, inner.name, inner.depth) == ("main", "add", ["sum"], "sum", 1)
-    loop = first_on_line(TEXT, root, 7)
+    loop = at_place(TEXT, root, 7)
     assert loop is not None
     assert (loop.type, loop.outputs, loop.depth) == ("while_loop", ["last", "y"], 0)
-    unnamed = first_on_line(TEXT, root, 11)
+    unnamed = at_place(TEXT, root, 11)
     assert unnamed is not None
     assert unnamed.name is None
-    assert first_on_line(TEXT, root, 1) is None
+    assert at_place(TEXT, root, 1) is None
     assert enclosing(root, TEXT.index("other")) is None
     with pytest.raises(IndexError):
-        first_on_line(TEXT, root, 99)
+        at_place(TEXT, root, 99)

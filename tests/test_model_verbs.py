@@ -152,9 +152,32 @@ def test_locate(tmp_path: Path) -> None:
         assert told.splitlines()[-1] == lines[number - 1].strip()[:-1] + ";"
     bundle = write_bundle(tmp_path / "C.mlmodelc")
     assert "operation: relu" in done("locate", bundle, "4:13")
-    for place in ("1", "99", "4:999"):
+    for place, reason in (
+        ("1", "no operation stands at 1"),
+        ("3:4", "no operation stands at 3:4"),
+        ("99", "99 is outside the text: the text has 7 lines"),
+        ("99:12", "99:12 is outside the text: the text has 7 lines"),
+        ("0:12", "0:12 is outside the text: the text has 7 lines"),
+        ("4:999", "4:999 is outside the text: the line ends at column "),
+    ):
         result = run("locate", bundle, place)
-        assert (result.exit_code, "MIL433" in result.stderr) == (1, True)
+        assert (result.exit_code, f"error[MIL433]: {reason}" in result.stderr) == (1, True), result.stderr
+
+
+def test_the_places_of_core_mls_errors_are_found() -> None:
+    """Columns count from 0 there, so that operations begin at 12: `model.mil:242:12: error: invalid axis`."""
+    lines = done("print", EXAMPLE, "--as-coremlc").splitlines()
+    number = next(index for index, line in enumerate(lines, 1) if " = relu(" in line)
+    places = [f"{number}:{column}" for column in (0, 11, 12, 13, len(lines[number - 1]) - 1, len(lines[number - 1]))]
+    path = f"/private/var/x:1/M.mlmodelc/model.mil:{number}:12"
+    for place in [
+        *places,
+        path,
+        f"{path}:",
+        f"{path}: error: invalid axis",
+        f"{path}: Error parsing MIL model: at 1:2",
+    ]:
+        assert done("locate", EXAMPLE, place).startswith("operation: relu\n"), place
 
 
 def test_info() -> None:

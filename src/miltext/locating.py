@@ -36,13 +36,21 @@ def enclosing(program: Node, offset: int) -> Located | None:
     return found
 
 
-def first_on_line(text: str, program: Node, line: int) -> Located | None:
-    """The innermost operation that the first code on a line, counted from 1, is in. Raises IndexError without one."""
+def at_place(text: str, program: Node, line: int, column: int | None = None) -> Located | None:
+    """The innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
+
+    Without a column, or in the space before the line's first code, that of this code; at the line's end, the last one.
+    Raises IndexError for a place outside the text.
+    """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
-        raise IndexError(line)
-    start = sum(len(before) + 1 for before in lines[: line - 1])
-    return enclosing(program, start + len(lines[line - 1]) - len(lines[line - 1].lstrip()))
+        raise IndexError(f"the text has {len(lines)} lines")
+    start, written = sum(len(before) + 1 for before in lines[: line - 1]), lines[line - 1].rstrip()
+    if column is not None and column > len(lines[line - 1]):
+        raise IndexError(f"the line ends at column {len(lines[line - 1])}")
+    first = len(written) - len(written.lstrip())
+    place = min(max(column or 0, first), max(len(written) - 1, 0))
+    return enclosing(program, start + place)
 
 
 def _around(phrase: Node, offset: int, depth: int = 0) -> Iterator[tuple[int, Node]]:

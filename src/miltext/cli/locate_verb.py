@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext locate Model.mlpackage 131:14
+  miltext locate Model.mlpackage 131:12
   miltext locate Compiled.mlmodelc 131
+  miltext locate Model.mlpackage "model.mil:242:12: error: invalid axis"
 """
 
 LONGEST = 2000
@@ -31,29 +32,28 @@ LONGEST = 2000
 def command(model: str, place: str, nested: str | None) -> None:
     """Tell which operation stands at LINE[:COL] of the model.mil that Core ML made of MODEL.
 
-    Of a .mil or a .mlmodelc, in its own text; of any other model, in the text that Apple's compiler would write.
+    Of a .mil or a .mlmodelc, in its own text; of any other model, in the text that Apple's compiler would write. LINE
+    counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. On the space
+    before a line's first operation, that is told.
     """
     from miltext.building.refusals import refusal
-    from miltext.locating import enclosing, first_on_line
+    from miltext.locating import at_place
     from miltext.parser import parse_tree
 
     loaded = load_model(model, nested)
-    numbers = re.fullmatch(r"(?:.*?:)??([0-9]{1,9})(?::([0-9]{1,9}))?", place)
+    numbers = re.fullmatch(r"(?:.*?:)??([0-9]{1,9})(?::([0-9]{1,9}))?(?::(?:\s.*)?)?", place, re.DOTALL)
     if numbers is None:
         raise click.UsageError("name a place as LINE or LINE:COL")
     text = _text(loaded)
     root = parse_tree(text, loaded.name, whole=True).root
+    line, column = int(numbers[1]), int(numbers[2]) if numbers[2] else None
+    shown = ":".join(filter(None, numbers.groups()))
     try:
-        line = int(numbers[1])
-        if numbers[2]:
-            found = enclosing(root, offset_of(text, line, int(numbers[2])))
-        else:
-            found = first_on_line(text, root, line)
-    except IndexError:
-        count = len(text.splitlines())
-        raise refusal("MIL433", f"{place} is outside the text, which has {count} lines", loaded.name) from None
+        found = at_place(text, root, line, column)
+    except IndexError as outside:
+        raise refusal("MIL433", f"{shown} is outside the text: {outside}", loaded.name) from None
     if found is None:
-        raise refusal("MIL433", f"no operation stands at {place}", loaded.name)
+        raise refusal("MIL433", f"no operation stands at {shown}", loaded.name)
     write_text("-", [_shown(text, found)])
 
 
@@ -70,14 +70,6 @@ def _text(model: Model) -> str:
         on_warning=lambda warning: show([warning], None, model.name),
         **known,  # type: ignore[arg-type]
     )
-
-
-def offset_of(text: str, line: int, column: int) -> int:
-    """The offset of a line and a column, both from 1. Raises IndexError for a place outside the text."""
-    lines = text.split("\n")
-    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
-        raise IndexError(line)
-    return sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
 
 
 def _shown(text: str, found: Located) -> str:
