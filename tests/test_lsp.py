@@ -129,18 +129,6 @@ async def test_diagnostics_follow_the_edits(client: LanguageClient) -> None:
     assert await document.client.text_document_hover_async(lsp.HoverParams(**document.at("half"))) is None
 
 
-async def test_typing_without_a_rest_is_checked_all_the_same(client: LanguageClient) -> None:
-    document = OpenDocument(client, PROGRAM)
-    await document.diagnosed()
-    for _ in range(100):
-        document.change(document.span("program"), "program")
-        await asyncio.sleep(0.08)
-        if document.published[document.uri] != 1:
-            break
-    assert 1 < (document.published[document.uri] or 0) < 100
-    assert await document.diagnosed() == []
-
-
 def long_text(lines: int) -> str:
     """PROGRAM with as many more operations, and a name at its end that nobody defines."""
     line = '            tensor<fp16, [1, 2]> v{} = mul(x = {}, y = half)[name = string("v{}")];\n'
