@@ -23,26 +23,36 @@ def copy_file(source: Path, target: Path, progress: Progress | None = None) -> N
 
 
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy the regular files of a folder, but for those `skipped` (real paths). Raises ModelError (MIL403) for links
-    that lead outside or to folders, and for anything that is neither file nor folder.
+    """Copy a folder with all that is in it, empty folders too, but for the files `skipped`, which are paths in it.
+
+    Raises OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
+    a file nor a folder.
     """
-    for path in files_of(source):
-        real = Path(os.path.realpath(path))
-        if real not in skipped:
-            copy = target / path.relative_to(source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy_file(real, copy, progress)
+    target.mkdir(parents=True)
+    for path in contents_of(source):
+        copy = target / path.relative_to(source)
+        if path.is_dir():
+            copy.mkdir()
+        elif path not in skipped:
+            copy_file(Path(os.path.realpath(path)), copy, progress)
 
 
-def files_of(folder: Path) -> list[Path]:
-    """The files below a folder, in order; raises as `copy_folder` does."""
+def contents_of(folder: Path) -> list[Path]:
+    """The folders and files below a folder, each folder before what is in it; raises as `copy_folder` does."""
     root = Path(os.path.realpath(folder))
     found: list[Path] = []
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
-        for name in sorted([*names, *(each for each in folders if os.path.islink(os.path.join(parent, each)))]):
+        for name in sorted([*folders, *names]):
             path = Path(parent, name)
-            if not path.is_file() or not Path(os.path.realpath(path)).is_relative_to(root):
-                raise refusal("MIL403", f"{str(path.relative_to(folder))!r} leads outside, or is no file", str(folder))
+            is_file = path.is_file() and Path(os.path.realpath(path)).is_relative_to(root)
+            if not is_file and (path.is_symlink() or not path.is_dir()):
+                raise refusal(
+                    "MIL403", f"{str(path.relative_to(folder))!r} leads outside, or is not a file", str(folder)
+                )
             found.append(path)
     return found
+
+
+def _raise(failure: OSError) -> None:
+    raise failure

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.building.draft import Draft
     from miltext.proto import Model as Spec
 
-DATA = "Data"
+DATA = PurePosixPath("Data")
 AUTHOR = "com.apple.CoreML"
 MODEL_PATH = f"{AUTHOR}/model.mlmodel"
 LARGEST = (1 << 31) - 1
@@ -46,10 +47,10 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
     stored = {draft.store} if draft.storing else set()
     if draft.package:
         manifest = json.loads((draft.package / MANIFEST).read_bytes())
-        place = PurePosixPath(model_file(draft.package).relative_to(draft.package / DATA).as_posix())
-        replaced = [draft.package / MANIFEST, draft.package / DATA / place]
-        replaced += [draft.package / DATA / place.parent / name for name in stored]
-        copy_folder(draft.package, made, {Path(os.path.realpath(path)) for path in replaced}, progress)
+        model = Path(os.path.normpath(model_file(draft.package).relative_to(draft.package / DATA)))
+        place = PurePosixPath(model.as_posix())
+        replaced = [MANIFEST, DATA / place, *[DATA / place.parent / name for name in stored]]
+        copy_folder(draft.package, made, {draft.package / path for path in replaced}, progress)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted({*draft.files, *stored}):
@@ -57,6 +58,7 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
             _write_weights(draft, name, folder / name, progress)
         _list_item(manifest, (place.parent / name).as_posix(), (place.parent / name.partition("/")[0]).as_posix())
     _write(folder / place.name, serialized(draft.spec))
+    _make_listed_folders(manifest, made / DATA)
     _write(made / MANIFEST, (json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode())
 
 
@@ -112,12 +114,31 @@ def _new_manifest() -> dict[str, Any]:
 
 def _list_item(manifest: dict[str, Any], path: str, item: str) -> None:
     """List an item of the package, unless the path is in one that is listed."""
-    entries = manifest["itemInfoEntries"]
-    listed = [entry["path"] for entry in entries.values() if isinstance(entry, dict) and "path" in entry]
-    if any(PurePosixPath(path).is_relative_to(known) for known in listed):
+    if any(PurePosixPath(path).is_relative_to(known) for known in _listed(manifest)):
         return
     name = PurePosixPath(item).name
-    entries[_identifier(item)] = {"author": AUTHOR, "description": "CoreML Model Weights", "name": name, "path": item}
+    manifest["itemInfoEntries"][_identifier(item)] = {
+        "author": AUTHOR,
+        "description": "CoreML Model Weights",
+        "name": name,
+        "path": item,
+    }
+
+
+def _listed(manifest: dict[str, Any]) -> list[str]:
+    """The paths of a manifest's items."""
+    paths = [entry.get("path") for entry in manifest["itemInfoEntries"].values() if isinstance(entry, dict)]
+    return [path for path in paths if isinstance(path, str)]
+
+
+def _make_listed_folders(manifest: dict[str, Any], data: Path) -> None:
+    """Make the folders that a manifest lists and that are not there: git keeps no empty ones, and coremltools, which
+    lists the folder of weights of every model, opens no package that lacks an item.
+    """
+    for path in map(PurePosixPath, _listed(manifest)):
+        if not path.suffix and not path.is_absolute() and ".." not in path.parts:
+            with suppress(FileExistsError, NotADirectoryError):  # a file stands there
+                (data / path).mkdir(parents=True, exist_ok=True)
 
 
 def _identifier(path: str) -> str:

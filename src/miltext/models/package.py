@@ -38,7 +38,7 @@ def model_file(folder: Path) -> Path:
     path = item.get("path") if isinstance(item, dict) else None
     if not isinstance(path, str) or not path:
         raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
-    return inside(folder / "Data", path)
+    return inside(folder, f"Data/{path}")
 
 
 def _read_manifest(folder: Path) -> dict[str, object]:
