@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def optional(path: Path) -> None:
 
 
 UNWEIGHTED = {"relu": relu, "cond": cond, "while": loop, "optional": optional}
-EDITS = {
+EDITS: dict[str, Callable[[str, str, str], list[str]]] = {
     "build": lambda source, text, out: ["build", text, "--from", source, "-o", out],
     "whole": lambda source, _, out: ["build", source, "-o", out],
     "rename": lambda source, _, out: ["rename", source, "x", "image", "-o", out],

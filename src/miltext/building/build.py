@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.counterparts import Version
 from miltext.building.description import describe, known_version, required_version, update
 from miltext.building.draft import Draft, ml_programs, path_to, spec_at
 from miltext.building.filling import Array, Filled, fill
 from miltext.building.package import write_model
-from miltext.building.recovery import recover, strip
+from miltext.building.recovery import order_inputs, recover, strip
 from miltext.building.refusals import caution, refusal
 from miltext.building.staging import check_target
 from miltext.building.storing import WEIGHT_FILE, LooseFolder, Storing
+from miltext.diagnostics import MiltextError
 from miltext.interfaces import interfaces
 from miltext.model_weights import BlobFolder
+from miltext.models import open_model
+from miltext.models.programs import parse_text
 from miltext.proto import Model as Spec
 from miltext.proto import Program
 from miltext.traversal import values
@@ -24,6 +30,7 @@ from miltext.weight_paths import MODEL_PATH, resolve
 if TYPE_CHECKING:
     from miltext.building.copying import Progress
     from miltext.diagnostics import Diagnostic
+    from miltext.interfaces import Interface
     from miltext.models import Model
 
 __all__ = ["build"]
@@ -91,27 +98,74 @@ def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: i
 def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> Draft:
     """The original's draft, with the program of the source at its place."""
     if source is original and source.models:  # a whole pipeline, as it is
-        return _draft(original, {})
+        draft = _draft(original, {})
+        if original.kind == "mlmodelc":
+            order_inputs(draft.spec)
+        return draft
     chosen = original.select(model)
-    before = chosen.program
-    program, arrays = _program(source, before)
+    before = _before(chosen, changed=source is original and "program" in vars(chosen))
+    program, arrays = _program(source, chosen.program)
     path = path_to(original, chosen)
     assert path is not None
     if original.kind == "mlmodelc":
         strip(program)
     draft = _draft(original, {id(chosen): program}, path)
     way = list(spec_at(draft.spec, path))
+    if before.program is None or _wire(before.program) != _wire(program):
+        draft.warnings += _edited(way, before)
+    if original.kind == "mlmodelc":
+        order_inputs(draft.spec)
+    _store(draft, way[-1], arrays, externalize, original.model_path)
+    return draft
+
+
+def _wire(program: Program) -> bytes:
+    return program.SerializeToString(deterministic=True)
+
+
+def _before(chosen: Model, changed: bool) -> Version:
+    """The program that the description of a model goes with, as it was read.
+
+    One that may have been `changed` in memory is read again; it is not known where that does not give the same.
+    """
+    program: Program | None = chosen.program
+    if changed:
+        program = _read_again(chosen)
+    if program is None or interfaces(program) != chosen.interfaces:
+        return Version(chosen.interfaces, None)
+    copy = Program()
+    copy.CopyFrom(program)
+    return Version(chosen.interfaces, strip(copy) if chosen.kind == "mlmodelc" else copy)
+
+
+def _read_again(model: Model) -> Program | None:
+    if model.text is not None:
+        return parse_text(model.text, model.name)
+    with suppress(MiltextError):
+        return open_model(model.path).program if model.path else None
+    return None
+
+
+def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
+    """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program."""
     spec = way[-1]
+    warnings: list[Diagnostic] = []
     after = interfaces(spec.mlProgram)
-    if after != chosen.interfaces:
-        draft.warnings += update(spec.description, chosen.interfaces, spec.mlProgram, after)
+    needed = required_version(before.program, spec.description) if before.program else 0
+    if _listed(after) != _listed(before.interfaces):
+        warnings += update(spec.description, before, spec.mlProgram, after)
         if len(way) > 1:
             message = "inputs or outputs of this model changed, and the pipeline's own description is as it was"
-            draft.warnings.append(caution("MIL453", message))
-    for each in reversed(way):
-        each.specificationVersion = max(each.specificationVersion, required_version(spec.mlProgram, spec.description))
-    _store(draft, spec, arrays, externalize, original.model_path)
-    return draft
+            warnings.append(caution("MIL453", message))
+    version = required_version(spec.mlProgram, spec.description)
+    for each in way if version > needed else ():
+        each.specificationVersion = max(each.specificationVersion, version)
+    return warnings
+
+
+def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
+    """What functions take and give, in its order."""
+    return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
 def _draft(original: Model, programs: dict[int, Program], path: tuple[int, ...] = ()) -> Draft:

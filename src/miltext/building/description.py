@@ -6,8 +6,9 @@ How each type is described is what coremltools 9.0 writes (`converters/mil/backe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.counterparts import Version, counterparts
 from miltext.building.refusals import caution, refusal
 from miltext.interfaces import interfaces, type_text
 from miltext.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
@@ -16,8 +17,9 @@ from miltext.tensor_data import tensor_dtype, tensor_shape
 from miltext.traversal import own_block
 
 if TYPE_CHECKING:
+    from miltext.building.counterparts import Counterpart, Names
     from miltext.diagnostics import Diagnostic
-    from miltext.interfaces import Interface
+    from miltext.interfaces import Interface, Types
     from miltext.proto import FunctionDescription, Program, ValueType
 
 ELEMENTS = {
@@ -43,7 +45,7 @@ ANY_SIZE = -1
 def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
     """A description made of nothing but the program, and what had to be guessed."""
     described = ModelDescription()
-    warnings = update(described, {}, program, interfaces(program))
+    warnings = update(described, Version({}, None), program, interfaces(program))
     return described, warnings
 
 
@@ -115,42 +117,39 @@ def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
 
 
 def update(
-    description: ModelDescription, before: dict[str, Interface], program: Program, after: dict[str, Interface]
+    description: ModelDescription, before: Version, program: Program, after: dict[str, Interface]
 ) -> list[Diagnostic]:
     """Make a description fit a program that was changed, and say what could not be kept.
 
-    What has the name and type that it had `before` keeps its entry, and one that was only renamed keeps all but the
-    name. Entries for what is new or has another type are made from the type; those for what is gone are removed.
-    Raises ModelError as `feature` does.
+    What is still there and has the type that it had `before` keeps its entry, under its new name if it was renamed.
+    Entries for what is new or has another type are made from the type; those for what is gone are removed. Raises
+    ModelError as `feature` does.
     """
-    renamed = _renamed(before, after)
-    before = {renamed.get(name, name): interface for name, interface in before.items()}
+    known = counterparts(before, Version(after, program))
+    renamed = {counterpart.name: name for name, counterpart in known.items()}
     warnings: list[Diagnostic] = []
     if not description.functions and len(after) < 2:
         for name, interface in after.items():
-            warnings += _update_side(description, before.get(name), interface, name)
-            _name_predictions(description, program, name, name not in before)
+            warnings += _update_function(description, known.get(name), interface, program, name)
         return warnings
-    _list_functions(description, before, renamed)
+    _list_functions(description, before.interfaces)
     for index in reversed(range(len(description.functions))):
-        name = description.functions[index].name
-        if name in before and name not in after:
+        function = description.functions[index]
+        if function.name in before.interfaces and function.name not in renamed:
             del description.functions[index]
+        function.name = renamed.get(function.name, function.name)
     listed = {function.name: function for function in description.functions}
     for name, interface in after.items():
         function = listed.get(name) or description.functions.add(name=name)
-        warnings += _update_side(function, before.get(name), interface, name)
-        _name_predictions(function, program, name, name not in before)
-    if description.defaultFunctionName not in after:
-        description.defaultFunctionName = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
+        warnings += _update_function(function, known.get(name), interface, program, name)
+    default = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
+    fallback = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
+    description.defaultFunctionName = default if default in after else fallback
     return warnings
 
 
-def _list_functions(description: ModelDescription, before: dict[str, Interface], renamed: dict[str, str]) -> None:
-    """Have the description list its functions, as it does where there are several; each under its new name."""
-    for function in description.functions:
-        function.name = renamed.get(function.name, function.name)
-    description.defaultFunctionName = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
+def _list_functions(description: ModelDescription, before: Mapping[str, Interface]) -> None:
+    """Have the description list its functions, as it does where there are several."""
     if description.functions or not before:
         return
     only = description.functions.add(name=next(iter(before)))
@@ -162,50 +161,65 @@ def _list_functions(description: ModelDescription, before: dict[str, Interface],
         description.ClearField(field)
 
 
-def _update_side(
-    described: ModelDescription | FunctionDescription, before: Interface | None, after: Interface, function: str
+def _update_function(
+    described: ModelDescription | FunctionDescription,
+    was: Counterpart | None,
+    after: Interface,
+    program: Program,
+    name: str,
 ) -> list[Diagnostic]:
     warnings: list[Diagnostic] = []
     for side, types in after.sides.items():
-        old = before.sides[side] if before else {}
-        renamed = _renamed(old, types)
-        entries, cautions = _entries(getattr(described, side), old, types, renamed, (side, function))
+        change = _Change(was.interface.sides[side], types, was.sides[side]) if was else _Change({}, types, {})
+        entries, cautions = _entries(getattr(described, side), change, (side, name))
         warnings += cautions
         described.ClearField(side)
         getattr(described, side).extend(entries)
         if side == "output":
             for field in ("predictedFeatureName", "predictedProbabilitiesName"):
-                name = getattr(described, field)
-                new = renamed.get(name, name)
-                setattr(described, field, new if new in types or name not in old else "")
+                setattr(described, field, change.name(getattr(described, field)))
+    if was is None:
+        _name_predictions(described, program, name)
     return warnings
 
 
+class _Change(NamedTuple):
+    """One side of a function before and after, and the new name of each that is still there."""
+
+    old: Types
+    new: Types
+    names: Names
+
+    def name(self, old: str) -> str:
+        """What is now called so; empty for what is gone. What the program never had keeps its name."""
+        if old in self.old:
+            return self.names.get(old, "")
+        return "" if old in self.names.values() else old
+
+
 def _entries(
-    listed: Iterable[FeatureDescription],
-    old: dict[str, ValueType | None],
-    new: dict[str, ValueType | None],
-    renamed: dict[str, str],
-    place: tuple[str, str],
+    listed: Iterable[FeatureDescription], change: _Change, place: tuple[str, str]
 ) -> tuple[list[FeatureDescription], list[Diagnostic]]:
     """The entries of one side: those that are kept, in their order, then those that are new, in the program's."""
     kept: list[FeatureDescription] = []
+    gone: list[FeatureDescription] = []
     warnings: list[Diagnostic] = []
     for entry in listed:
-        name = renamed.get(entry.name, entry.name)
-        if entry.name in old and name not in new:
-            continue
-        if entry.name in old and old[entry.name] != new[name]:
-            made = feature(name, new[name], *place)
-            warnings += _lost(entry, old[entry.name], place[0])
+        name = change.name(entry.name)
+        if not name:
+            gone.append(entry)
+        elif entry.name in change.old and change.old[entry.name] != change.new[name]:
+            made = feature(name, change.new[name], *place)
+            warnings += _lost(entry, change.old[entry.name], place[0])
             made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
-            entry = made
-        kept.append(FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type))
-    present = {entry.name for entry in kept}
-    for name, value_type in new.items():
-        if name not in present and (name not in old or name in renamed.values()):
-            kept.append(feature(name, value_type, *place))
-            warnings += _guessed(kept[-1])
+            kept.append(made)
+        else:
+            kept.append(FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type))
+    for name, value_type in change.new.items():
+        if name not in {*change.names.values(), *(entry.name for entry in kept)}:
+            made = feature(name, value_type, *place)
+            warnings += [*_guessed(made), *_unclaimed(made, value_type, gone, change, place[0])]
+            kept.append(made)
     return kept, warnings
 
 
@@ -218,32 +232,37 @@ def _guessed(made: FeatureDescription) -> list[Diagnostic]:
 
 def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
     """What an entry said that its new one, made from the type, does not."""
+    what = _said(entry, old, side)
+    message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
+    return [caution("MIL450", message)] if what else []
+
+
+def _unclaimed(
+    made: FeatureDescription, value_type: ValueType | None, gone: list[FeatureDescription], change: _Change, side: str
+) -> list[Diagnostic]:
+    """What entries said that are gone, one of which may have been what is described anew."""
+    for entry in gone:
+        old = change.old.get(entry.name)
+        what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
+        if what and old == value_type:
+            message = f"`{made.name}` is described by its type alone: nothing tells that it was `{entry.name}`, which"
+            return [caution("MIL450", f"{message} is gone, and had {what}")]
+    return []
+
+
+def _said(entry: FeatureDescription, old: ValueType | None, side: str) -> str:
+    """What an entry says that its type does not; empty if nothing."""
     said = FeatureType.FromString(entry.type.SerializeToString())
     said.isOptional = False
     if old is not None and said == _feature_type(old, side):
-        return []
-    what = "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
-    message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
-    return [caution("MIL450", message)]
+        return ""
+    return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
 
 
-def _renamed(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, str]:
-    """Old name to new, where at one place a name is gone, another has come, and all else is the same."""
-    if len(old) != len(new):
-        return {}
-    return {
-        before: after
-        for before, after in zip(old, new, strict=True)
-        if before not in new and after not in old and old[before] == new[after]
-    }
-
-
-def _name_predictions(
-    described: ModelDescription | FunctionDescription, program: Program, function: str, is_new: bool
-) -> None:
+def _name_predictions(described: ModelDescription | FunctionDescription, program: Program, function: str) -> None:
     """Say which outputs of a new function are a classifier's."""
     block = own_block(program.functions[function])
-    if not is_new or block is None:
+    if block is None:
         return
     for operation in block.operations:
         names = [output.name for output in operation.outputs]

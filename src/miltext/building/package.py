@@ -49,8 +49,9 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
         manifest = json.loads((draft.package / MANIFEST).read_bytes())
         model = Path(os.path.normpath(model_file(draft.package).relative_to(draft.package / DATA)))
         place = PurePosixPath(model.as_posix())
-        replaced = [MANIFEST, DATA / place, *[DATA / place.parent / name for name in stored]]
-        copy_folder(draft.package, made, {draft.package / path for path in replaced}, progress)
+        replaced = [DATA / place, *[DATA / place.parent / name for name in stored]]
+        skipped = {draft.package / MANIFEST, *[draft.package / path for path in replaced]}
+        copy_folder(draft.package, made, skipped, progress)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted({*draft.files, *stored}):

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.description import describe, known_version
+from miltext.building.draft import nested
 from miltext.building.refusals import refusal
 from miltext.building.storing import named_files
 from miltext.coremlc import BUILD_INFO
@@ -72,7 +73,6 @@ def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Re
     known = bundle.description
     if known is not None:
         description.CopyFrom(known)
-        _order_inputs(program, description)
     else:
         description, guesses = describe(program)
         warnings += guesses
@@ -99,13 +99,19 @@ def _recover_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) 
     return Recovered(spec, files, [*bundle.warnings, *warnings])
 
 
-def _order_inputs(program: Program, description: ModelDescription) -> None:
-    """Put each function's inputs into the order of its description; what is not there comes last."""
-    described = {function.name: function for function in description.functions}
-    for name in program.functions:
-        features = described.get(name, description)
+def order_inputs(spec: Spec) -> None:
+    """Put the inputs of each function of a model, or of those inside it, into the order of its description.
+
+    What is not described comes last.
+    """
+    described = {function.name: function for function in spec.description.functions}
+    functions = spec.mlProgram.functions if spec.WhichOneof("Type") == PROGRAM else {}
+    for name in functions:
+        features = described.get(name, spec.description)
         order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
-        program.functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
+        functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
+    for model in nested(spec):
+        order_inputs(model)
 
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
