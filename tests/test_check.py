@@ -183,6 +183,16 @@ def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
     assert miltext.check(text.replace("1.0", "1.3"))[0].suggestion == "fp16"
 
 
+@pytest.mark.parametrize("dialect", ["1.0", "1.3"])
+@pytest.mark.parametrize("gap", ["", " ", "\n\r\n\t", "// program(1.3)\n", "/* program(1.0) { */", "/* a */ // b\n /***/"])
+def test_the_dialect_is_told_behind_comments_too(gap: str, dialect: str) -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]")
+    (head, rest) = text.split("program(1.3)")
+    spelled = gap.join([head, "program", "(", dialect, ")", rest])
+    suggested = {found.suggestion for found in miltext.check(spelled)}
+    assert ("tensor<fp16, []>" if dialect == "1.0" else "fp16") in suggested
+
+
 def test_a_program_is_told_of_where_its_text_says_it() -> None:
     program = miltext.parse(TEXT)
     checked = examine(program)

@@ -67,7 +67,12 @@ class PrintError(MiltextError):
 
 
 class ModelError(MiltextError):
-    """A file or folder that is not the model it should be."""
+    """A file or folder that is not the model it should be.
+
+    `about` is what in a program it is about, for those who know a text of that.
+    """
+
+    about: object = None
 
 
 def error(code: str, message: str, span: Span | None = None, *notes: Note, suggestion: str | None = None) -> Diagnostic:

@@ -13,11 +13,12 @@ from miltext.building.description import describe, known_version, required_versi
 from miltext.building.draft import Draft, ml_programs, path_to, spec_at
 from miltext.building.filling import Array, Filled, fill
 from miltext.building.package import write_model
+from miltext.building.placing import placed
 from miltext.building.recovery import order_inputs, recover, strip
 from miltext.building.refusals import caution, refusal
 from miltext.building.staging import check_target
 from miltext.building.storing import WEIGHT_FILE, LooseFolder, Storing
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.interfaces import interfaces
 from miltext.model_weights import BlobFolder
 from miltext.models import open_model
@@ -25,7 +26,7 @@ from miltext.models.programs import parse_text
 from miltext.proto import Model as Spec
 from miltext.proto import Program
 from miltext.traversal import values
-from miltext.weight_paths import MODEL_PATH, resolve
+from miltext.weight_paths import MODEL_PATH, WeightsError, resolve
 
 if TYPE_CHECKING:
     from miltext.building.copying import Progress
@@ -69,8 +70,13 @@ def build(
     check_target(Path(os.path.realpath(output)), force)
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
-    draft = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
-    write_model(draft, output, force, progress)
+    try:
+        draft = (
+            _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        )
+        write_model(draft, output, force, progress)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
     return draft.warnings
 
 
@@ -90,9 +96,21 @@ def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: i
     draft = Draft(Spec(specificationVersion=version, description=description, mlProgram=program), {})
     draft.warnings += warnings
     folder = source.model_path if weights is None else Path(weights)
-    draft.find_files(LooseFolder(folder or Path.cwd()))
+    try:
+        draft.find_files(LooseFolder(folder or Path.cwd()))
+    except WeightsError as failure:
+        raise _with_ways_out(failure) from failure
     _store(draft, draft.spec, arrays, externalize, None)
     return draft
+
+
+def _with_ways_out(failure: WeightsError) -> WeightsError:
+    """The error of a program by itself whose weights are not there, with the options that tell where they are."""
+    found = failure.diagnostics[0]
+    if found.code == "MIL302":
+        note = Note("name the folder of the weights with --weights, or with --from the model that the program is of")
+        failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], note))
+    return failure
 
 
 def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> Draft:

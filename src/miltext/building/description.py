@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.counterparts import Version, counterparts
+from miltext.building.placing import Subject
 from miltext.building.refusals import caution, refusal
 from miltext.interfaces import interfaces, type_text
 from miltext.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
@@ -55,11 +56,13 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
     Raises ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"
+    subject = Subject(side, name, function)
     if value_type is None:
-        raise refusal("MIL422", f"{noun} is made by nothing")
+        raise refusal("MIL422", f"{noun} is made by nothing", about=subject)
     made = _feature_type(value_type, side)
     if made is None:
-        raise refusal("MIL420", f"{noun} is a {type_text(value_type)}, which no description of Core ML's has")
+        message = f"{noun} is a {type_text(value_type)}, which no description of Core ML's has"
+        raise refusal("MIL420", message, about=subject)
     return FeatureDescription(name=name, type=made)
 
 
@@ -294,5 +297,6 @@ def known_version(program: Program, description: ModelDescription) -> int:
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:
             known = ", ".join(TEXT_BY_PROTO.values())
-            raise refusal("MIL421", f"the opset {opset!r} of `{name}` is not one that is known: {known}")
+            message = f"the opset {opset!r} of `{name}` is not one that is known: {known}"
+            raise refusal("MIL421", message, about=Subject("opset", opset, name))
     return required_version(program, description)

@@ -43,7 +43,7 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
         if old not in names:
             continue
         if new in names:
-            where = name_of(_function_name(phrase))
+            where = name_of(function_name(phrase))
             raise refusal("MIL431", f"there is already a value `{new}` in the function `{where}`", path)
         edits += [_edit(token, name_text(new)) for token in tokens if name_of(token.token or "") == old]
         edits += [_edit(token, quote(new)) for token in _texts(phrase, old)]
@@ -69,7 +69,7 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
             raise _unknown(name, {each for phrase in functions for each in _top_values(phrase)}, path)
         if len(holders) > 1:
             raise refusal("MIL432", f"several functions have a value `{name}`; --function says which", path)
-        outputs = _outputs(holders[0])
+        outputs = outputs_of(holders[0])
         listed = [name_of(token.token or "") for token in outputs.children if token.name == "NAME"]
         added = edits.setdefault(outputs.end - 1, [])
         if name in [*listed, *added]:
@@ -109,13 +109,14 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
     found = [child for child in parse_tree(text, path).root.children if child.name == "function"]
     if function is None:
         return found
-    named = [phrase for phrase in found if name_of(_function_name(phrase)) == function]
+    named = [phrase for phrase in found if name_of(function_name(phrase)) == function]
     if not named:
         raise refusal("MIL430", f"there is no function `{function}`", path)
     return named
 
 
-def _function_name(function: Node) -> str:
+def function_name(function: Node) -> str:
+    """The token of a function's name."""
     return next(child.token or "" for child in function.children if child.name == "NAME")
 
 
@@ -153,7 +154,8 @@ def _own_block(function: Node) -> Node:
     return (found or inner or [bodies])[0]
 
 
-def _outputs(function: Node) -> Node:
+def outputs_of(function: Node) -> Node:
+    """The list of outputs of a function's own block."""
     return next(child for child in _own_block(function).children if child.name == "outputs")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.building.refusals import WAYS_OUT
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from miltext.dtypes import DType
     from miltext.lowering.types import LoweredType
 
-MARK = "$npy/"
-"""How the fileName of a value begins that an array is still to be stored for; no weight file's does."""
+MARK = f"$npy-{token_hex(16)}/"
+"""How the fileName of a value begins that an array is still to be stored for: as no text can have it."""
 
 
 class Array(NamedTuple):

@@ -13,10 +13,13 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from miltext.building.copying import Progress, copy_file, copy_folder
+from miltext.building.placing import Subject
 from miltext.building.refusals import refusal
 from miltext.building.staging import Staging
 from miltext.building.storing import write_weights
 from miltext.models.package import MANIFEST, model_file
+from miltext.weight_paths import MODEL_PATH as WEIGHTS_PATH
+from miltext.weight_paths import refusal as weights_refusal
 
 if TYPE_CHECKING:
     from miltext.building.draft import Draft
@@ -52,6 +55,7 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
         replaced = [DATA / place, *[DATA / place.parent / name for name in stored]]
         skipped = {draft.package / MANIFEST, *[draft.package / path for path in replaced]}
         copy_folder(draft.package, made, skipped, progress)
+    _check_names({*draft.files, *stored}, place.name)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted({*draft.files, *stored}):
@@ -66,11 +70,24 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
 def _write_file(draft: Draft, output: Path, staging: Staging, progress: Progress | None) -> None:
     """An `.mlmodel`, for which `@model_path` is the folder that it is in: its weights are put there."""
     stored = {draft.store} if draft.storing else set()
+    _check_names({*draft.files, *stored}, output.name)
     for name in sorted({*draft.files, *stored}):
         target, source = output.parent / name, draft.files.get(name)
         if name in stored or source is None or not (target.exists() and target.samefile(source)):
             _write_weights(draft, name, staging.place(target), progress)
     _write(staging.place(output), serialized(draft.spec))
+
+
+def _check_names(weights: set[str], model: str) -> None:
+    """Refuse a weight file where the model's own file is to be, on a disk that tells no cases apart either."""
+    for name in weights:
+        if PurePosixPath(name).parts[0].casefold() == model.casefold():
+            file_name = f"{WEIGHTS_PATH}/{name}"
+            failure = weights_refusal(
+                "MIL301", f"the weight file {file_name!r} would be where the model itself is", model
+            )
+            failure.about = Subject("weight", file_name)
+            raise failure
 
 
 def _write_weights(draft: Draft, name: str, target: Path, progress: Progress | None) -> None:

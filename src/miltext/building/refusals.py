@@ -34,9 +34,11 @@ cannot be an output; MIL433 a place that is not in the text.
 """
 
 
-def refusal(code: str, message: str, path: str | None = None, *notes: Note) -> ModelError:
-    """A ModelError that says what is wrong and what to do about it."""
-    return ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=path)
+def refusal(code: str, message: str, path: str | None = None, *notes: Note, about: object = None) -> ModelError:
+    """A ModelError that says what is wrong, what to do about it, and which Subject of the program it is about."""
+    made = ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=path)
+    made.about = about
+    return made
 
 
 def caution(code: str, message: str) -> Diagnostic:

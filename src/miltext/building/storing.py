@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.building.filling import MARK, Array
+from miltext.building.placing import Subject
 from miltext.diagnostics import Note
 from miltext.model_weights import BlobFolder
 from miltext.packing import pack
@@ -108,6 +109,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
         try:
             found[name.partition("/")[2]] = folder.path(name)
         except WeightsError as failure:
+            failure.about = Subject("weight", name)
             if failure.diagnostics[0].code != "MIL302":
                 raise
             missing[name] = failure
@@ -124,7 +126,9 @@ def _check(held: Held, folder: BlobFolder) -> None:
         finding = failure.diagnostics[0]
         place = f" in the function `{held.function}`" if held.function else ""
         note = Note(f"the record is that of `{held.name}`{place}")
-        raise WeightsError([finding._replace(notes=(note, *finding.notes))], path=failure.path) from failure
+        found = WeightsError([finding._replace(notes=(note, *finding.notes))], path=failure.path)
+        found.about = Subject("weight", held.value.blobFileValue.fileName)
+        raise found from failure
 
 
 class LooseFolder(BlobFolder):

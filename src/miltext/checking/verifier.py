@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from miltext.checking.operations import operation_findings
@@ -12,6 +12,7 @@ from miltext.checking.specializations import specialization_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import Diagnostic, Note, Span
 from miltext.places import places, words
+from miltext.syntax import fine_tokens
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
@@ -23,12 +24,10 @@ INSIDE = ("blocks", "block_specializations", "operations")
 """The fields whose messages are judged by themselves, whatever is said of the one around them."""
 
 
-_DIALECT = re.compile(r"\s*program\s*\(\s*1\.0\s*\)")
-
-
 def dialect_of(text: str) -> str:
     """The dialect that a text says it is in; 1.3 where that is not plain."""
-    return "1.0" if _DIALECT.match(text) else "1.3"
+    words = (word for terminal, word, _ in fine_tokens(text, 0) if terminal != "COMMENT")
+    return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
 
 
 def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
