@@ -184,7 +184,9 @@ def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["1.0", "1.3"])
-@pytest.mark.parametrize("gap", ["", " ", "\n\r\n\t", "// program(1.3)\n", "/* program(1.0) { */", "/* a */ // b\n /***/"])
+@pytest.mark.parametrize(
+    "gap", ["", " ", "\n\r\n\t", "// program(1.3)\n", "/* program(1.0) */", "/* a */ // b\n /***/"]
+)
 def test_the_dialect_is_told_behind_comments_too(gap: str, dialect: str) -> None:
     text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]")
     (head, rest) = text.split("program(1.3)")

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miltext.dtypes import BY_NAME, DTYPES, DType
@@ -142,3 +142,24 @@ def test_bf16_values(pattern: int) -> None:
 def test_other_arrays_are_their_values_already() -> None:
     array = np.arange(3, dtype=np.int8)
     assert decode(array, BY_NAME["int4"]) is array
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_pieces_are_the_elements_in_order_however_an_array_lies(data: st.DataObject) -> None:
+    from miltext import packing
+
+    shape = data.draw(st.lists(st.integers(0, 21), max_size=4))
+    array = np.arange(int(np.prod(shape, dtype=int)), dtype=np.int32).reshape(shape)
+    array = array.transpose(data.draw(st.permutations(range(array.ndim))))
+    for axis in data.draw(st.sets(st.integers(0, 3))):
+        if axis < array.ndim:
+            array = array[(slice(None),) * axis + (slice(None, None, data.draw(st.sampled_from([1, 2, -1]))),)]
+    sizes = {"ROWS": 8, "COLUMNS": 3, "MOST": data.draw(st.sampled_from([1, 100, 1 << 20]))}
+    with pytest.MonkeyPatch.context() as patched:
+        for name, size in sizes.items():
+            patched.setattr(packing, name, size)
+        pieces = [piece.copy() for piece in packing.pieces_in_order(array, 16)]
+    assert [each for piece in pieces for each in piece] == [*array.reshape(-1)]
+    assert all(piece.size % 8 == 0 for piece in pieces[:-1])
+    assert all(piece.ndim == 1 for piece in pieces)

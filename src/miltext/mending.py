@@ -14,7 +14,8 @@ from miltext.fields import (
     NAME,
     OPERATION_OUTPUTS,
 )
-from miltext.lowering import Lowering, Refused
+from miltext.lowering import Refused
+from miltext.lowering.left_out import LeavingOut
 from miltext.lowering.maps import (
     repeated,
 )
@@ -49,7 +50,7 @@ class Mending:
     def __init__(self, text: str, trace: Trace) -> None:
         self._text = text
         self._trace = trace
-        self._lowering = Lowering()
+        self._lowering = LeavingOut()
         self.diagnostics: list[Diagnostic] = []
         self.mended: set[tuple[str, int, int]] = set()
         self.drafts: list[int] = []

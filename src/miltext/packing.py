@@ -7,6 +7,7 @@ coremltools 9.0 writes both.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,37 @@ def pack(array: npt.NDArray[Any], dtype: DType) -> bytes:
     if problem:
         raise PackingError(problem)
     return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy)).tobytes()
+
+
+ROWS, COLUMNS = 128, 64
+"""The part of an array that is turned into C order at once: more of either would not stay in a processor's cache."""
+
+MOST = 1 << 25
+"""How many elements of an array may be in memory at once."""
+
+
+def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[Any]]:
+    """The elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
+
+    They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
+    as one by one each element would be far from the last.
+    """
+    if array.flags.c_contiguous or array[:ROWS].size > MOST:
+        flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+        yield from (flat[first : first + size] for first in range(0, array.size, size))
+        return
+    rows = max(ROWS, size // array[0].size // 8 * 8)
+    yield from (_in_order(array[first : first + rows]).reshape(-1) for first in range(0, len(array), rows))
+
+
+def _in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in C order, made tile by tile along the longest axis but the first."""
+    made = np.empty(rows.shape, rows.dtype)
+    axis = 1 + max(range(rows.ndim - 1), key=lambda axis: rows.shape[1 + axis]) if rows.ndim > 1 else 0
+    for first in range(0, rows.shape[axis], COLUMNS):
+        tile = (slice(None),) * axis + (slice(first, first + COLUMNS),)
+        made[tile] = rows[tile]
+    return made
 
 
 def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:

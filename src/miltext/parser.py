@@ -48,11 +48,11 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     return into
 
 
-def attempt(text: str) -> Program | None:
+def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
     """The Program that MIL text spells, None where `parse` would raise: what is wrong is not looked for."""
     with collector_paused:
         try:
-            wire, deep = _driver().run(text)
+            wire, deep = (_driver() if lowering is None else Driver(lowering)).run(text)
         except FAILURES:
             return None
     return None if deep and too_deep(wire) is not None else Program.FromString(wire)

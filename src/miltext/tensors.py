@@ -48,6 +48,15 @@ def usual_literal(tensor: Any, field: str, dtype: DType | None, shape: Shape | N
         return None
 
 
+def element_count(tensor: Any, dtype: DType | None, shape: Shape | None) -> int | None:
+    """How many elements the literal has that `usual_literal` gives for these values; None where it gives none."""
+    field = tensor.WhichOneof("value")
+    if dtype is None or shape is None or field != dtype.field:
+        return None
+    sizes = _sizes(field_data(tensor, field), dtype, shape)
+    return None if sizes is None else prod(sizes)
+
+
 def field_literal(tensor: Any, field: str, style: Style) -> str:
     """The values of a TensorValue as a flat list of what its field holds; of `bytes`, hexadecimal digits."""
     data = field_data(tensor, field)

@@ -261,11 +261,10 @@ class BlobWriter:
 
         What arrays a type takes is said at `packing.pack`.
         """
-        from miltext.packing import PackingError, pack, packed_size
+        from miltext.packing import PackingError, pack, packed_size, pieces_in_order
 
         size = packed_size(array.size, dtype.bits)
-        flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
-        pieces = (pack(flat[first : first + CHUNK], dtype) for first in range(0, array.size, CHUNK))
+        pieces = (pack(piece, dtype) for piece in pieces_in_order(array, CHUNK))
         try:
             return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
         except PackingError as failure:

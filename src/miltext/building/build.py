@@ -86,7 +86,7 @@ def _program(source: Model, original: Program | None) -> Filled:
         program = Program()
         program.CopyFrom(source.program)
         return Filled(program, {})
-    return fill(source.text or "", source.name, source.model_path or Path.cwd(), original)
+    return fill(source.text or "", source.name, source.model_path or Path.cwd(), [original] if original else [])
 
 
 def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> Draft:

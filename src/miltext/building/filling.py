@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.building.refusals import WAYS_OUT
@@ -14,14 +13,16 @@ from miltext.fields import (
     BLOB,
     TENSOR,
 )
+from miltext.literals import shown
 from miltext.locating import enclosing
 from miltext.lowering import Lowering, Refused
+from miltext.lowering.left_out import MARK
 from miltext.lowering.names import string_bytes
 from miltext.lowering.values import ArrayFile, Elided, blob_message, immediate
 from miltext.packing import misfit
 from miltext.parser import lower, parse_tree
 from miltext.proto import Program, ValueType
-from miltext.tensors import digest
+from miltext.tensors import digest, element_count
 from miltext.traversal import values
 from miltext.wire import sized
 
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
     from miltext.dtypes import DType
     from miltext.lowering.types import LoweredType
-
-MARK = f"$npy-{token_hex(16)}/"
-"""How the fileName of a value begins that an array is still to be stored for: as no text can have it."""
+    from miltext.proto import TensorValue
 
 
 class Array(NamedTuple):
@@ -49,13 +48,13 @@ class Filled(NamedTuple):
     arrays: dict[str, Array]
 
 
-def fill(text: str, path: str, folder: Path, original: Program | None) -> Filled:
-    """The Program of a text. Elided literals are taken from `original`, after digest and type agree.
+def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Filled:
+    """The Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
     Arrays are found in `folder`. Raises ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
     be had, MIL412 for an array, each with the operation that it belongs to.
     """
-    lowering = Filling(folder, original)
+    lowering = Filling(folder, originals)
     try:
         wire = lower(text, path, lowering)
     except ParseError as failure:
@@ -65,9 +64,10 @@ def fill(text: str, path: str, folder: Path, original: Program | None) -> Filled
 
 def _named(text: str, found: Diagnostic) -> Diagnostic:
     """A finding about a value that was left out, with the operation that it belongs to."""
-    if found.code not in WAYS_OUT or found.span is None:
+    way_out = WAYS_OUT.get("MIL410" if found.code == "MIL107" else found.code)
+    if way_out is None or found.span is None:
         return found
-    notes = [Note(WAYS_OUT[found.code])]
+    notes = [Note(way_out)]
     around = enclosing(parse_tree(text, whole=True).root, found.span.start)
     if around and around.outputs:
         notes.insert(0, Note(f"in the operation `{around.type}` that makes `{', '.join(around.outputs)}`"))
@@ -77,11 +77,11 @@ def _named(text: str, found: Diagnostic) -> Diagnostic:
 class Filling(Lowering):
     """A Lowering that knows where the values are that a text leaves out."""
 
-    def __init__(self, folder: Path, original: Program | None) -> None:
+    def __init__(self, folder: Path, originals: Sequence[Program]) -> None:
         super().__init__()
         self.folder = folder
         self.arrays: dict[str, Array] = {}
-        self._original = original
+        self.originals = originals
 
     def elided(self, children: list[Any]) -> Elided:
         return FilledLiteral(children, self)
@@ -90,14 +90,13 @@ class Filling(Lowering):
         return StoredArray(children, self)
 
     @cached_property
-    def literals(self) -> dict[str, list[tuple[ValueType, bytes]]]:
-        """The original's tensors by digest: the wire form of each, and the types that it stands under."""
-        known: dict[str, list[tuple[ValueType, bytes]]] = {}
-        for held in values(self._original) if self._original is not None else ():
+    def literals(self) -> dict[str, list[tuple[ValueType, TensorValue]]]:
+        """The originals' tensors by digest, and the types that each stands under."""
+        known: dict[str, list[tuple[ValueType, TensorValue]]] = {}
+        for held in (held for original in self.originals for held in values(original)):
             if held.value.immediateValue.WhichOneof("value") == "tensor":
                 tensor = held.value.immediateValue.tensor
-                wire = tensor.SerializeToString(deterministic=True)
-                known.setdefault(digest(tensor), []).append((held.value.type, wire))
+                known.setdefault(digest(tensor), []).append((held.value.type, tensor))
         return known
 
 
@@ -109,17 +108,23 @@ class FilledLiteral(Elided):
         self._filling = filling
 
     def content(self, value_type: LoweredType) -> bytes:
-        if self._filling._original is None:
-            return super().content(value_type)
+        count = self.children[2]
+        if not self._filling.originals:
+            message = f"this literal of {shown(count)} elements was left out when the text was printed"
+            raise Refused("MIL107", message, self.place)
         asked = string_bytes(self.children[4]).decode()
         found = self._filling.literals.get(asked)
         if not found:
-            raise Refused("MIL410", f"the original has no literal of {self.children[2]} elements with this digest", 0)
+            raise Refused("MIL410", f"the original has no literal of {shown(count)} elements with this digest", 0)
         own = ValueType.FromString(value_type.wire or b"")
-        wire = next((wire for kind, wire in found if kind == own), None)
-        if wire is None:
+        tensor = next((tensor for kind, tensor in found if kind == own), None)
+        if tensor is None:
             raise Refused("MIL411", "the original has this literal under another type", self.place)
-        return immediate(TENSOR, wire)
+        number = element_count(tensor, value_type.dtype, value_type.shape)
+        if count != str(number):
+            message = f"the original's literal with this digest has {number} elements, not {shown(count)}"
+            raise Refused("MIL410", message, self.place)
+        return immediate(TENSOR, tensor.SerializeToString(deterministic=True))
 
 
 class StoredArray(ArrayFile):

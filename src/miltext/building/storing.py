@@ -6,9 +6,9 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.filling import MARK, Array
 from miltext.building.placing import Subject
 from miltext.diagnostics import Note
+from miltext.lowering.left_out import MARK
 from miltext.model_weights import BlobFolder
 from miltext.packing import pack
 from miltext.tensor_data import immediate_data, tensor_shape, tensor_value
@@ -18,6 +18,7 @@ from miltext.weights import BlobFile, BlobWriter, digest
 
 if TYPE_CHECKING:
     from miltext.building.copying import Progress
+    from miltext.building.filling import Array
     from miltext.dtypes import DType
     from miltext.proto import Program, Value
 

@@ -10,10 +10,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
     from miltext.models import Model
-    from miltext.proto import Message
+    from miltext.proto import Message, Program
 
 
 class Checked(NamedTuple):
@@ -33,10 +36,13 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
     return examine(subject).diagnostics
 
 
-def examine(subject: str | Message | Model, *, with_coremltools: bool = False) -> Checked:
+def examine(
+    subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
+) -> Checked:
     """What `check` finds, with the text that it speaks of; of a model, if asked, what coremltools' loader says too.
 
-    Raises ModelError as `check` does, and MIL480 where coremltools is not there.
+    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raises ModelError as `check`
+    does, and MIL480 where coremltools is not there.
     """
     from miltext.collector import collector_paused
     from miltext.models import Model
@@ -50,7 +56,8 @@ def examine(subject: str | Message | Model, *, with_coremltools: bool = False) -
         text_or_program = subject
     with collector_paused:
         if isinstance(text_or_program, str):
-            return Checked(_check_text(text_or_program, said), text_or_program)
+            folder = subject.model_path if isinstance(subject, Model) else None
+            return Checked(_check_text(text_or_program, said, folder, originals), text_or_program)
         return _check_program(text_or_program, said)
 
 
@@ -63,16 +70,20 @@ def _said_by_coremltools(model: Model) -> list[Finding]:
     return []
 
 
-def _check_text(text: str, said: list[Finding]) -> list[Diagnostic]:
+def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:
     """The findings about a text, and those that others `said` of its Program."""
-    from miltext.checking.verifier import dialect_of, located, verify
+    from miltext.checking.left_out import complete
+    from miltext.checking.verifier import dialect_of, in_order, located, verify
     from miltext.parser import attempt, parse_tree
 
+    told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
-        return _check_broken(text)
+        program, told = complete(text, folder, originals)
+    if program is None:
+        return in_order([*told, *_check_broken(text)])
     findings = [*verify(program, dialect_of(text)), *said]
-    return located(findings, parse_tree(text, whole=True).root) if findings else []
+    return in_order([*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])])
 
 
 def _check_broken(text: str) -> list[Diagnostic]:

@@ -14,6 +14,7 @@ from miltext.checking.findings import Finding, counted
 from miltext.depth import Key, Path
 from miltext.dtypes import BY_NUMBER, DType
 from miltext.inference import compatible, read_type
+from miltext.lowering.left_out import MARK
 from miltext.weights import ALIGNMENT
 
 if TYPE_CHECKING:
@@ -198,6 +199,8 @@ def value_faults(value: Value, constant: bool) -> Iterator[Fault]:
     if constant and unknown_dimensions(value.type):
         yield Fault("MIL611", UNKNOWN_SIZE, "type")
     member = value.WhichOneof("value")
+    if member == "blobFileValue" and value.blobFileValue.fileName.startswith(MARK):
+        return
     if member == "blobFileValue":
         yield from _blob_faults(value)
     elif member is not None:

@@ -16,6 +16,7 @@ from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
     from miltext.models import Model
+    from miltext.proto import Program
     from miltext.reports import Report
 
 NO_COREMLTOOLS, NO_MODEL_FOLDER = "MIL480", "MIL251"
@@ -24,6 +25,7 @@ EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
+  miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
   miltext check .                            # every .mil below, but for sidecars
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
@@ -41,8 +43,11 @@ Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a m
     default="text",
     help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
 )
+@click.option(
+    "--from", "original", metavar="MODEL", help="The model that texts are filled in from which leave values out."
+)
 @click.option("--with-coremltools", "loader", is_flag=True, help="Have coremltools' own loader try the program, too.")
-def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
+def command(paths: tuple[str, ...], form: str, original: str | None, loader: bool) -> None:
     """Say all that is wrong with each PATH, and how to mend it.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of .mil files, or `-` for standard input.
@@ -52,9 +57,10 @@ def command(paths: tuple[str, ...], form: str, loader: bool) -> None:
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it tells of frameworks that only macOS has
+    originals = _originals(original)
     reports: list[Report] = []
     for name in _names(paths):
-        for report in _reports(name, loader):
+        for report in _reports(name, loader, originals):
             reports.append(report)
             if form == "text":
                 show(report.diagnostics, report.text, report.path, err=False)
@@ -139,7 +145,14 @@ def _below(folder: str) -> list[str]:
 # ---- what is found in them
 
 
-def _reports(name: str, loader: bool) -> Iterator[Report]:
+def _originals(name: str | None) -> list[Program]:
+    """The programs of the model that values are filled in from."""
+    from miltext.cli.models import open_whole
+
+    return [] if name is None else [model.program for model in _programs(open_whole(name))]
+
+
+def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
     """What is found in each program of a file or model."""
     from miltext.models import open_model, read
 
@@ -148,7 +161,7 @@ def _reports(name: str, loader: bool) -> Iterator[Report]:
     except MiltextError as error:
         yield _refused(error, name)
     else:
-        yield from (_checked(model, loader) for model in models)
+        yield from (_checked(model, loader, originals) for model in models)
 
 
 def _programs(model: Model) -> Iterator[Model]:
@@ -160,12 +173,12 @@ def _programs(model: Model) -> Iterator[Model]:
         yield from _programs(nested)
 
 
-def _checked(model: Model, loader: bool) -> Report:
+def _checked(model: Model, loader: bool, originals: Sequence[Program]) -> Report:
     from miltext.checking import examine
     from miltext.reports import Report
 
     try:
-        checked = examine(model, with_coremltools=loader)
+        checked = examine(model, with_coremltools=loader, originals=originals)
     except MiltextError as error:
         if error.diagnostics[0].code == NO_COREMLTOOLS:
             fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")

@@ -1,0 +1,51 @@
+"""What a check makes of a text that leaves values out: filled in, or as it stands with their types alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic, ParseError, Span
+from miltext.lowering.left_out import LeavingOut
+from miltext.parser import attempt
+from miltext.syntax import fine_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from miltext.proto import Program
+
+CODES = {"$elided": "MIL107", "$npy": "MIL111"}
+"""What stands in place of values that are left out, and the codes for that."""
+
+UNFIT = ("MIL410", "MIL411", "MIL412")
+"""The codes of values that are not to be had, or are not of their type."""
+
+
+def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
+    """The Program of a text that leaves values out, None if it is none for other reasons; and what to tell of them.
+
+    Values are taken from the `originals` and from the arrays in `folder`. Where one is not to be had, each is a value
+    of which only the type is known.
+    """
+    words = ((word, Span(at, at + len(word))) for _, word, at in fine_tokens(text, 0) if word in CODES)
+    first = next(words, None)
+    if first is None:
+        return None, []
+    unfit: list[Diagnostic] = []
+    if folder is not None:
+        from miltext.building.filling import fill
+
+        try:
+            return fill(text, "", folder, originals).program, []
+        except ParseError as failure:
+            unfit = [found for found in failure.diagnostics if found.code in UNFIT]
+    lowering = LeavingOut()
+    program = attempt(text, lowering)
+    return program, unfit or ([_note(lowering.count, *first)] if program is not None else [])
+
+
+def _note(count: int, word: str, span: Span) -> Diagnostic:
+    left = "1 literal is" if count == 1 else f"{count} literals are"
+    message = f"{left} left out, and all but the values is checked; `miltext check --from MODEL` fills in what it has"
+    return Diagnostic("note", CODES[word], message, span)

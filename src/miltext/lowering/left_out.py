@@ -1,0 +1,45 @@
+"""Lowering of text that leaves values out: all but the values is what it will be once they are filled in."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from miltext.fields import BLOB
+from miltext.lowering import Lowering
+from miltext.lowering.values import ArrayFile, Elided, blob_message
+from miltext.wire import sized
+
+if TYPE_CHECKING:
+    from miltext.lowering.types import LoweredType
+
+MARK = f"$left-out-{token_hex(16)}/"
+"""How the fileName of a value begins that is yet to be filled in: as no text can have it."""
+
+
+class LeavingOut(Lowering):
+    """A Lowering to which a literal that is left out, or is in an array's file, is a value of which nothing is known.
+
+    `count` is how many there are.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def elided(self, children: list[Any]) -> Elided:
+        self.count += 1
+        return _LeftOut(children)
+
+    def array_file(self, children: list[Any]) -> ArrayFile:
+        self.count += 1
+        return _InFile(children)
+
+
+class _LeftOut(Elided):
+    def content(self, value_type: LoweredType) -> bytes:
+        return sized(BLOB, blob_message(MARK.encode(), 0))
+
+
+class _InFile(ArrayFile):
+    content = _LeftOut.content
