@@ -163,4 +163,8 @@ def test_the_first_report_is_the_parsers() -> None:
         with pytest.raises(ParseError) as caught:
             miltext.parse(text)
         [said] = caught.value.diagnostics
-        assert said in miltext.check(text) or said.code == "MIL112", case.name
+        if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check
+            said = Diagnostic("note", said.code, "", said.span)
+            assert said in [found._replace(message="") for found in miltext.check(text)], case.name
+        else:
+            assert said in miltext.check(text) or said.code == "MIL112", case.name

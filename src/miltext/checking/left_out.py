@@ -28,9 +28,10 @@ def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tu
     Values are taken from the `originals` and from the arrays in `folder`. Where one is not to be had, each is a value
     of which only the type is known.
     """
-    words = ((word, Span(at, at + len(word))) for _, word, at in fine_tokens(text, 0) if word in CODES)
-    first = next(words, None)
-    if first is None:
+    if not any(word in text for word in CODES):
+        return None, []
+    places = [(word, Span(at, at + len(word))) for _, word, at in fine_tokens(text, 0) if word in CODES]
+    if not places:  # it stands in strings and comments alone
         return None, []
     unfit: list[Diagnostic] = []
     if folder is not None:
@@ -40,9 +41,7 @@ def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tu
             return fill(text, "", folder, originals).program, []
         except ParseError as failure:
             unfit = [found for found in failure.diagnostics if found.code in UNFIT]
-    lowering = LeavingOut()
-    program = attempt(text, lowering)
-    return program, unfit or ([_note(lowering.count, *first)] if program is not None else [])
+    return attempt(text, LeavingOut()), unfit or [_note(len(places), *places[0])]
 
 
 def _note(count: int, word: str, span: Span) -> Diagnostic:

@@ -18,21 +18,12 @@ MARK = f"$left-out-{token_hex(16)}/"
 
 
 class LeavingOut(Lowering):
-    """A Lowering to which a literal that is left out, or is in an array's file, is a value of which nothing is known.
-
-    `count` is how many there are.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
+    """A Lowering to which a literal that is left out, or stands in an array's file, is a value of unknown content."""
 
     def elided(self, children: list[Any]) -> Elided:
-        self.count += 1
         return _LeftOut(children)
 
     def array_file(self, children: list[Any]) -> ArrayFile:
-        self.count += 1
         return _InFile(children)
 
 
