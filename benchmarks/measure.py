@@ -121,7 +121,7 @@ def measure(contest: Contest, rounds: int, budget: float) -> Result:
 
 
 def cold() -> None:
-    """Empty every cache in miltext's modules, then have the grammar's tables made again."""
+    """Empty every cache in miltext's modules, then have the grammar's tables read again."""
     for cache in _caches():
         cache.cache_clear()
     miltext.parse(EMPTY)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from conftest import GOLDEN
@@ -125,4 +127,36 @@ def test_concurrent_parses(before: bool) -> None:
     with ThreadPoolExecutor(8) as pool:
         errors = sum(pool.map(work, range(200)))
     assert errors == len(range(0, 200, 3))
+    assert gc.isenabled() is before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.parametrize("own_pauses", [0, 1, 2])
+def test_a_fork_while_other_threads_parse(own_pauses: int, before: bool) -> None:
+    """The child has only the thread that forked, and so only its pauses; the parent goes on with all."""
+    began, end = threading.Barrier(4), threading.Event()
+
+    def other() -> None:
+        with collector_paused:
+            began.wait(10)
+            end.wait(10)
+
+    threads = [threading.Thread(target=other) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    began.wait(10)
+    with ExitStack() as stack:
+        for _ in range(own_pauses):
+            stack.enter_context(collector_paused)
+        child = os.fork()
+        if child == 0:
+            paused = gc.isenabled() is (before and not own_pauses)
+            stack.close()
+            parse(TEXT)
+            os._exit(0 if paused and gc.isenabled() is before else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not gc.isenabled()
+    end.set()
+    for thread in threads:
+        thread.join()
     assert gc.isenabled() is before

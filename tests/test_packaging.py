@@ -22,6 +22,7 @@ from miltext import grammar
 print(grammar.__file__)
 sys.stdout.flush()
 sys.stdout.buffer.write(grammar.grammar_text().encode())
+grammar.load_grammar()
 """
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the source tree")
@@ -71,7 +72,7 @@ def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
     files = contents(wheel)
     assert files["miltext/mil.lark"] == GRAMMAR
     assert files["miltext/diagnostics.md"] == DIAGNOSTICS
-    for name in ("py.typed", "proto/MIL.binpb", "proto/__init__.pyi", "proto/LICENSE.Apple"):
+    for name in ("py.typed", "proto/MIL.binpb", "proto/__init__.pyi", "proto/LICENSE.Apple", "tables.json"):
         assert files[f"miltext/{name}"] == (ROOT / "src" / "miltext" / name).read_bytes()
 
 

@@ -1,38 +1,34 @@
-"""The grammar as plain tables: terminals, rules and LALR states, made by Lark from `grammar/mil.lark`.
+"""The grammar as plain tables: terminals, rules and LALR states.
 
-Building them takes Lark about as long as it takes to import it, so they are kept as JSON in the user's cache folder,
-under a name that depends on the grammar and on Lark's version. A cache that cannot be read or written is no error.
+`scripts/make_tables.py` has Lark make them of `grammar/mil.lark`; they ship as `tables.json`, so that parsing needs no
+Lark. `lark_parser` is Lark's own parser of the same grammar, for whoever wants its trees.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
 import re
-import tempfile
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lark import Lark
     from lark.lexer import TerminalDef
 
-CACHE_VERSION = 1
-"""Raised when the shape of the tables changes."""
+TABLES = Path(__file__).resolve().parent / "tables.json"
 
 WORD_END = r"(?![A-Za-z0-9_@])"
 """What follows a word: nothing that would make it another name."""
 
-FAST_PRIORITY = 2
-"""The priority in the grammar that marks a terminal as a fast path for phrases that the rules can read too."""
-
 
 class Terminal(NamedTuple):
-    """A terminal: its name, its regular expression, and its text where it has only one."""
+    """A terminal: its name, its regular expression, and its text where it has only one.
+
+    A `fast` one is a coarse token, for phrases that the rules can read too.
+    """
 
     name: str
     pattern: str
@@ -54,14 +50,17 @@ class Rule(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """The tables. An entry of `states` maps a symbol to the next state, or to `-1 - rule` to reduce by it."""
+    """The tables. An entry of `states` maps a symbol to the next state, or to `-1 - rule` to reduce by it.
+
+    `starts` has the state in which the parse of each phrase begins that may be read by itself; in one of `ends` it is
+    done.
+    """
 
     terminals: list[Terminal]
-    ignored: list[str]
     rules: list[Rule]
     states: list[dict[str, int]]
-    start: int
-    end: int
+    starts: dict[str, int]
+    ends: list[int]
 
 
 def grammar_text() -> str:
@@ -71,32 +70,23 @@ def grammar_text() -> str:
     return (installed if installed.exists() else here.parents[1] / "grammar" / "mil.lark").read_text(encoding="utf-8")
 
 
-def lark_parser(**options: Any) -> Lark:
-    """Lark's own parser for the grammar: the reference that miltext's loop is tested against."""
+def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
+    """Lark's own parser for the grammar: the reference that miltext's loop is tested against.
+
+    With several start symbols, `parse` asks for the one that is meant.
+    """
     from lark import Lark
 
     return Lark(
         grammar_text(),
         parser="lalr",
         lexer="contextual",
-        start="program",
+        start=start,
         keep_all_tokens=True,
         maybe_placeholders=True,
         edit_terminals=_end_words,
         **options,
     )
-
-
-@lru_cache(maxsize=1)
-def load_grammar() -> Grammar:
-    """The tables, from the cache when it has them."""
-    path = _cache_path()
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        return _from_json(json.loads(path.read_text(encoding="utf-8")))
-    grammar = _build()
-    with contextlib.suppress(OSError):
-        _write_cache(path, json.dumps(grammar))
-    return grammar
 
 
 def _end_words(terminal: TerminalDef) -> None:
@@ -108,75 +98,14 @@ def _end_words(terminal: TerminalDef) -> None:
         terminal.priority = 1
 
 
-def _build() -> Grammar:
-    lark = lark_parser()
-    table = lark.parser.parser._parse_table
-    rules = list(lark.rules)
-    number = {rule: index for index, rule in enumerate(rules)}
-    states = [_state(table.states[index], number) for index in range(len(table.states))]
-    order = sorted(
-        lark.terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)
-    )  # Lark's own order of trial
+@lru_cache(maxsize=1)
+def load_grammar() -> Grammar:
+    """The tables that ship with the package."""
+    tables = json.loads(TABLES.read_bytes())
     return Grammar(
-        [_terminal(terminal) for terminal in order],
-        list(lark.ignore_tokens),
-        [_rule(rule) for rule in rules],
-        states,
-        table.start_states["program"],
-        table.end_states["program"],
-    )
-
-
-def _terminal(terminal: TerminalDef) -> Terminal:
-    pattern = terminal.pattern.to_regexp()
-    literal = terminal.pattern.value if terminal.pattern.type == "str" else None
-    if literal is None and pattern.endswith(WORD_END):
-        word = re.sub(r"\\(.)", r"\1", pattern[: -len(WORD_END)])
-        literal = word if re.fullmatch(r"\$?[A-Za-z_]+", word) else None
-    return Terminal(terminal.name, pattern, literal, terminal.priority >= FAST_PRIORITY)
-
-
-def _state(actions: dict[str, Any], number: dict[Any, int]) -> dict[str, int]:
-    return {symbol: -1 - number[target] if target in number else target for symbol, (_, target) in actions.items()}
-
-
-def _rule(rule: Any) -> Rule:
-    """The rule's plan, by the same reading of `empty_indices` as Lark's tree builder's."""
-    name = rule.alias or rule.options.template_source or rule.origin.name
-    absent = [0] * (len(rule.expansion) + 1)
-    if rule.options.empty_indices:
-        marks = "".join(str(int(mark)) for mark in rule.options.empty_indices)
-        absent = [len(run) for run in marks.split("0")]
-    plan = [
-        (before, not symbol.is_term and symbol.name.startswith("_"))
-        for before, symbol in zip(absent, rule.expansion, strict=False)
-    ]
-    return Rule(name, rule.origin.name, plan, absent[-1])
-
-
-def _cache_path() -> Path:
-    key = f"{CACHE_VERSION}\n{metadata.version('lark')}\n{grammar_text()}"
-    name = f"grammar-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
-    root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    return Path(root) / "miltext" / name
-
-
-def _write_cache(path: Path, text: str) -> None:
-    """Write beside the target and move into place, so that concurrent first runs never read half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)
-
-
-def _from_json(tables: list[Any]) -> Grammar:
-    terminals, ignored, rules, states, start, end = tables
-    return Grammar(
-        [Terminal(*terminal) for terminal in terminals],
-        ignored,
-        [Rule(callback, origin, [tuple(entry) for entry in plan], absent) for callback, origin, plan, absent in rules],
-        states,
-        start,
-        end,
+        [Terminal(*row) for row in tables["terminals"]],
+        [Rule(*row) for row in tables["rules"]],
+        tables["states"],
+        tables["starts"],
+        tables["ends"],
     )

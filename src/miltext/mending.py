@@ -23,7 +23,7 @@ from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
 from miltext.opsets import DIALECTS
 from miltext.parser import described
-from miltext.syntax import Driver, SyntaxFailure, Trace, read_operation
+from miltext.syntax import Driver, SyntaxFailure, Trace
 from miltext.wire import sized
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Mending:
         trace.nodes.clear()
         trace.offset = token.start
         try:
-            return read_operation(driver, token, trace)
+            return driver.fragment("operation", token, trace)
         except SyntaxFailure as failure:
             if not self.is_misnamed(*trace.nodes[-1:]):
                 self.diagnostics.append(complain(self._text, failure, trace.nodes))

@@ -21,7 +21,7 @@ from miltext.syntax import (
     Token,
     Trace,
     WholeOperation,
-    read_operation,
+    tree_driver,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     kept = Trace()
     with collector_paused:
         try:
-            _tree_driver(whole).run(text, kept)
+            tree_driver(whole).run(text, kept)
         except (SyntaxFailure, NestingFailure) as failure:
             raise ParseError([described(text, failure, kept)], text=text, path=path) from None
     return kept
@@ -89,11 +89,6 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
 @lru_cache(maxsize=3)
 def _driver(fast: bool = True, whole: bool = True) -> Driver:
     return Driver(Lowering(), fast=fast, whole=whole)
-
-
-@lru_cache(maxsize=2)
-def _tree_driver(whole: bool) -> Driver:
-    return Driver(fast=False, whole=whole)
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) -> Diagnostic:
@@ -107,7 +102,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) ->
             return described(text, failed, kept)
         kept = Trace(operation.start)
         try:
-            read_operation(_again(lowering, whole=False), operation.text, kept)
+            _again(lowering, whole=False).fragment("operation", operation.text, kept)
         except FAILURES as refused:
             return described(text, refused, kept)
     raise failure

@@ -1,8 +1,8 @@
-"""The syntax of MIL text at work: a small loop that drives the LALR table which Lark builds from the grammar.
+"""The syntax of MIL text at work: a small loop that drives the LALR table which Lark built from the grammar.
 
 Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser
 state. The loop here reads the same table with one regular expression, and hands each finished phrase to the
-callback of that name in a `lark.Transformer`, as Lark's parser does. Where the expression's first guess at a token
+callback of that name, as Lark's parser does with a transformer. Where the expression's first guess at a token
 does not fit the parser's state, the state's own expression decides, as in Lark's contextual lexer; so both accept the
 same texts. Tokens are plain strings; places are kept only when a `Trace` asks for them.
 """
@@ -81,10 +81,10 @@ class WholeOperation(Node):
     def children(self) -> list[Node]:
         trace = Trace(self.start)
         try:
-            read_operation(_phrases(), self.text, trace)
+            tree_driver().fragment("operation", self.text, trace)
         except SyntaxFailure:
             return []
-        return trace.nodes[0].children[0].children
+        return trace.root.children
 
 
 class SyntaxFailure(Exception):
@@ -96,6 +96,11 @@ class SyntaxFailure(Exception):
         self.end = end
         self.expected = expected
 
+    def shift(self, by: int) -> None:
+        """Tell the place in a longer text, of which so many characters come before."""
+        self.start += by
+        self.end += by
+
 
 class NestingFailure(Exception):
     """More than NESTING_LIMIT phrases are open at `start`."""
@@ -103,6 +108,10 @@ class NestingFailure(Exception):
     def __init__(self, start: int) -> None:
         super().__init__(start)
         self.start = start
+
+    def shift(self, by: int) -> None:
+        """Tell the place in a longer text, of which so many characters come before."""
+        self.start += by
 
 
 class Trace:
@@ -205,15 +214,15 @@ def fine_tokens(text: str, start: int) -> Iterator[tuple[str, str, int]]:
 
 
 class Driver:
-    """Parses MIL text for one `lark.Transformer`: `callbacks` has a method for each rule, which takes the children.
+    """Parses MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
     Without callbacks there are no values, only the tree of a Trace. The grammar's coarse tokens are read if `fast`, and
     plain operations as one of them if `whole`, which is as `fast` is unless it is given.
     """
 
     def __init__(self, callbacks: Any = None, *, fast: bool = True, whole: bool | None = None) -> None:
-        self._grammar = load_grammar()
         self._lexicon = _lexicon(fast, fast if whole is None else whole)
+        self._grammar = self._lexicon.grammar
         self._terminals = {terminal.name for terminal in self._grammar.terminals}
         self._reductions = reductions = [_reduction(rule, callbacks) for rule in self._grammar.rules]
         self._rows: list[dict[str, Any]] = [{} for _ in self._grammar.states]
@@ -221,7 +230,7 @@ class Driver:
             for symbol, target in state.items():
                 row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
         self._fold(reductions)
-        self._accepting = self._rows[self._grammar.end]
+        self._accepting = {id(self._rows[number]) for number in self._grammar.ends}
         self._number = {id(row): number for number, row in enumerate(self._rows)}
 
     def _fold(self, reductions: list[Any]) -> None:
@@ -302,7 +311,7 @@ class Driver:
                         if observer is not None:
                             observer.comment(text, match.start(kind), match.end(), values)
                         break
-                    if row is self._accepting and terminal == "$END":
+                    if terminal == "$END" and id(row) in self._accepting:
                         return values[0], limit > DEEP
                     terminal, token = self._contextual(text, match.start(kind), match.end(), states)
                     if len(token) != match.end() - match.start(kind):
@@ -311,9 +320,20 @@ class Driver:
                     break
             position, resume = resume, -1
 
-    def stack(self) -> Stack:
-        """That of a parse that has read nothing."""
-        return [self._rows[self._grammar.start]], []
+    def fragment(self, start: str, text: str, trace: Trace | None = None) -> Any:
+        """The value of a text that is one phrase, such as a `type`; it may begin at the trace's offset of a longer one.
+
+        Raises as `run` does, with places in that longer text.
+        """
+        try:
+            return self.run(text, trace, self.stack(start))[0]
+        except (SyntaxFailure, NestingFailure) as failure:
+            failure.shift(trace.offset if trace else 0)
+            raise
+
+    def stack(self, start: str = "program") -> Stack:
+        """That of a parse that has read nothing, and is to read a phrase of this name."""
+        return [self._rows[self._grammar.starts[start]]], []
 
     def _raised(self, limit: int, offset: int) -> int:
         if limit == NESTING_LIMIT:
@@ -345,36 +365,13 @@ class Driver:
             size, _, _, origin, _ = action
             del stack[-size:]
             stack.append(stack[-1][origin])
-        return action is not None or (terminal == "$END" and stack[-1] is self._accepting)
+        return action is not None or (terminal == "$END" and id(stack[-1]) in self._accepting)
 
 
-_BEFORE_OPERATION = "program(1.0){func f(){"
-
-
-def read_operation(driver: Driver, text: str, trace: Trace) -> Any:
-    """The value of an operation that is read by itself, from the trace's offset on in a longer text.
-
-    Its phrases are then in the first node of the trace. Raises SyntaxFailure, and what a callback raises.
-    """
-    stack = driver.stack()
-    _run_out(driver, _BEFORE_OPERATION, None, stack)
-    _run_out(driver, f"{text}}}", trace, stack)
-    return stack[1][-2][0]
-
-
-def _run_out(driver: Driver, text: str, trace: Trace | None, stack: Stack) -> None:
-    """Read a text up to its end, which is not that of a program. Raises SyntaxFailure anywhere before."""
-    try:
-        driver.run(text, trace, stack)
-    except SyntaxFailure as failure:
-        if failure.start < len(text):
-            offset = trace.offset if trace else 0
-            raise SyntaxFailure(failure.start + offset, failure.end + offset, failure.expected) from None
-
-
-@lru_cache(maxsize=1)
-def _phrases() -> Driver:
-    return Driver(fast=False)
+@lru_cache(maxsize=2)
+def tree_driver(whole: bool = False) -> Driver:
+    """What makes nothing but the tree of a Trace; plain operations are one token each if `whole`."""
+    return Driver(fast=False, whole=whole)
 
 
 def children_of(plan: list[int | None], values: list[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Lowering: each phrase of MIL text to the wire bytes of the message that it spells.
 
-`Lowering` has one method for each rule of the grammar and keeps no state, so Lark's own parser and miltext's loop
-share it. A phrase that no Program can hold is `Refused`, at the token or child that is to blame.
+`Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
+transformer, as miltext's loop does. A phrase that no Program can hold is `Refused`, at the token or child that is to blame.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
-
-from lark import Transformer
 
 from miltext.fields import (
     BINDING_NAME,
@@ -97,7 +95,7 @@ class Opset(NamedTuple):
     wire: bytes
 
 
-class Lowering(Transformer):  # type: ignore[type-arg]
+class Lowering:
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
 
     def program(self, children: list[Any]) -> bytes:
@@ -151,7 +149,7 @@ class Lowering(Transformer):  # type: ignore[type-arg]
 
     def bodies(self, children: list[Any]) -> list[tuple[Opset | None, bytes]]:
         """The function's blocks, each with its opset, None for the function's own."""
-        bodies = [child for child in children if child != "$none"]
+        bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
             raise Refused("MIL103", "`$none` says that a function has no block; here are some", 0)
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]

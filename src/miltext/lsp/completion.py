@@ -113,7 +113,7 @@ def _items(view: View, context: Context) -> Iterator[Item]:
 
 
 def _begins_operation(keys: list[str]) -> bool:
-    return keys[-1:] in (["{"], ["operation"])
+    return keys[-1:] in ([], ["{"], ["operation"])
 
 
 def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:

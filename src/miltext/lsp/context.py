@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.lsp.trees import first
 from miltext.places import name_of
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, named
+from miltext.syntax import NestingFailure, Node, SyntaxFailure, Trace, named, tree_driver
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -22,7 +21,9 @@ if TYPE_CHECKING:
     from miltext.lsp.scopes import Scope, Value
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')
-_IN_BLOCK, _IN_PROGRAM = "program(1.3){func f(){ ", "program(1.3){ "
+_IN_BLOCK, _IN_PROGRAM = "_operations", "_functions"
+"""The phrases of the grammar that begin where a statement does."""
+
 LONGEST = 1000
 """How long a word may be to be completed."""
 
@@ -65,8 +66,8 @@ class Context(NamedTuple):
     def call(self) -> Call | None:
         """The operation whose arguments are being written."""
         keys = self.keys
-        for place in range(len(keys) - 2, 0, -1):
-            if keys[place : place + 2] == ["NAME", "("] and keys[place - 1] != "FUNC":
+        for place in range(len(keys) - 2, -1, -1):
+            if keys[place : place + 2] == ["NAME", "("] and keys[max(place - 1, 0)] != "FUNC":
                 inside = keys[place + 2 :]
                 return None if inside.count(")") > inside.count("(") else self._call(place)
         return None
@@ -86,13 +87,13 @@ def context_at(view: View, offset: int) -> Context:
     start = word.start() if word else offset
     place = view.shift.to_old(start) if view.shift else start
     scope = view.scopes.scope_at(place)
-    before, begin = _beginning(view, scope, place)
-    kept, expected = _parsed(text, before, view.shift.to_new(begin) if view.shift else begin, start)
+    kind, begin = _beginning(view, scope, place)
+    kept, expected = _parsed(text, kind, view.shift.to_new(begin) if view.shift else begin, start)
     return Context(start, text[start:offset], kept, expected, scope, _seen(scope, begin))
 
 
 def _beginning(view: View, scope: Scope | None, place: int) -> tuple[str, int]:
-    """Where the statement round a place of the reading begins, and what makes a program of what stands from there."""
+    """Where the statement round a place of the reading begins, and of what phrase it is the beginning."""
     phrase = scope.phrase if scope else view.reading.root
     if phrase.name == "function":
         return _IN_PROGRAM, phrase.start
@@ -102,7 +103,7 @@ def _beginning(view: View, scope: Scope | None, place: int) -> tuple[str, int]:
     if scope is not None and scope.outer is not None:
         return _IN_PROGRAM, next(around.phrase.start for around in scope.around() if around.outer is None)
     brace = first(phrase, "LBRACE")
-    return (_IN_PROGRAM, _last_end(phrase, "function", place)) if brace and brace.end <= place else ("", 0)
+    return (_IN_PROGRAM, _last_end(phrase, "function", place)) if brace and brace.end <= place else ("program", 0)
 
 
 def _last_end(phrase: Node, inside: str, place: int) -> int:
@@ -111,20 +112,20 @@ def _last_end(phrase: Node, inside: str, place: int) -> int:
     return ends[-1] if ends else phrase.start
 
 
-def _parsed(text: str, before: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
+def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
     """What is open at `end` of a parse from `begin`, and the terminals that could come; else, of the last statement."""
-    found = _open(before + text[begin:end])
+    found = _open(kind, text[begin:end])
     if found is None:
         marks = [match.end() for match in _STATEMENT.finditer(text, begin, end)]
-        found = _open(_IN_BLOCK + text[marks[-1] if marks else begin : end])
+        found = _open(_IN_BLOCK, text[marks[-1] if marks else begin : end])
     return found or ([], [])
 
 
-def _open(text: str) -> tuple[list[Node], list[str]] | None:
+def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
     """What is open at the end of a text, and what could come next; None for one that breaks off before its end."""
     kept = Trace()
     try:
-        _driver().run(text, kept)
+        tree_driver().fragment(kind, text, kept)
     except SyntaxFailure as failure:
         if failure.start < len(text):
             return None
@@ -142,11 +143,6 @@ def _without_lists(nodes: list[Node]) -> Iterator[Node]:
             yield from node.children
         else:
             yield node
-
-
-@lru_cache(maxsize=1)
-def _driver() -> Driver:
-    return Driver(fast=False)
 
 
 def _seen(scope: Scope | None, place: int) -> list[Value]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.trees import AROUND, SHORT, fine, first
+from miltext.lsp.trees import SHORT, fine, first
 from miltext.places import name_of
 from miltext.signatures import first_opset
 from miltext.vocabulary import keywords
@@ -185,9 +185,7 @@ def _inside_short(name: str, token: str) -> tuple[Token, ...]:
 
 def _inside_any(name: str, token: str) -> tuple[Token, ...]:
     whole = fine(name, token)
-    before = len(AROUND[name][0])
-    found = _read(whole, whole.start, whole.end) if whole else ()
-    return tuple((start - before, end - before, kind) for start, end, kind in found)
+    return tuple(_read(whole, whole.start, whole.end)) if whole else ()
 
 
 def _token(phrase: Node, around: Node) -> Token | None:

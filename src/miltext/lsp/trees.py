@@ -9,17 +9,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import lru_cache
 
-from miltext.diagnostics import ParseError
-from miltext.parser import parse_tree
-from miltext.syntax import Driver, Node, Trace, named, walk
+from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, named, tree_driver
 
-AROUND = {
-    "plain_tensor": ("program(1.3){func f(", " x){}->();}"),
-    "plain_value": ("program(1.3)[v = ", "]{}"),
-    "plain_arguments": ("program(1.3){func f(){f", ";}->();}"),
-    "plain_attributes": ("program(1.3)", "{}"),
+COARSE = {
+    "plain_tensor": "type",
+    "plain_value": "value",
+    "plain_arguments": "arguments",
+    "plain_attributes": "attributes",
 }
-"""A program round the token of each phrase that is read as one."""
+"""What each phrase is that is read as one token."""
 
 SHORT = 500
 """Tokens of fewer characters are likely to come again: what they hold is kept."""
@@ -39,14 +37,14 @@ def _driver() -> Driver:
 
 def refined(phrase: Node) -> Node:
     """The phrase with all that is inside of it; as it is where the fine rules do not take it."""
-    if phrase.name not in AROUND:
+    if phrase.name not in COARSE:
         return phrase
     found = fine(phrase.name, phrase.children[0].token or "")
-    return phrase if found is None else moved(found, phrase.start - len(AROUND[phrase.name][0]))
+    return phrase if found is None else moved(found, phrase.start)
 
 
 def fine(name: str, token: str) -> Node | None:
-    """What a plain phrase of that token holds, at its place in the program of AROUND; None where it is none."""
+    """What a plain phrase of that token holds, at its place in the token; None where it is none."""
     return _short(name, token) if len(token) < SHORT else _fine(name, token)
 
 
@@ -56,13 +54,12 @@ def _short(name: str, token: str) -> Node | None:
 
 
 def _fine(name: str, token: str) -> Node | None:
-    before, after = AROUND[name]
+    kept = Trace()
     try:
-        root = parse_tree(before + token + after).root
-    except ParseError:
+        tree_driver().fragment(COARSE[name], token, kept)
+    except (SyntaxFailure, NestingFailure):
         return None
-    place = (len(before), len(before) + len(token))
-    return next((node for node in walk(root) if (node.start, node.end) == place), None)
+    return kept.root
 
 
 def moved(phrase: Node, by: int) -> Node:

@@ -1,0 +1,118 @@
+"""Make src/miltext/tables.json, the parser's tables, out of grammar/mil.lark; `--check` fails where they are stale.
+
+Lark builds the LALR(1) automaton, and numbers its states as Python's hashes fall. Here they are numbered anew, in the
+order in which a walk over sorted symbols meets them: one grammar has one file, on every run and every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.grammar import TABLES, WORD_END, lark_parser
+
+if TYPE_CHECKING:
+    from lark.lexer import TerminalDef
+
+STARTS = ["program", "_functions", "_operations", "operation", "type", "value", "arguments", "attributes"]
+"""The phrases that may be read by themselves."""
+
+FAST_PRIORITY = 2
+"""The priority in the grammar that marks a terminal as a fast path for phrases that the rules can read too."""
+
+State = dict[str, Any]
+"""Lark's: an action and its target, a state or a rule, by the name of a symbol."""
+
+
+def tables() -> dict[str, Any]:
+    """All that the parser needs of the grammar, as `Grammar` in miltext/grammar.py has it."""
+    lark = lark_parser(start=STARTS)
+    automaton = lark.parser.parser._parse_table
+    rules = sorted(lark.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
+    order = numbered(automaton.states, [automaton.start_states[start] for start in STARTS])
+    number = {rule: -1 - index for index, rule in enumerate(rules)} | {state: at for at, state in enumerate(order)}
+    return {
+        "terminals": [terminal_row(terminal) for terminal in sorted(lark.terminals, key=trial)],
+        "rules": [rule_row(rule) for rule in rules],
+        "states": [
+            {symbol: number[target] for symbol, (_, target) in sorted(automaton.states[state].items())}
+            for state in order
+        ],
+        "starts": {start: number[automaton.start_states[start]] for start in STARTS},
+        "ends": sorted(number[state] for state in automaton.end_states.values()),
+    }
+
+
+def numbered(states: dict[int, State], starts: list[int]) -> list[int]:
+    """The states in an order of our own: those that parses begin in, then as they are reached, symbols sorted."""
+    order = list(starts)
+    known = set(order)
+    for state in order:
+        for _, (_, target) in sorted(states[state].items(), key=lambda action: action[0]):
+            if isinstance(target, int) and target not in known:
+                known.add(target)
+                order.append(target)
+    return order
+
+
+def trial(terminal: TerminalDef) -> tuple[int, int, int, str]:
+    """Lark's own order of trial."""
+    pattern = terminal.pattern
+    return -terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name
+
+
+def terminal_row(terminal: TerminalDef) -> list[Any]:
+    """The fields of a `Terminal`."""
+    pattern = terminal.pattern.to_regexp()
+    literal = terminal.pattern.value if terminal.pattern.type == "str" else None
+    if literal is None and pattern.endswith(WORD_END):
+        word = re.sub(r"\\(.)", r"\1", pattern[: -len(WORD_END)])
+        literal = word if re.fullmatch(r"\$?[A-Za-z_]+", word) else None
+    return [terminal.name, pattern, literal, terminal.priority >= FAST_PRIORITY]
+
+
+def rule_row(rule: Any) -> list[Any]:
+    """The fields of a `Rule`, by the same reading of `empty_indices` as Lark's tree builder's."""
+    name = rule.alias or rule.options.template_source or rule.origin.name
+    absent = [0] * (len(rule.expansion) + 1)
+    if rule.options.empty_indices:
+        marks = "".join(str(int(mark)) for mark in rule.options.empty_indices)
+        absent = [len(run) for run in marks.split("0")]
+    plan = [
+        [before, not symbol.is_term and symbol.name.startswith("_")]
+        for before, symbol in zip(absent, rule.expansion, strict=False)
+    ]
+    return [name, rule.origin.name, plan, absent[-1]]
+
+
+def render(made: dict[str, Any]) -> str:
+    """The tables as JSON, a terminal, a rule or a state on a line."""
+    parts = [f"{json.dumps(name)}: {spelled(part)}" for name, part in made.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def spelled(part: Any) -> str:
+    """A list of rows with a row on a line, anything else on one."""
+    if part and isinstance(part, list) and not isinstance(part[0], int):
+        return "[\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in part) + "\n]"
+    return json.dumps(part)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 where the tables are stale")
+    check = parser.parse_args().check
+    made = render(tables()).encode()
+    if TABLES.exists() and TABLES.read_bytes() == made:
+        return
+    if check:
+        sys.exit(f"stale: {TABLES.name} (run scripts/make_tables.py)")
+    TABLES.write_bytes(made)
+
+
+if __name__ == "__main__":
+    main()
