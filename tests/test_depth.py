@@ -10,7 +10,7 @@ import pytest
 from conftest import wire
 from google.protobuf.message import DecodeError
 
-from miltext import ParseError, PrintError, parse, to_text
+from miltext import Diagnostic, ParseError, PrintError, check, format_text, parse, to_text
 from miltext.depth import LIMIT, walk
 from miltext.printer import Printer
 from miltext.proto import Model, Program
@@ -109,6 +109,26 @@ def test_up_to_the_limit_all_works(family: str) -> None:
     for dialect in ("1.0", "1.3"):
         assert wire(parse(to_text(program, dialect=dialect))) == wire(program)
     assert wire(Model.FromString(sized(tag(502), wire(program))).mlProgram) == wire(program)
+
+
+def called_from(frames: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function gives that is called from so many frames down."""
+    return called_from(frames - 1, function, *arguments) if frames else function(*arguments)
+
+
+STRINGS = f"program(1.3) [a = tensor<string, [{', '.join(['1'] * 700)}]>({'[' * 700}\"x\"{']' * 700})] {{}}"
+
+
+@pytest.mark.parametrize("frames", [100, 300, 800])
+@pytest.mark.parametrize("family", [*FAMILIES, "strings"])
+def test_up_to_the_limit_all_works_wherever_it_is_called(family: str, frames: int) -> None:
+    program = parse(STRINGS) if family == "strings" else around_limit(family)[0]
+    text = to_text(program)
+    assert called_from(frames, to_text, program) == text
+    assert wire(called_from(frames, parse, text)) == wire(program)
+    assert called_from(frames, format_text, text) == format_text(text)
+    found: list[Diagnostic] = called_from(frames, check, text)
+    assert found == check(text)
 
 
 def test_some_families_end_exactly_at_the_limit() -> None:

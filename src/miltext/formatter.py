@@ -29,6 +29,7 @@ from miltext.layout import (
     name_of,
 )
 from miltext.opsets import DIALECTS
+from miltext.recursion import with_room
 from miltext.syntax import Driver, NestingFailure, SyntaxFailure
 
 _HEADER = re.compile(r"//[^\n]*|/\*.*?\*/|([0-9][0-9.]*)|[^/0-9]+|/", re.DOTALL)
@@ -41,6 +42,7 @@ _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 """After these a comment that has code behind it speaks of that code."""
 
 
+@with_room
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
 

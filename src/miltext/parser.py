@@ -13,6 +13,7 @@ from miltext.lowering import Lowering, Refused
 from miltext.places import find
 from miltext.programs import require_program
 from miltext.proto import Program
+from miltext.recursion import with_room
 from miltext.syntax import (
     Driver,
     NestingFailure,
@@ -34,6 +35,7 @@ FAILURES = (SyntaxFailure, NestingFailure, Refused, RecursionError)
 """What a parse ends in whose text is no Program."""
 
 
+@with_room
 def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
     """The Program that MIL text spells.
 
@@ -48,6 +50,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     return into
 
 
+@with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
     """The Program that MIL text spells, None where `parse` would raise: what is wrong is not looked for."""
     with collector_paused:
@@ -58,6 +61,7 @@ def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
     return None if deep and too_deep(wire) is not None else Program.FromString(wire)
 
 
+@with_room
 def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
     """The wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raises ParseError."""
     with collector_paused:
@@ -71,6 +75,7 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None) 
     return wire  # type: ignore[no-any-return]
 
 
+@with_room
 def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Trace:
     """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError.
 

@@ -9,6 +9,7 @@ from miltext.opsets import DIALECTS
 from miltext.plain_operations import PlainOperations
 from miltext.printer import Printer
 from miltext.programs import own_copy
+from miltext.recursion import with_room
 from miltext.tensors import Style
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from miltext.proto import Message
 
 
+@with_room
 def to_text(
     program: Message,
     *,

@@ -20,6 +20,7 @@ from miltext.mending import Mending, operation_of
 from miltext.parser import described
 from miltext.places import Enter, find, places
 from miltext.proto import Program
+from miltext.recursion import with_room
 from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
 
 PATIENCE = 4
@@ -40,6 +41,7 @@ class Recovered(NamedTuple):
     drafts: dict[Path, Node]
 
 
+@with_room
 def recover(text: str) -> Recovered:
     """Read a text past all that is wrong with it."""
     reading = _Reading(text)

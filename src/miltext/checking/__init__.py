@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.recursion import with_room
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -36,6 +38,7 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
     return examine(subject).diagnostics
 
 
+@with_room
 def examine(
     subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
 ) -> Checked:

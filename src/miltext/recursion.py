@@ -1,0 +1,42 @@
+"""Room for calls: what nests as deep as protobuf allows is read and written alike, however deep its caller stands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CALLERS = 4
+"""Of Python's limit on calls, this fraction may be taken when a function begins that wants room."""
+
+
+def with_room(function: Callable[P, R]) -> Callable[P, R]:
+    """Have a function begin with most of the calls left that Python allows: on a new stack if they are taken."""
+
+    @wraps(function)
+    def run(*arguments: P.args, **named: P.kwargs) -> R:
+        if not _is_deep():
+            return function(*arguments, **named)
+        return _on_a_new_stack(partial(function, *arguments, **named))
+
+    return run
+
+
+def _is_deep() -> bool:
+    try:
+        sys._getframe(sys.getrecursionlimit() // CALLERS)
+    except ValueError:  # there are fewer frames
+        return False
+    return True
+
+
+def _on_a_new_stack(run: Callable[[], R]) -> R:
+    """What a call gives in a thread of its own, where the count of calls begins anew."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "miltext") as pool:
+        return pool.submit(run).result()
