@@ -133,7 +133,8 @@ def _caches() -> Iterator[Any]:
         if name.partition(".")[0] == "miltext":
             homes = [module, *(each for each in vars(module).values() if isinstance(each, type))]
             for home in homes:
-                yield from (each for each in list(vars(home).values()) if hasattr(each, "cache_clear"))
+                held = [each for each in vars(home).values() if not isinstance(each, type)]
+                yield from (each for each in held if hasattr(each, "cache_clear"))
 
 
 def cold_and_warm(name: str, run: Action, units: float = 1.0) -> list[Contender]:

@@ -10,7 +10,6 @@ import argparse
 import json
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.grammar import TABLES, WORD_END, lark_parser

@@ -116,7 +116,7 @@ def called_from(frames: int, function: Callable[..., Any], *arguments: Any) -> A
     return called_from(frames - 1, function, *arguments) if frames else function(*arguments)
 
 
-STRINGS = f"program(1.3) [a = tensor<string, [{', '.join(['1'] * 700)}]>({'[' * 700}\"x\"{']' * 700})] {{}}"
+STRINGS = f'program(1.3) [a = tensor<string, [{", ".join(["1"] * 700)}]>({"[" * 700}"x"{"]" * 700})] {{}}'
 
 
 @pytest.mark.parametrize("frames", [100, 300, 800])

@@ -12,6 +12,7 @@ from miltext.grammar import load_grammar
 from miltext.literals import FORBIDDEN, shown
 from miltext.meant import bool_meant, did_you_mean, nearest
 from miltext.names import DRAFT
+from miltext.syntax import string_body_end
 
 if TYPE_CHECKING:
     from miltext.syntax import Node, SyntaxFailure
@@ -76,8 +77,10 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
         return error("MIL002", "the text begins with a byte-order mark; save it as UTF-8 without one", Span(0, 1))
     if re.match(f"[{FORBIDDEN}]", text[start : start + 1]):
         return _forbidden(text, start)
-    if text.startswith(('"', '$"'), start) and not _string_end(text, start):
-        return _unterminated_string(text, start)
+    if text.startswith(('"', '$"'), start):
+        stop = string_body_end(text, text.index('"', start))
+        if not text.startswith('"', stop):
+            return _unterminated_string(text, start, stop)
     if text.startswith("/*", start):
         return _unterminated_comment(text, start)
     word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
@@ -120,17 +123,8 @@ def _forbidden(text: str, at: int) -> Diagnostic:
     return error("MIL024", f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1))
 
 
-def _string_end(text: str, start: int) -> int | None:
-    pattern = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "STRING")
-    match = re.compile(pattern).match(text, text.index('"', start))
-    return match.end() if match else None
-
-
-def _unterminated_string(text: str, start: int) -> Diagnostic:
+def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
     """A string stops at a character that cannot stand in it: the end of its line, as a rule."""
-    body = re.compile(rf'"(?:[^"\\\n{FORBIDDEN}\t\r]|\\[^\n{FORBIDDEN}\t\r])*').match(text, text.index('"', start))
-    assert body is not None
-    stop = body.end()
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
         return _forbidden(text, stop)
     if text[stop : stop + 1] == "\t":

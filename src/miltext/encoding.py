@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TypeVar
 
 from miltext.dtypes import BY_NAME, DType
 from miltext.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
 from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, flatten, locate, rows, shown
 from miltext.literals import elements as elements_of
+from miltext.memo import Memo
 
 Data = bytes | list[int]
-Key = TypeVar("Key")
-Kept = TypeVar("Kept")
 
 _CHUNK = 1 << 13
 """How many elements (or an eighth of the characters) are worked on at once: memory stays small, and in the cache."""
@@ -132,41 +130,25 @@ def _packed(data: Data, dtype: DType) -> Data:
     return _pack_codes(data, dtype.bits) if dtype.packed and isinstance(data, bytes) else data
 
 
-class _Memo(dict[Key, Kept]):
-    """What a function of one argument gives, kept for up to 65,536 short arguments: every 16-bit pattern fits."""
-
-    def __init__(self, function: Callable[[Key], Kept]) -> None:
-        super().__init__()
-        self.function = function
-
-    def __missing__(self, key: Key) -> Kept:
-        result = self.function(key)
-        if len(self) >= 65536:
-            self.clear()
-        if not isinstance(key, str) or len(key) <= 24:
-            self[key] = result
-        return result
-
-
 @cache
-def _codes(name: str) -> _Memo[str, int]:
+def _codes(name: str) -> Memo[str, int]:
     """The bits of an element text, for a type of at most 16 bits."""
     dtype = BY_NAME[name]
     if dtype.kind == "float":
-        return _Memo(lambda text: bits_of(text, FORMATS[name]))
+        return Memo(lambda text: bits_of(text, FORMATS[name]))
     if dtype.kind == "bool":
-        return _Memo(_bool)
-    return _Memo(lambda text: _integer(text, dtype) & ((1 << dtype.bits) - 1))
+        return Memo(_bool)
+    return Memo(lambda text: _integer(text, dtype) & ((1 << dtype.bits) - 1))
 
 
 @cache
-def _texts(name: str, decimal: bool) -> _Memo[int, str]:
+def _texts(name: str, decimal: bool) -> Memo[int, str]:
     """The text of an element's bits, for a type of at most 16 bits."""
     dtype = BY_NAME[name]
     if dtype.kind == "float":
         form, text_of = FORMATS[name], decimal_text if decimal else hex_text
-        return _Memo(lambda code: text_of(code, form))
-    return _Memo(lambda code: str(_signed(code, dtype)))
+        return Memo(lambda code: text_of(code, form))
+    return Memo(lambda code: str(_signed(code, dtype)))
 
 
 def _bool(text: str) -> int:

@@ -32,9 +32,10 @@ from miltext.opsets import DIALECTS
 from miltext.recursion import with_room
 from miltext.syntax import Driver, NestingFailure, SyntaxFailure
 
-_HEADER = re.compile(r"//[^\n]*|/\*.*?\*/|([0-9][0-9.]*)|[^/0-9]+|/", re.DOTALL)
+_HEADER = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|([0-9][0-9.]*)|[^/0-9]+|/", re.DOTALL)
 _PIECE = re.compile(f"([{INLINE}{LINE_END}{OWN_LINE}])([^{END}]*){END}|([{BREAKABLE}{CLOSING}])|([^{END}-{CLOSING}]+)")
 _COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
+_LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
 _LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
 _NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
 _NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
@@ -126,7 +127,7 @@ class Comments:
         """A phrase's comments are in its tokens."""
 
     def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
-        comment = re.sub(r"\r+\n", "\n", text[start:end])
+        comment = _LINE_ENDS.sub("\n", text[start:end])
         comment = comment.rstrip() if comment[1] == "/" else comment
         beside = bool(values) and "\n" not in text[self._end : start] and self._beside == len(self._waiting)
         if beside and not self._waiting and self._token not in _OPENING:
@@ -182,13 +183,15 @@ def _lines(marked: str, width: int | None) -> Iterator[str]:
 def _fitted(line: str, indent: str, width: int) -> str:
     """The line with only those marks for breaks that are needed to keep to the width."""
     parts = _LIST.split(line)
-    fitted = parts[0]
+    fitted = [parts[0]]
+    begun = parts[0]  # what stands on the last line, from the last break on
     for part, after in zip(parts[1::2], parts[2::2], strict=True):
         flat = part.translate(_NO_BREAKS)
-        last = _broken(fitted + flat + _COMMENT_START.split(after)[0], indent).rpartition("\n")[2]
+        last = _broken(begun + flat + _COMMENT_START.split(after, maxsplit=1)[0], indent).rpartition("\n")[2]
         fits = len(last) <= width and LINE_END not in flat and OWN_LINE not in flat
-        fitted += (flat if fits else part) + after
-    return fitted
+        begun = begun + flat + after if fits else part + after
+        fitted.append((flat if fits else part) + after)
+    return "".join(fitted)
 
 
 def _broken(line: str, indent: str) -> str:
@@ -240,7 +243,7 @@ def _comments(text: str) -> list[str]:
     if "//" not in text and "/*" not in text:
         return []
     comments = [text[span.start : span.end] for span in parse_tree(text).comments]
-    return sorted(re.sub(r"\r+\n", "\n", comment).rstrip() for comment in comments)
+    return sorted(_LINE_ENDS.sub("\n", comment).rstrip() for comment in comments)
 
 
 class _Phrases:

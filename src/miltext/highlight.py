@@ -19,7 +19,9 @@ from miltext.vocabulary import keywords, operation_names, type_names
 
 _WORDS = keywords()
 _END = r"(?![A-Za-z0-9_@])"
-_NAME = r'[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*"'
+_ASIDE = re.compile(r"\s+|//[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_PROGRAM = re.compile(r"program\s*\(\s*[0-9.]+\s*\)")
+_NAME = r'[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 _TYPE = [
     (words(type_names(), suffix=_END), Keyword.Type, "typed"),
     (words(_WORDS.type_markers, suffix=_END), Keyword.Pseudo, "typed"),
@@ -230,5 +232,7 @@ class MilLexer(RegexLexer):
     @staticmethod
     def analyse_text(text: str) -> float:
         """Nearly certain of a text that begins as a program does."""
-        begins = re.match(r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\s*\(\s*[0-9.]+\s*\)", text)
-        return 0.95 if begins else 0.0
+        start = 0
+        while aside := _ASIDE.match(text, start):
+            start = aside.end()
+        return 0.95 if _PROGRAM.match(text, start) else 0.0

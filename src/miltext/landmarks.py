@@ -9,15 +9,16 @@ from miltext.dtypes import BY_NAME
 from miltext.names import DRAFT, RESERVED
 from miltext.syntax import fine_tokens
 
-_NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*")'
-_TYPE = rf"(?:(?:tensor|list|tuple|dict|state)\s*<[^;(){{}}=]*>|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
+_MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
+_TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
 _FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
 _OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
 _DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
 _BLOCK_END = re.compile(r"\}\s*->")
 _BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
 _OUR_BLOCK = re.compile(r"\{\s*\$")
-_OUTPUTS = re.compile(r"\s*(?:->)?\s*\([^(){};]*\)?")
+_OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
 _LAST = re.compile(r";[ \t]*(?:\r?\n|//|/\*|}|$)")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])

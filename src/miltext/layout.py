@@ -19,6 +19,7 @@ from typing import Any
 from miltext.dtypes import BY_NAME
 from miltext.grammar import load_grammar
 from miltext.literals import LiteralError, unquote
+from miltext.memo import Memo
 from miltext.names import DRAFT, RESERVED, name_text
 from miltext.opsets import PROTO_BY_TEXT
 from miltext.plain_tokens import PLAIN_NAME, argument_pairs, operation_parts
@@ -36,15 +37,14 @@ Keyed = tuple[str, str]
 """A part that is sorted: its key and its text. Python's order of strings is that of their bytes in UTF-8."""
 
 _COMMENT = rf"[{INLINE}{LINE_END}{OWN_LINE}][^{END}]*{END}"
-_AROUND = re.compile(rf"((?:{_COMMENT})*)(.*?)((?:{_COMMENT})*)", re.DOTALL)
+_COMMENTS = re.compile(rf"(?:{_COMMENT})*")
+_COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
 _ENDING_LINE = re.compile(rf"{LINE_END}[^{END}]*{END}(?:{_COMMENT})*\Z")
 _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
-_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)?\s*\])\s*>")
+_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\])\s*>")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 _SPACES = re.compile(r"[ \t\r\n]+")
-_SHORT = 200
-"""Values up to this length are likely to come again."""
 
 
 class Unfit(Exception):
@@ -55,7 +55,12 @@ def parted(text: str) -> tuple[str, str, str]:
     """The comments before a text, the text itself, and those after it."""
     if END not in text:
         return "", text, ""
-    return _AROUND.fullmatch(text).groups()  # type: ignore[union-attr, return-value]  # it matches any text
+    start, end = _COMMENTS.match(text).end(), len(text)  # type: ignore[union-attr]  # it matches any text
+    while end > start and text[end - 1] == END:
+        opening = _COMMENT_START.search(text, max(start, text.rfind(END, 0, end - 1)), end)
+        assert opening is not None
+        end = opening.start()
+    return text[:start], text[start:end], text[end:]
 
 
 def inside(change: Callable[[str], str], text: str) -> str:
@@ -99,12 +104,12 @@ def literal(token: str) -> str:
 
 def _name(token: str) -> str:
     """A name without quotes that it can do without."""
-    return inside(_plain_name, token) if "$" in token else token
+    return inside(_plain_name, token) if '$"' in token else token
 
 
 def _plain_name(token: str) -> str:
-    name = name_text(name_of(token))
-    return token if name[0] == "$" else name
+    name = name_of(token)
+    return token if name is token or name_text(name)[0] == "$" else name
 
 
 def _key(name: str) -> str:
@@ -196,8 +201,8 @@ class Layout:
     def __init__(self, dialect: str, *, breakable: bool = False) -> None:
         self._scalar = "{}" if dialect == "1.3" else "tensor<{}, []>"
         self._marks = (BREAKABLE, " " + BREAKABLE, CLOSING) if breakable else ("", " ", "")
-        self._type = lru_cache(1 << 12)(self._make_type)
-        self._short_value = lru_cache(1 << 14)(self._make_value)
+        self._type = Memo(self._make_type, 1 << 12)
+        self._value = Memo(self._make_value, 1 << 14)
 
     raw_list = raw_tuple = raw_dictionary = pair = dimensions = staticmethod(_bracketed)
     list_type = tuple_type = dictionary_type = state_type = elided = array_file = staticmethod(_headed)
@@ -356,23 +361,22 @@ class Layout:
 
     plain_value = _token(lambda self, token: self._value(token))
 
-    def _value(self, token: str) -> str:
-        return (self._short_value if len(token) <= _SHORT else self._make_value)(token)
-
     def _make_value(self, token: str) -> str:
         """A value that was read as one token."""
         match = _patterns()[0].fullmatch(token)
         if match is None:
             raise Unfit
         value_type, element, elements, blob = match.groups()
-        return f"{self._type(value_type)}({element or (list_text(elements) if elements else self._blob(blob))})"
+        raw = element or (list_text(elements) if elements else self._blob(blob))
+        return f"{self._type(value_type.rstrip())}({raw})"
 
     def _blob(self, token: str) -> str:
         match = _patterns()[1].fullmatch(token)
         if match is None:
             raise Unfit
         path_type, path, offset_type, offset = match.groups()
-        return f"BLOBFILE(path = {self._type(path_type)}({path}), offset = {self._type(offset_type)}({offset}))"
+        kinds = self._type(path_type.rstrip()), self._type(offset_type.rstrip())
+        return f"BLOBFILE(path = {kinds[0]}({path}), offset = {kinds[1]}({offset}))"
 
     def value(self, children: Sequence[Any]) -> str:
         doc, *parts = children
@@ -387,7 +391,7 @@ class Layout:
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """A value in one token, its BLOBFILE, and an attribute of such a value: made of the grammar's own terminals."""
     of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
-    kind = r"([^\"(]*?)\s*\(\s*"
+    kind = r"([^\"(]*)\(\s*"
     element = rf"{of['STRING']}|{of['NUMBER']}|{of['BOOL']}|inf|nan"
     value = rf"{kind}(?:({element})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
     fields = rf"path\s*=\s*{kind}({of['STRING']})\s*\)\s*,\s*offset\s*=\s*{kind}(\d+)\s*\)"

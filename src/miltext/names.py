@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from miltext.dtypes import BY_NAME
 from miltext.literals import quote
+from miltext.memo import memo
 
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
 """The words that are no names unless quoted: `$"bool"`."""
@@ -17,7 +17,7 @@ DRAFT = "_"
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 
-@lru_cache(maxsize=1 << 15)
+@memo(1 << 15)
 def name_text(name: str) -> str:
     """A name as MIL text spells it: `x`, or `$"..."` where it is no identifier or a reserved word."""
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

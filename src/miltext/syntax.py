@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
 from miltext.grammar import WORD_END, Grammar, Rule, Terminal, load_grammar
+from miltext.literals import FORBIDDEN
 
 NESTING_LIMIT = 2000
 """How many unfinished phrases a text may hold at once. What protobuf can load needs about a third of it."""
@@ -25,6 +26,12 @@ DEEP = 48
 
 OPERATION, PLAIN_OPERATION = "OPERATION", "plain_operation"
 """The coarse terminal for a whole operation, and the rule that it makes an operation by."""
+
+MOST_ESCAPES = 1 << 12
+"""An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
+
+_OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
+"""What begins no token, as far as it could have been one: nothing is looked at again that cannot end otherwise."""
 
 Callback = Callable[[list[Any]], Any]
 
@@ -179,9 +186,9 @@ class _Lexicon:
                 self.words[terminal.literal] = terminal.name
                 literals.append(terminal.pattern)
             elif terminal.name != "WHITE_SPACE":
-                groups.append((terminal.name, terminal.pattern))
+                groups.append((terminal.name, _bounded(terminal.pattern)))
         self.names = ["", *(name for name, _ in groups), "LITERAL", "$END", "OTHER"]
-        patterns = [*(pattern for _, pattern in groups), "|".join(literals), r"\Z", r"[^ \t\r\n]"]
+        patterns = [*(pattern for _, pattern in groups), "|".join(literals), r"\Z", _OTHER]
         self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
 
     @cache  # noqa: B019  # a lexicon lives as long as the process
@@ -189,8 +196,36 @@ class _Lexicon:
         """The expression for the terminals that `state` takes, in Lark's order, and their names by group."""
         takes = self.grammar.states[state]
         chosen = [terminal for terminal in self.terminals if terminal.name in takes]
-        pattern = "|".join(f"({terminal.pattern})" for terminal in chosen)
+        pattern = "|".join(f"({_bounded(terminal.pattern)})" for terminal in chosen)
         return re.compile(pattern or r"(?!)"), [terminal.name for terminal in chosen]
+
+    def long_string(self, text: str, start: int) -> tuple[str, str] | None:
+        """The string, or the quoted name, at a place that has more escapes than an expression reads at once."""
+        terminal, quote = ("NAME", start + 1) if text.startswith("$", start) else ("STRING", start)
+        if not text.startswith('"', quote):
+            return None
+        end = string_body_end(text, quote)
+        return (terminal, text[start : end + 1]) if text.startswith('"', end) else None
+
+
+def _bounded(pattern: str) -> str:
+    """A terminal's expression with a limit on the escapes of a string in it."""
+    return pattern.replace(')*"', f'){{0,{MOST_ESCAPES}}}"')
+
+
+@lru_cache(maxsize=1)
+def _string_body() -> re.Pattern[str]:
+    """The expression for what stands between a string's quotes, or for the first part of it."""
+    of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
+    return re.compile(_bounded(of["STRING"])[1:-1])
+
+
+def string_body_end(text: str, quote: int) -> int:
+    """Where a string's closing quote stands, or else the first character that it cannot hold; `quote` opens it."""
+    body, start, end = _string_body(), quote, quote + 1
+    while end > start:
+        start, end = end, body.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too
+    return end
 
 
 def _words(terminal: Terminal) -> list[str]:
@@ -207,10 +242,17 @@ def _lexicon(fast: bool, whole: bool = False) -> _Lexicon:
 def fine_tokens(text: str, start: int) -> Iterator[tuple[str, str, int]]:
     """The tokens from a place on, none of them coarse: terminal, text and place. At the end the terminal is `$END`."""
     lexicon = _lexicon(False)
-    for match in lexicon.pattern.finditer(text, start):
-        kind = match.lastindex
-        assert kind is not None
-        yield lexicon.names[kind], match[kind], match.start(kind)
+    while start >= 0:
+        scanned, start = lexicon.pattern.finditer(text, start), -1
+        for match in scanned:
+            kind = match.lastindex
+            assert kind is not None
+            at = match.start(kind)
+            if lexicon.names[kind] == "OTHER" and (long := lexicon.long_string(text, at)):
+                yield *long, at
+                start = at + len(long[1])
+                break
+            yield lexicon.names[kind], match[kind], at
 
 
 class Driver:
@@ -344,6 +386,8 @@ class Driver:
         """The token that the parser's state can take at `start`, where the first guess was none."""
         pattern, names = self._lexicon.contextual(self._number[id(states[-1])])
         match = pattern.match(text, start)
+        if match is None and (long := self._lexicon.long_string(text, start)) and long[0] in states[-1]:
+            return long
         if match is None:
             _, token, at = next(fine_tokens(text, start))
             raise SyntaxFailure(start, at + len(token), self._expected(states))

@@ -1,13 +1,13 @@
 """Lowering: each phrase of MIL text to the wire bytes of the message that it spells.
 
 `Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
-transformer, as miltext's loop does. A phrase that no Program can hold is `Refused`, at the token or child that is to blame.
+transformer, as miltext's loop does. A phrase that no Program can hold is `Refused`, at the token or child that is to
+blame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from miltext.fields import (
@@ -75,13 +75,14 @@ from miltext.lowering.values import (
     check_blob_field,
     lower_value,
 )
+from miltext.memo import memo
 from miltext.opsets import DIALECTS, PROTO_BY_TEXT
 from miltext.wire import number_tag, sized, varint
 
 _INFER = "or have `miltext infer` fill in the draft"
 
 
-@lru_cache(maxsize=1 << 10)
+@memo(1 << 10)
 def opset_bytes(token: str) -> bytes:
     """An opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
     proto = PROTO_BY_TEXT.get(token)

@@ -36,6 +36,7 @@ from miltext.lowering.names import name_bytes, string_bytes, whole_number
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, plain_tensor, scalar_type
 from miltext.lowering.values import blob_message, check_blob_field, no_blob, text_content
+from miltext.memo import memo
 from miltext.names import RESERVED
 from miltext.plain_tokens import PLAIN_NAME, PLAIN_TYPE, argument_pairs, operation_parts
 from miltext.wire import heads, sized
@@ -44,7 +45,6 @@ _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _FIELD = rf'[^"()]*\(\s*(?:{_STRING}|[0-9]+)\s*\)'
 _RAW = rf'{_STRING}|BLOBFILE\s*\({_FIELD}{_FIELD}\s*\)|[^"()]*'
 _attributes = re.compile(rf"({PLAIN_NAME})\s*=\s*({PLAIN_TYPE})\s*\(\s*({_RAW})\s*\)", re.DOTALL).findall
-_blob = re.compile(r"(.*?)([0-9]*)\s*\)\s*\)", re.DOTALL).fullmatch
 _path = re.compile(
     rf"BLOBFILE\s*\(\s*path\s*=\s*({PLAIN_TYPE})\s*\(\s*({_STRING})\s*\)\s*,\s*offset\s*=\s*({PLAIN_TYPE})\s*\(\s*",
     re.DOTALL,
@@ -97,7 +97,7 @@ def plain_operation(token: str) -> bytes:
     return sized(BLOCK_OPERATIONS, b"".join(parts))
 
 
-@lru_cache(maxsize=1 << 10)
+@memo(1 << 10)
 def _operation_type(name: str) -> bytes:
     return sized(OPERATION_TYPE, name_bytes(name))
 
@@ -144,7 +144,7 @@ def _attribute_entry(key: str, kind: str, raw: str) -> bytes:
 # ---- types and values
 
 
-@lru_cache(maxsize=1 << 14)
+@memo(1 << 14)
 def plain_type(text: str) -> LoweredType:
     """A tensor type, or the name of a data type for a scalar's."""
     return plain_tensor(text) if text.startswith("tensor") else scalar_type(BY_NAME[text])
@@ -171,11 +171,12 @@ _short_value = lru_cache(maxsize=1 << 14)(_lower_value)
 
 
 def _plain_blob(raw: str) -> bytes:
-    path, offset = _blob(raw).groups()  # type: ignore[union-attr]  # the terminal is stricter
-    return blob_message(_blob_path(path), whole_number(offset, 64, signed=False))
+    fields = raw[:-1].rstrip()[:-1].rstrip()  # without the brackets that close the offset and the blob
+    path = fields.rstrip("0123456789")
+    return blob_message(_blob_path(path), whole_number(fields[len(path) :], 64, signed=False))
 
 
-@lru_cache(maxsize=1 << 10)
+@memo(1 << 10)
 def _blob_path(text: str) -> bytes:
     """What the path of a blob says, of its text up to the offset: a model's weights are all in few files."""
     match = _path(text)

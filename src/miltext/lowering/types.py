@@ -10,6 +10,7 @@ from miltext.dtypes import BY_NAME, DType
 from miltext.fields import VALUE_TYPE
 from miltext.lowering.names import whole_number
 from miltext.lowering.refusal import Refused
+from miltext.memo import memo
 from miltext.wire import number_tag, sized, tag, varint
 
 UNKNOWN = sized(tag(2), b"")
@@ -95,7 +96,7 @@ def state_type(wrapped: LoweredType) -> LoweredType:
     return _type("state", 5, part(1, wrapped), None, None, (wrapped,))
 
 
-@lru_cache(maxsize=1 << 12)
+@memo(1 << 12)
 def lower_dimension(token: str) -> Dimension:
     """`4`, `?`, `$variadic`, `$empty`, `$absent`."""
     if token == "?":
@@ -118,10 +119,10 @@ def data_type(token: str) -> tuple[int, DType | None]:
     return BY_NAME[token].number, BY_NAME[token]
 
 
-_PLAIN_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*\[\s*([^\]]*?)\s*\]\s*>")
+_PLAIN_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*\[([^\]]*)\]\s*>")
 
 
-@lru_cache(maxsize=1 << 14)
+@memo(1 << 14)
 def plain_tensor(token: str) -> LoweredType:
     """A tensor type that was read as one token: `tensor<fp16, [1, 80]>`."""
     name, sizes = _PLAIN_TENSOR.fullmatch(token).groups()  # type: ignore[union-attr]  # the terminal is stricter
@@ -130,5 +131,5 @@ def plain_tensor(token: str) -> LoweredType:
         raise Refused(
             "MIL104", f"there is no data type `{name}`", token, token.index(name), token.index(name) + len(name)
         )
-    dimensions = [lower_dimension(size.strip()) for size in sizes.split(",")] if sizes else []
+    dimensions = [lower_dimension(size.strip()) for size in sizes.split(",")] if sizes.strip() else []
     return tensor_type(dtype.number, dtype, dimensions)
