@@ -17,7 +17,7 @@ from miltext.grammar import TABLES, WORD_END, lark_parser
 if TYPE_CHECKING:
     from lark.lexer import TerminalDef
 
-STARTS = ["program", "_functions", "_operations", "operation", "type", "value", "arguments", "attributes"]
+STARTS = ["program", "_functions", "_rest_of_block", "operation", "type", "value", "arguments", "attributes"]
 """The phrases that may be read by themselves."""
 
 FAST_PRIORITY = 2

@@ -108,8 +108,8 @@ def test_a_phrase_by_itself_is_what_it_is_in_its_program(path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "text"),
     [
-        ("_operations", "fp16 y = relu(x = x); /* b */ f()[a = int32(1)]; // c"),
-        ("_operations", "f();"),
+        ("_rest_of_block", "fp16 y = relu(x = x); /* b */ f()[a = int32(1)]; } -> (y) // c"),
+        ("_rest_of_block", "} -> ()$[a = int32(1)]"),
         ("_functions", "func f() {} -> (); func g<ios18>(fp16 x) $none;"),
         ("program", "program(1.3) {}"),
     ],

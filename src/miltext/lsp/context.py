@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.lsp.scopes import Scope, Value
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')
-_IN_BLOCK, _IN_PROGRAM = "_operations", "_functions"
+_IN_BLOCK, _IN_PROGRAM = "_rest_of_block", "_functions"
 """The phrases of the grammar that begin where a statement does."""
 
 LONGEST = 1000
