@@ -165,7 +165,7 @@
     (element
      ("," mil-punctuation)
      ((words "inf" "nan") mil-number)
-     ("-inf\\_>" mil-number)
+     ("[+-]inf\\_>" mil-number)
      ((words "false" "true") mil-constant)
      constant
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face)
@@ -188,7 +188,7 @@
      ("[+-]?\\(?:[0-9]+\\.?[0-9]*\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
      ((words "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
-     ("\\$0x[0-9a-fA-F]+\\_>" mil-number)
+     ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
     (string
@@ -205,7 +205,8 @@
      ("/\\*" font-lock-comment-face comment)
      )
     (remark
-     ("[^\n\u0000-\b\u000b\f\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+" font-lock-comment-face)
+     ("[^\r\n\u0000-\b\u000b\f\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+" font-lock-comment-face)
+     ("\r" ahead pop)
      ("$" ahead pop)
      ("[^ \t\r\n]" mil-error)
      )

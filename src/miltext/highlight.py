@@ -176,7 +176,7 @@ class MilLexer(RegexLexer):
         "element": [
             (r",", Punctuation),
             (words(_WORDS.numbers, suffix=_END), Number.Float),
-            (rf"-inf{_END}", Number.Float),
+            (rf"[-+]inf{_END}", Number.Float),
             (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
             include("constant"),
             *_TYPE_ALONE,
@@ -197,7 +197,7 @@ class MilLexer(RegexLexer):
             (r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
             (r"\"", String.Double, "string"),
             (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
-            (r"\$0x[0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
+            (r"\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
             (r"[-+]?[0-9][0-9A-Za-z_.]*|\$[A-Za-z]+", Error),
         ],
         "string": [
@@ -213,7 +213,8 @@ class MilLexer(RegexLexer):
             (r"/\*", Comment.Multiline, "comment"),
         ],
         "remark": [
-            (rf"[^\n{FORBIDDEN}]+", Comment.Single),
+            (rf"[^\r\n{FORBIDDEN}]+", Comment.Single),
+            (r"(?=\r)", _nothing, "#pop"),
             (r"(?=$)", _nothing, "#pop"),
         ],
         "comment": [
@@ -226,5 +227,5 @@ class MilLexer(RegexLexer):
     @staticmethod
     def analyse_text(text: str) -> float:
         """Nearly certain of a text that begins as a program does."""
-        begins = re.match(r"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\s*\(\s*[0-9.]+\s*\)", text)
+        begins = re.match(r"(?:\s|//[^\r\n]*[\r\n]|/\*(?:[^*]|\*(?!/))*\*/)*program\s*\(\s*[0-9.]+\s*\)", text)
         return 0.95 if begins else 0.0

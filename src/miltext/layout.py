@@ -18,10 +18,10 @@ from typing import Any
 
 from miltext.dtypes import BY_NAME
 from miltext.grammar import load_grammar
-from miltext.literals import LiteralError, unquote
+from miltext.literals import LiteralError, unquote, without_spaces
 from miltext.names import DRAFT, RESERVED, name_text
 from miltext.opsets import PROTO_BY_TEXT
-from miltext.plain_tokens import PLAIN_NAME, argument_pairs, operation_parts
+from miltext.plain_tokens import PLAIN_NAME, argument_pairs, element, is_list, operation_parts
 
 INLINE, LINE_END, OWN_LINE, END = "\1", "\2", "\3", "\0"
 """A comment with code on both sides, one that ends its line, one with a line of its own; and where it ends."""
@@ -42,7 +42,6 @@ _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
 _TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)(?:\s*,\s*(?:\d+|\?))*)?\s*\])\s*>")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
-_SPACES = re.compile(r"[ \t\r\n]+")
 _SHORT = 200
 """Values up to this length are likely to come again."""
 
@@ -81,13 +80,11 @@ def name_of(token: str) -> str:
 
 
 def list_text(token: str) -> str:
-    """`[[1, 2], [3, 4]]`: a list of plain elements, which are kept as they are."""
-    tight = token.replace(", ", ",")
-    if _SPACES.search(tight):
-        tight = _SPACES.sub(" ", tight)
-        for mark in "[],":
-            tight = tight.replace(mark + " ", mark).replace(" " + mark, mark)
-    return tight.replace(",", ", ")
+    """`[[1, 2], [3, 4]]`: a list of plain elements, which are kept as they are. Raises Unfit if it is none."""
+    compact = without_spaces(token)
+    if not is_list(compact):
+        raise Unfit
+    return compact.replace(",", ", ")
 
 
 def literal(token: str) -> str:
@@ -329,7 +326,8 @@ class Layout:
         match = _TENSOR.fullmatch(token)
         if match is None or match[1] not in BY_NAME:
             raise Unfit
-        return self._collapsed(f"tensor<{match[1]}, {list_text(match[2])}>")
+        sizes = without_spaces(match[2]).replace(",", ", ")
+        return self._collapsed(f"tensor<{match[1]}, {sizes}>")
 
     def _collapsed(self, text: str) -> str:
         """Rank 0 as the dialect spells it; a type with a comment inside stays as it is."""
@@ -388,8 +386,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """A value in one token, its BLOBFILE, and an attribute of such a value: made of the grammar's own terminals."""
     of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
     kind = r"([^\"(]*?)\s*\(\s*"
-    element = rf"{of['STRING']}|{of['NUMBER']}|{of['BOOL']}|inf|nan"
-    value = rf"{kind}(?:({element})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
+    value = rf"{kind}(?:({of['STRING']}|{element().pattern})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
     fields = rf"path\s*=\s*{kind}({of['STRING']})\s*\)\s*,\s*offset\s*=\s*{kind}(\d+)\s*\)"
     attribute = rf"({PLAIN_NAME})\s*=\s*({of['PLAIN_VALUE']})"
     return re.compile(value, re.DOTALL), re.compile(rf"BLOBFILE\s*\(\s*{fields}\s*\)"), re.compile(attribute)

@@ -13,7 +13,7 @@ from miltext.inference import ListType, Operand, TensorType
 if TYPE_CHECKING:
     from miltext.signatures import Parameter
 
-_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\],]|[^\s\[\],"/]+|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\],]|[^\s\[\],"/]+|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _DTYPES = {
     "bool": ["bool"],
