@@ -175,6 +175,7 @@ def test_a_printed_text_is_canonical(program: Program, dialect: str, seed: int) 
     assert format_text(text) == text
     assert format_text(respaced(text, random.Random(seed))) == text
     assert format_text(format_text(text, width=60)) == text
+    assert format_text(text, width=max(map(len, text.split("\n")))) == text
 
 
 @pytest.mark.parametrize("made", PROGRAMS[::25], ids=str)
@@ -492,6 +493,24 @@ def test_a_width_breaks_lists_at_every_item_where_a_comment_breaks_them() -> Non
     narrow = operation(f"\n{' ' * 12}".join(lines))
     assert format_text(text, width=100) == format_text(narrow, width=100) == narrow
     assert format_text(narrow) == format_text(text)
+
+
+NESTED = "tensor<fp16, [1], $[a = int32(1), b = int32(2)]>"
+FITTING = [
+    operation(f"{NESTED} y = op(x = {NESTED}([1]), z = z)[n = {NESTED}([1])]; // end"),
+    operation("fp16 y = op();").replace("main<ios18>()", f"main<ios18>({NESTED} x, fp16 z, {NESTED} y)"),
+    *SAMPLES.values(),
+]
+
+
+@pytest.mark.parametrize("text", FITTING)
+def test_a_width_breaks_no_line_that_fits(text: str) -> None:
+    longest = max(map(len, text.split("\n")))
+    assert format_text(text, width=longest) == format_text(text, width=1000) == format_text(text) == text
+    for width in range(longest - 1, 40, -9):
+        narrow = format_text(text, width=width)
+        assert {line for line in text.split("\n") if len(line) <= width} <= set(narrow.split("\n"))
+        assert format_text(narrow) == text
 
 
 @texts_of_people

@@ -23,6 +23,7 @@ from miltext.layout import (
     INLINE,
     LINE,
     LINE_END,
+    NO_BREAKS,
     OWN_LINE,
     Layout,
     Unfit,
@@ -38,7 +39,6 @@ _MARKED = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]([^{END}]*){END}")
 _COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
 _LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
 _NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
-_NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
 _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 """After these a comment that has code behind it speaks of that code."""
 
@@ -192,7 +192,7 @@ def _fitted(line: str, indent: str, width: int) -> str:
     parts = _LIST.split(line)
     fitted = parts[0]
     for part, after in zip(parts[1::2], parts[2::2], strict=True):
-        flat = part.translate(_NO_BREAKS)
+        flat = part.translate(NO_BREAKS)
         last = _broken(fitted + flat + _COMMENT_START.split(after)[0], indent).rpartition("\n")[2]
         fits = len(last) <= width and LINE_END not in flat and OWN_LINE not in flat
         fitted += (flat if fits else part) + after

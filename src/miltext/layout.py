@@ -32,6 +32,8 @@ LINE, DEEPER, BACK = "\4", "\5", "\6"
 BREAKABLE, CLOSING = "\7", "\b"
 """Where a list may be broken: before an item, and before its closing bracket."""
 
+NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
+
 Keyed = tuple[str, str]
 """A part that is sorted: its key and its text. Python's order of strings is that of their bytes in UTF-8."""
 
@@ -90,8 +92,12 @@ def list_text(token: str) -> str:
 def literal(token: str) -> str:
     """A literal; a list of plain elements may have been read as one token, and is laid out here."""
     if token[0] == "[" or END in token:
-        return inside(lambda core: list_text(core) if re.fullmatch(_PLAIN_LIST, core) else core, token)
+        return inside(lambda core: list_text(core) if _is_plain_list(core) else core, token)
     return token
+
+
+def _is_plain_list(text: str) -> bool:
+    return re.fullmatch(_PLAIN_LIST, text) is not None and not re.search(r"\$[A-Za-z]", text)
 
 
 def _name(token: str) -> str:
@@ -306,6 +312,8 @@ class Layout:
         if not items:
             return opening + closing
         start, between, end = self._marks
+        if start:  # a list inside of one stays on its line
+            items = [item.translate(NO_BREAKS) for item in items]
         text = _joined(items, between)
         if END not in closing:
             return f"{opening}{start}{text}{end}{closing}"

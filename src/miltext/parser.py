@@ -142,13 +142,15 @@ class _Tree(Trace):
 
     def shift(self, terminal: str, token: str, start: int, end: int) -> str:
         placed = super().shift(terminal, token, start, end)
-        if terminal == "LIST" and not is_list(without_spaces(token)):
-            raise _no_list(placed)
+        if terminal == "LIST" and (refused := list_refusal(placed)):
+            raise refused
         return placed
 
 
-def _no_list(token: str) -> Refused:
-    """What is wrong with a list of plain elements that the grammar's rules do not take."""
+def list_refusal(token: str) -> Refused | None:
+    """What is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    if is_list(without_spaces(token)):
+        return None
     for piece in PIECES.finditer(token):
         if piece[0] not in "[],," and not element().fullmatch(piece[0]):
             message = f"`{shown(piece[0])}` is no number, and no other element of a list"

@@ -71,6 +71,5 @@ def element() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _elements() -> re.Pattern[str]:
-    """Elements and commas; a word that begins with `$` is in no such list, but may be in one that is laid out."""
-    one = rf"(?:{element().pattern}|\$[A-Za-z]+)"
+    one = f"(?:{element().pattern})"
     return re.compile(rf"{one}(?:,{one})*")

@@ -37,7 +37,6 @@ from miltext.fields import (
     PROGRAM_FUNCTIONS,
     TENSOR_TYPE_ATTRIBUTES,
 )
-from miltext.literals import shown
 from miltext.lowering import plain
 from miltext.lowering.maps import (
     Entries,
