@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from strategies import any_programs
 
 import miltext.formatter
-from miltext import MiltextError, ParseError, format_text, infer_draft, parse, to_text
+from miltext import MiltextError, ParseError, format_text, infer_draft, load, parse, to_text
 from miltext.formatter import Comments, verified_format
+from miltext.highlight import MilLexer
 from miltext.parser import parse_tree
 from miltext.proto import Program
 from miltext.syntax import WholeOperation, walk
@@ -30,13 +31,13 @@ STRIDE = 7
 
 
 def inserted(text: str, forms: dict[int, str]) -> str:
-    """The text with a comment more in each of these gaps: gap 0 is before the first token."""
-    starts = [*(token.start for token in tokens(text)), len(text)]
-    pieces, end = [], 0
+    """The text with a comment more in each of these gaps, at the token before: gap 0 is before the first token."""
+    ends = [0, *(token.end for token in tokens(text))]
+    pieces, last = [], 0
     for gap in sorted(forms):
-        pieces += [text[end : starts[gap]], forms[gap].replace("%d", str(gap))]
-        end = starts[gap]
-    return "".join([*pieces, text[end:]])
+        pieces += [text[last : ends[gap]], forms[gap].replace("%d", str(gap))]
+        last = ends[gap]
+    return "".join([*pieces, text[last:]])
 
 
 def comments(text: str) -> list[str]:
@@ -114,10 +115,10 @@ def check_some(text: str, seed: int, *, canonical: bool = True) -> None:
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("print/*.mil")), ids=lambda path: path.name)
 def test_goldens(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    for form in (" // %d\n", "/* %d */", "\n// %d\n", BOTH):
+    for first in range(STRIDE):
+        form = [" // %d\n", "/* %d */", "\n// %d\n", BOTH][first % 4]
         check(text, dict.fromkeys(between_operations(text), form))
-        for first in range(STRIDE):
-            check(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
+        check(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
 
 
 @pytest.mark.parametrize("path", corpus_files("apple/*.mil", "pairs/*/*.mil", "bundles/*/*.mil"))
@@ -159,9 +160,10 @@ def test_each_operation_as_first_in_the_middle_and_last(kinds: tuple[str, ...]) 
     text = block(kinds)
     assert format_text(text) == text
     for form in [*FORMS, BOTH]:
-        for gap in between_operations(text):
-            check(text, {gap: form})
         check(text, dict.fromkeys(between_operations(text), form))
+    for gap in between_operations(text):
+        check(text, {gap: " // %d\n"})
+        check(text, {gap: " /* %d */\n"})
 
 
 @pytest.mark.parametrize("count", range(1, 5))
@@ -228,3 +230,21 @@ def test_every_line_end_ends_a_comment(end: str) -> None:
     assert comments(crowded) == ["// one"] * 4
     assert said(crowded) == said(text) is not None
     assert format_text(crowded) == format_text(text.replace(";\n", "; // one\n"))
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_a_comment_is_highlighted_up_to_the_end_of_its_line(end: str) -> None:
+    text = f"// program{end}program(1.3) {{ // func{end}func f() $none; }}"
+    found = [(str(kind), piece) for _, kind, piece in MilLexer().get_tokens_unprocessed(text)]
+    assert "".join(piece for kind, piece in found if kind == "Token.Comment.Single") == "// program// func"
+    assert [piece for kind, piece in found if kind == "Token.Keyword.Declaration"] == ["program", "func"]
+    assert not any("Error" in kind for kind, _ in found)
+    assert MilLexer.analyse_text(text) > 0.9
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_a_file_is_read_as_its_text(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.mil"
+    path.write_bytes(block(("plain", "plain")).replace("x) {\n", f"x) {{ // of x{end}").encode())
+    with path.open(encoding="utf-8") as file:  # which takes every line end for LF
+        assert wire(load(path).program) == said(file.read()) == said(block(("plain", "plain")))
