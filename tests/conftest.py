@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,6 +47,25 @@ def corpus_files(*patterns: str) -> list[Any]:
 def wire(program: Message) -> bytes:
     """A message as bytes, to compare: `==` tells neither NaN from NaN nor -0.0 from 0.0 on every protobuf."""
     return program.SerializeToString(deterministic=True)
+
+
+class _Rules:
+    """Callbacks that count the phrases of a text by their rules."""
+
+    def __init__(self) -> None:
+        self.read: Counter[str] = Counter()
+
+    def __getattr__(self, rule: str) -> Callable[[list[Any]], None]:
+        return lambda _: self.read.update([rule])
+
+
+def rules_read(text: str, *, fast: bool) -> Counter[str]:
+    """How often each rule of the grammar reads a phrase of a text, with or without the coarse tokens."""
+    from miltext.syntax import Driver, Trace
+
+    rules = _Rules()
+    Driver(rules, fast=fast).run(text, Trace())
+    return rules.read
 
 
 Check = Callable[[Path, str], None]

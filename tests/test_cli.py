@@ -61,6 +61,37 @@ def test_text_goes_round_through_every_form(program: Path, tmp_path: Path) -> No
         assert run("print", input=out.read_bytes()).stdout.decode() == TEXT
 
 
+NANS = ["fp32($0xffc00001)", "fp32($0xffc00000)", "fp64($0xfff8000000000000)", "tensor<fp32, [2]>([inf, $0x7fc00002])"]
+NANS += ["tuple<fp32>(($0x7f800001))", 'dict<string, fp64>({{"k", $0x7ff8000000000001}})']
+
+
+@pytest.mark.parametrize("value", NANS)
+def test_protobufs_text_loses_no_bit_of_a_nan(value: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "a.mil", tmp_path / "a.txtpb"
+    out.write_bytes(b"old")
+    for where, name in (("[lost = %s] {}", "`lost`"), ("{ func f() [lost = %s] {} -> (); }", "`lost` of `f`")):
+        source.write_text(f"program(1.3) {where}".replace("%s", value))
+        refused = run("parse", source, "-o", out)
+        assert refused.returncode == 1
+        assert f"error[MIL206]: protobuf's text cannot say {name}: its `nan`" in refused.stderr.decode()
+        assert out.read_bytes() == b"old"
+        assert run("parse", source, "-o", out.with_suffix(".pb")).returncode == 0
+        assert value in run("print", out.with_suffix(".pb")).stdout.decode()
+    source.write_text("program(1.3) [kept = fp32(nan), too = fp64(-inf), three = bf16($0xffc1)] {}")
+    assert run("parse", source, "-o", out).returncode == 0
+    assert run("print", out).stdout == run("print", source).stdout
+
+
+@pytest.mark.parametrize("form", ["pb", "txtpb"])
+def test_no_file_is_written_that_would_be_refused_as_empty(form: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out.{form}"
+    for text, written in (("program(1.3) $version(0) {}", False), ("program(1.3) {}", True)):
+        result = run("parse", "-o", out, input=text.encode())
+        assert out.exists() is written is (result.returncode == 0)
+        assert written or "error[MIL206]" in result.stderr.decode()
+    assert run("print", out).returncode == 0
+
+
 def test_text_is_taken_from_a_pipe() -> None:
     assert run("print", input=TEXT.encode()).stdout.decode() == TEXT
     assert run("print", "-", input=TEXT.encode()).stdout.decode() == TEXT

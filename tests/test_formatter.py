@@ -7,11 +7,11 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 import pytest
-from conftest import corpus_files, wire
+from conftest import corpus_files, rules_read, wire
 from coremltools_programs import PROGRAMS, Sample
+from gaps import FORMS, commented, tokens, tokens_of
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_programs
@@ -79,6 +79,19 @@ VALUES = [
     "q = fp32(inf)",
     's = tensor<fp16, [$variadic]>(BLOBFILE(path = string("p"), offset = uint64(0)))',
 ]
+PLAIN = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 4]> x) {
+            tensor<fp16, [1, 4]> a = relu(x = x)[name = string("a")];
+            fp16 b = reduce(x = a);
+            tensor<int32, [2]> c = const()[name = string("c"), val = tensor<int32, [2]>([1, 2])];
+            const()[val = fp16(0x1p+0)];
+            string d = const()[val = string("d // no comment")];
+            tensor<fp16, [1, 4]> e = tanh(x = a)[name = string("e")];
+            write(data = e, input = x)[name = string("w")];
+        } -> (e);
+}
+"""
 NO_PROGRAM = """program(1.3)
 {
     func main<ios18>(tensor_buffer<fp16, shape=[16, 1], strides=[1, 1], interleave_factors=[1, 1]> x) {
@@ -91,6 +104,7 @@ NO_PROGRAM = """program(1.3)
 SAMPLES = {
     "functions": FUNCTIONS,
     "blocks": BLOCKS,
+    "plain": PLAIN,
     "values": f"program(1.3)\n[{', '.join(VALUES)}]\n{{\n}}\n",
     "no_program": NO_PROGRAM,
 }
@@ -111,17 +125,10 @@ def lowers(text: str) -> bytes | None:
         return None
 
 
-def rules(node: Node) -> Iterator[str]:
-    yield node.name
-    for child in node.children:
-        yield from rules(child)
-
-
 def test_the_samples_have_every_construct() -> None:
-    used = {rule for text in SAMPLES.values() for rule in rules(parse_tree(text).root)}
-    fast = {"plain_arguments", "plain_attributes", "plain_operation", "plain_tensor", "plain_value"}
-    assert {rule.callback for rule in load_grammar().rules if rule.origin[0] != "_"} - fast <= used
-    assert [lowers(text) is None for text in SAMPLES.values()] == [False, False, False, True]
+    used = set().union(*(rules_read(text, fast=fast) for text in SAMPLES.values() for fast in (True, False)))
+    assert {rule.callback for rule in load_grammar().rules if rule.origin[0] != "_"} == used
+    assert [lowers(text) is None for text in SAMPLES.values()] == [False, False, False, False, True]
 
 
 def test_the_layout_has_a_callback_for_every_rule() -> None:
@@ -168,6 +175,7 @@ def test_a_printed_text_is_canonical(program: Program, dialect: str, seed: int) 
     assert format_text(text) == text
     assert format_text(respaced(text, random.Random(seed))) == text
     assert format_text(format_text(text, width=60)) == text
+    assert format_text(text, width=max(map(len, text.split("\n")))) == text
 
 
 @pytest.mark.parametrize("made", PROGRAMS[::25], ids=str)
@@ -175,30 +183,6 @@ def test_a_program_of_coremltools_prints_canonically(made: Sample) -> None:
     pytest.importorskip("coremltools")
     text = to_text(Program.FromString(made.program()))
     assert format_text(text) == text
-
-
-class Token(NamedTuple):
-    text: str
-    start: int
-    end: int
-
-
-@lru_cache(maxsize=16)
-def tokens(text: str) -> list[Token]:
-    return tokens_of(parse_tree(text).root)
-
-
-def tokens_of(root: Node) -> list[Token]:
-    """The tokens of a tree, those inside a list that the grammar reads as one among them."""
-    found: list[Token] = []
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        todo += reversed(node.children)
-        if node.token is not None:
-            pieces = re.finditer(r"[\[\],]|[^\s\[\],]+" if node.name == "LIST" else "(?s).+", node.token)
-            found += [Token(piece[0], node.start + piece.start(), node.start + piece.end()) for piece in pieces]
-    return found
 
 
 UNORDERED = [
@@ -363,25 +347,11 @@ def test_comments_of_functions_move_along() -> None:
     assert format_text(head + b + a + tail) == head + a + b + tail
 
 
-FORMS = ["\n// %d\n", "\n/* %d */\n", " // %d\n", " /* %d */\n", "/* %d */", "\n/* %d */ ", " /* %d\n\r\n  * x */ "]
-"""On a line of its own; ending a line; within one; starting one; over several."""
-
-
 def place(form: str) -> str:
     """Whether a comment of this form belongs to what follows, what precedes, or either."""
     if form[0] == "\n":
         return "own" if form[-1] == "\n" else "either"
     return "end" if form[-1] == "\n" else "either"
-
-
-def commented(text: str, forms: dict[int, str]) -> str:
-    """The text with a comment in each of these gaps, numbered: 0 is that before the first token."""
-    found = tokens(text)
-    starts, ends = [token.start for token in found] + [len(text)], [0, *[token.end for token in found]]
-    gaps = [text[end:start] for end, start in zip(ends, starts, strict=True)]
-    for gap, form in forms.items():
-        gaps[gap] = form.replace("%d", str(gap))
-    return "".join([gap + token.text for gap, token in zip(gaps, found)]) + gaps[-1]  # noqa: B905  # one gap more
 
 
 @lru_cache(maxsize=16)
@@ -523,6 +493,24 @@ def test_a_width_breaks_lists_at_every_item_where_a_comment_breaks_them() -> Non
     narrow = operation(f"\n{' ' * 12}".join(lines))
     assert format_text(text, width=100) == format_text(narrow, width=100) == narrow
     assert format_text(narrow) == format_text(text)
+
+
+NESTED = "tensor<fp16, [1], $[a = int32(1), b = int32(2)]>"
+FITTING = [
+    operation(f"{NESTED} y = op(x = {NESTED}([1]), z = z)[n = {NESTED}([1])]; // end"),
+    operation("fp16 y = op();").replace("main<ios18>()", f"main<ios18>({NESTED} x, fp16 z, {NESTED} y)"),
+    *SAMPLES.values(),
+]
+
+
+@pytest.mark.parametrize("text", FITTING)
+def test_a_width_breaks_no_line_that_fits(text: str) -> None:
+    longest = max(map(len, text.split("\n")))
+    assert format_text(text, width=longest) == format_text(text, width=1000) == format_text(text) == text
+    for width in range(longest - 1, 40, -9):
+        narrow = format_text(text, width=width)
+        assert {line for line in text.split("\n") if len(line) <= width} <= set(narrow.split("\n"))
+        assert format_text(narrow) == text
 
 
 @texts_of_people

@@ -179,7 +179,7 @@
      (";" ahead pop)
      )
     (worded
-     ("-inf\\_>" mil-number)
+     ("[+-]inf\\_>" mil-number)
      ((words "false" "true") mil-constant)
      )
     (field
@@ -192,7 +192,7 @@
      ("[+-]?\\(?:[0-9]+\\.?[0-9]*\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
      ((words "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
-     ("\\$0x[0-9a-fA-F]+\\_>" mil-number)
+     ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
     (string
@@ -209,7 +209,8 @@
      ("/\\*" font-lock-comment-face comment)
      )
     (remark
-     ("[^\n\u0000-\b\u000b\f\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+" font-lock-comment-face)
+     ("[^\r\n\u0000-\b\u000b\f\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+" font-lock-comment-face)
+     ("\r" ahead pop)
      ("$" ahead pop)
      ("[^ \t\r\n]" mil-error)
      )

@@ -75,7 +75,7 @@ def oniguruma(rule_pattern: str | words) -> str:
 
 
 def _vim_char(char: str) -> str:
-    return f"\\{char}" if char in r"\.*[]^$~#" else char
+    return f"\\{char}" if char in r"\.*[]^$~#" else "\\r" if char == "\r" else char
 
 
 def _vim_class(negated: bool, ranges: list[tuple[str, str]]) -> str:

@@ -41,6 +41,7 @@ TITLES: dict[str, str] = {
     "MIL203": "a spelling of miltext's own",
     "MIL204": "an unproven construct",
     "MIL205": "a text that does not read back equal",
+    "MIL206": "a file that would not hold the Program",
     "MIL210": "something that Apple's compiler leaves out",
     "MIL211": "how Apple's compiler writes this is unproven",
     "MIL212": "a buildInfo that is no dictionary of strings",

@@ -96,6 +96,11 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     return None
 
 
+def no_dialect(written: str) -> str:
+    """What is said of a `program(...)` that names no version of MIL text."""
+    return f"there is no version {shown(written)} of MIL text; write 1.0 or 1.3"
+
+
 def _is_number(word: str) -> bool:
     pattern = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "NUMBER")
     return re.fullmatch(pattern, word) is not None

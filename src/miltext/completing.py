@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from miltext.checking import check
 from miltext.diagnostics import ParseError, Span
 from miltext.drafts import fill
-from miltext.formatter import format_text
+from miltext.formatter import verified_format
 from miltext.line_ends import keep_line_ends
 from miltext.parser import parse
 from miltext.recovery import recover
@@ -17,7 +17,8 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     """The canonical MIL text of a draft, with the types that it leaves out; comments, numbers and line ends stay.
 
     A text that leaves nothing out is only laid out. `path` is the name that errors show. Raises ParseError with all
-    that keeps the text from being a Program, what cannot be inferred included.
+    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
+    proved to say the same.
     """
     read = recover(text)
     filled = fill(text, read)
@@ -26,7 +27,7 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
         raise ParseError(found, text=text, path=path)
     complete = "".join(_edited(text, filled.edits))
     parse(complete, path=path)
-    return keep_line_ends(text, format_text(complete, path=path))
+    return keep_line_ends(text, verified_format(complete, path=path))
 
 
 def _edited(text: str, edits: dict[Span, str]) -> Iterator[str]:

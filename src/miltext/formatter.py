@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from miltext.diagnostics import MiltextError, ParseError, Span, error
+from miltext.complaints import no_dialect
+from miltext.diagnostics import MiltextError, ParseError, error
 from miltext.layout import (
     BACK,
     BREAKABLE,
@@ -22,6 +23,7 @@ from miltext.layout import (
     INLINE,
     LINE,
     LINE_END,
+    NO_BREAKS,
     OWN_LINE,
     Layout,
     Unfit,
@@ -30,15 +32,15 @@ from miltext.layout import (
 )
 from miltext.opsets import DIALECTS
 from miltext.recursion import with_room
-from miltext.syntax import Driver, NestingFailure, SyntaxFailure
+from miltext.syntax import Driver, NestingFailure, SyntaxFailure, written_dialect
 
-_HEADER = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|([0-9][0-9.]*)|[^/0-9]+|/", re.DOTALL)
+_LINE_BREAK = re.compile(r"[\r\n]")
 _PIECE = re.compile(f"([{INLINE}{LINE_END}{OWN_LINE}])([^{END}]*){END}|([{BREAKABLE}{CLOSING}])|([^{END}-{CLOSING}]+)")
+_MARKED = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]([^{END}]*){END}")
 _COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
 _LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
 _NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
-_NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
 _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 """After these a comment that has code behind it speaks of that code."""
 
@@ -49,22 +51,21 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
 
     With `width`, lists of arguments, attributes and inputs in lines of more than so many columns are broken, an item
     a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
-    show. Raises ParseError.
+    show. Raises ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
     """
-    dialect = next((match for match in _HEADER.finditer(text) if match[1]), None)
-    known = dialect is not None and dialect[1] in DIALECTS
-    spelling = (dialect[1] if dialect and known else DIALECTS[-1], width is not None)
+    dialect = written_dialect(text)
+    known = dialect is not None and dialect[0] in DIALECTS
+    spelling = (dialect[0] if dialect and known else DIALECTS[-1], width is not None)
     try:
-        marked = _marked(text, _driver(*spelling))
+        marked = _marked(text, _driver(*spelling), path)
     except (SyntaxFailure, NestingFailure, Unfit):
         from miltext.parser import parse_tree
 
         parse_tree(text, path)
-        marked = _marked(text, _driver(*spelling, fast=False))
+        marked = _marked(text, _driver(*spelling, fast=False), path)
     if dialect and not known:
-        message = f"there is no version {dialect[1]} of MIL text; write 1.0 or 1.3"
-        raise ParseError([error("MIL101", message, Span(*dialect.span(1)))], text=text, path=path)
-    ends = "\n" if text.rstrip(" \t\r").endswith("\n") else ""
+        raise ParseError([error("MIL101", no_dialect(dialect[0]), dialect[1])], text=text, path=path)
+    ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
     return _rendered(marked, width) + ends
 
 
@@ -87,8 +88,12 @@ def verified_format(text: str, *, width: int | None = None, path: str | None = N
     except ParseError:
         fault = "the result would not be read back"
     if fault:
-        raise MiltextError([error("MIL900", f"{fault}: a fault in miltext; the text is left as it is")], path=path)
+        raise _fault(fault, path)
     return formatted
+
+
+def _fault(what: str, path: str | None) -> MiltextError:
+    return MiltextError([error("MIL900", f"{what}: a fault in miltext; the text is left as it is")], path=path)
 
 
 @lru_cache(maxsize=8)
@@ -96,13 +101,15 @@ def _driver(dialect: str, breakable: bool, *, fast: bool = True) -> Driver:
     return Driver(Layout(dialect, breakable=breakable), fast=fast)
 
 
-def _marked(text: str, driver: Driver) -> str:
-    """The text's layout, still with its marks."""
+def _marked(text: str, driver: Driver, path: str | None) -> str:
+    """The text's layout, still with its marks. Raises MiltextError if it does not have every comment once."""
     if "//" not in text and "/*" not in text:
         return driver.run(text)[0]  # type: ignore[no-any-return]
     comments = Comments()
-    marked, _ = driver.run(text, comments)
-    return marked + comments.last()  # type: ignore[no-any-return]
+    marked = driver.run(text, comments)[0] + comments.last()
+    if sorted(_MARKED.findall(marked)) != sorted(comments.found):
+        raise _fault("a comment would be lost or changed", path)
+    return marked  # type: ignore[no-any-return]
 
 
 class Comments:
@@ -113,6 +120,7 @@ class Comments:
     """
 
     def __init__(self) -> None:
+        self.found: list[str] = []
         self._waiting: list[tuple[str, int, int]] = []
         self._beside = 0  # how many of the first waiting ones stand on the line of the token before
         self._token, self._end = "", 0
@@ -129,7 +137,8 @@ class Comments:
     def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
         comment = _LINE_ENDS.sub("\n", text[start:end])
         comment = comment.rstrip() if comment[1] == "/" else comment
-        beside = bool(values) and "\n" not in text[self._end : start] and self._beside == len(self._waiting)
+        self.found.append(comment)
+        beside = bool(values) and not _LINE_BREAK.search(text, self._end, start) and self._beside == len(self._waiting)
         if beside and not self._waiting and self._token not in _OPENING:
             values[-1] += _beside(comment)
         else:
@@ -145,7 +154,8 @@ class Comments:
         """The comments before the token at `following`; those of the token before are handed to it."""
         kinds: list[str] = []
         for comment, start, end in reversed(self._waiting):
-            inline = kinds[-1:] != [OWN_LINE] and comment[1] == "*" and "\n" not in self._text[end:following]
+            alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)
+            inline = kinds[-1:] != [OWN_LINE] and not alone
             kinds.append(INLINE if inline else OWN_LINE)
             following = start
         comments = [comment for comment, _, _ in self._waiting]
@@ -186,7 +196,7 @@ def _fitted(line: str, indent: str, width: int) -> str:
     fitted = [parts[0]]
     begun = parts[0]  # what stands on the last line, from the last break on
     for part, after in zip(parts[1::2], parts[2::2], strict=True):
-        flat = part.translate(_NO_BREAKS)
+        flat = part.translate(NO_BREAKS)
         last = _broken(begun + flat + _COMMENT_START.split(after, maxsplit=1)[0], indent).rpartition("\n")[2]
         fits = len(last) <= width and LINE_END not in flat and OWN_LINE not in flat
         begun = begun + flat + after if fits else part + after

@@ -19,7 +19,7 @@ from miltext.vocabulary import keywords, operation_names, type_names
 
 _WORDS = keywords()
 _END = r"(?![A-Za-z0-9_@])"
-_ASIDE = re.compile(r"\s+|//[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_ASIDE = re.compile(r"\s+|//[^\r\n]*[\r\n]|/\*.*?\*/", re.DOTALL)
 _PROGRAM = re.compile(r"program\s*\(\s*[0-9.]+\s*\)")
 _NAME = r'[A-Za-z_][A-Za-z0-9_@]*|\$"(?:[^"\\\n]|\\.)*"'
 _TYPE = [
@@ -190,7 +190,7 @@ class MilLexer(RegexLexer):
             (r"(?=;)", _nothing, "#pop"),
         ],
         "worded": [
-            (rf"-inf{_END}", Number.Float),
+            (rf"[-+]inf{_END}", Number.Float),
             (words(_WORDS.booleans, suffix=_END), Keyword.Constant),
         ],
         "field": [
@@ -203,7 +203,7 @@ class MilLexer(RegexLexer):
             (r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
             (r"\"", String.Double, "string"),
             (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
-            (r"\$0x[0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
+            (r"\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
             (r"[-+]?[0-9][0-9A-Za-z_.]*|\$[A-Za-z]+", Error),
         ],
         "string": [
@@ -219,7 +219,8 @@ class MilLexer(RegexLexer):
             (r"/\*", Comment.Multiline, "comment"),
         ],
         "remark": [
-            (rf"[^\n{FORBIDDEN}]+", Comment.Single),
+            (rf"[^\r\n{FORBIDDEN}]+", Comment.Single),
+            (r"(?=\r)", _nothing, "#pop"),
             (r"(?=$)", _nothing, "#pop"),
         ],
         "comment": [

@@ -18,11 +18,11 @@ from typing import Any
 
 from miltext.dtypes import BY_NAME
 from miltext.grammar import load_grammar
-from miltext.literals import LiteralError, unquote
+from miltext.literals import LiteralError, unquote, without_spaces
 from miltext.memo import Memo
 from miltext.names import DRAFT, RESERVED, name_text
 from miltext.opsets import PROTO_BY_TEXT
-from miltext.plain_tokens import PLAIN_NAME, argument_pairs, operation_parts
+from miltext.plain_tokens import PLAIN_NAME, argument_pairs, element, is_list, operation_parts
 
 INLINE, LINE_END, OWN_LINE, END = "\1", "\2", "\3", "\0"
 """A comment with code on both sides, one that ends its line, one with a line of its own; and where it ends."""
@@ -32,6 +32,8 @@ LINE, DEEPER, BACK = "\4", "\5", "\6"
 
 BREAKABLE, CLOSING = "\7", "\b"
 """Where a list may be broken: before an item, and before its closing bracket."""
+
+NO_BREAKS = str.maketrans("", "", BREAKABLE + CLOSING)
 
 Keyed = tuple[str, str]
 """A part that is sorted: its key and its text. Python's order of strings is that of their bytes in UTF-8."""
@@ -44,7 +46,6 @@ _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
 _TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\])\s*>")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
-_SPACES = re.compile(r"[ \t\r\n]+")
 
 
 class Unfit(Exception):
@@ -86,20 +87,22 @@ def name_of(token: str) -> str:
 
 
 def list_text(token: str) -> str:
-    """`[[1, 2], [3, 4]]`: a list of plain elements, which are kept as they are."""
-    tight = token.replace(", ", ",")
-    if _SPACES.search(tight):
-        tight = _SPACES.sub(" ", tight)
-        for mark in "[],":
-            tight = tight.replace(mark + " ", mark).replace(" " + mark, mark)
-    return tight.replace(",", ", ")
+    """`[[1, 2], [3, 4]]`: a list of plain elements, which are kept as they are. Raises Unfit if it is none."""
+    compact = without_spaces(token)
+    if not is_list(compact):
+        raise Unfit
+    return compact.replace(",", ", ")
 
 
 def literal(token: str) -> str:
     """A literal; a list of plain elements may have been read as one token, and is laid out here."""
     if token[0] == "[" or END in token:
-        return inside(lambda core: list_text(core) if re.fullmatch(_PLAIN_LIST, core) else core, token)
+        return inside(lambda core: list_text(core) if _is_plain_list(core) else core, token)
     return token
+
+
+def _is_plain_list(text: str) -> bool:
+    return re.fullmatch(_PLAIN_LIST, text) is not None and not re.search(r"\$[A-Za-z]", text)
 
 
 def _name(token: str) -> str:
@@ -314,6 +317,8 @@ class Layout:
         if not items:
             return opening + closing
         start, between, end = self._marks
+        if start:  # a list inside of one stays on its line
+            items = [item.translate(NO_BREAKS) for item in items]
         text = _joined(items, between)
         if END not in closing:
             return f"{opening}{start}{text}{end}{closing}"
@@ -334,7 +339,8 @@ class Layout:
         match = _TENSOR.fullmatch(token)
         if match is None or match[1] not in BY_NAME:
             raise Unfit
-        return self._collapsed(f"tensor<{match[1]}, {list_text(match[2])}>")
+        sizes = without_spaces(match[2]).replace(",", ", ")
+        return self._collapsed(f"tensor<{match[1]}, {sizes}>")
 
     def _collapsed(self, text: str) -> str:
         """Rank 0 as the dialect spells it; a type with a comment inside stays as it is."""
@@ -392,8 +398,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """A value in one token, its BLOBFILE, and an attribute of such a value: made of the grammar's own terminals."""
     of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
     kind = r"([^\"(]*)\(\s*"
-    element = rf"{of['STRING']}|{of['NUMBER']}|{of['BOOL']}|inf|nan"
-    value = rf"{kind}(?:({element})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
+    value = rf"{kind}(?:({of['STRING']}|{element().pattern})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
     fields = rf"path\s*=\s*{kind}({of['STRING']})\s*\)\s*,\s*offset\s*=\s*{kind}(\d+)\s*\)"
     attribute = rf"({PLAIN_NAME})\s*=\s*({of['PLAIN_VALUE']})"
     return re.compile(value, re.DOTALL), re.compile(rf"BLOBFILE\s*\(\s*{fields}\s*\)"), re.compile(attribute)

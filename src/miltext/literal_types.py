@@ -14,7 +14,7 @@ from miltext.meant import did_you_mean
 if TYPE_CHECKING:
     from miltext.signatures import Parameter
 
-_PART = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\],]|[^\s\[\],"/]+|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_PART = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\],]|[^\s\[\],"/]+|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _DTYPES = {
     "bool": ["bool"],

@@ -78,7 +78,7 @@ def flatten(text: str, shape: Shape) -> str | None:
 
     None if the literal has no elements or is wrong: `elements` then says which.
     """
-    compact = _without_spaces(text)
+    compact = without_spaces(text)
     count = compact.count(",") + 1
     sizes = _known_sizes(shape, count)
     if " " in compact or _product(sizes, count) != count:
@@ -111,7 +111,7 @@ def rows(text: str, shape: Shape) -> list[str] | None:
     return parts
 
 
-def _without_spaces(text: str) -> str:
+def without_spaces(text: str) -> str:
     """The text without white space, save one space where two elements (or brackets) have nothing else between."""
     compact = text.replace(", ", ",")
     if not (" " in compact or "\n" in compact or "\t" in compact or "\r" in compact):

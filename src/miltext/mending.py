@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,8 +21,9 @@ from miltext.lowering.maps import (
 )
 from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
+from miltext.lowering.values import Raw
 from miltext.opsets import DIALECTS
-from miltext.parser import described
+from miltext.parser import described, list_refusal
 from miltext.syntax import Driver, SyntaxFailure, Trace
 from miltext.wire import sized
 
@@ -68,6 +69,8 @@ class Mending:
         """`[0, 1]`: a binding that is yet to be made."""
         if self.is_misnamed(self._trace.nodes[-1]):
             return BROKEN
+        refusals = filter(None, map(list_refusal, _plain_lists(children[0])))
+        self.diagnostics += [described(self._text, refused, self._trace) for refused in refusals]
         self.drafts.append(self._trace.nodes[-1].start)
         return b""
 
@@ -128,6 +131,15 @@ class Mending:
         phrase = self._trace.nodes[-1]
         self.mended.add((phrase.name, phrase.start, phrase.end))
         return mend(children)
+
+
+def _plain_lists(literal: str | Raw) -> Iterator[str]:
+    """The lists of plain elements in a literal, each one token."""
+    if isinstance(literal, Raw):
+        for child in literal.children:
+            yield from _plain_lists(child)
+    elif literal[0] == "[" and literal != "[":
+        yield literal
 
 
 def operation_of(names: list[str]) -> bytes:

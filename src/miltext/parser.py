@@ -9,8 +9,10 @@ from miltext.collector import collector_paused
 from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, too_deep
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.literals import shown, without_spaces
 from miltext.lowering import Lowering, Refused
 from miltext.places import find
+from miltext.plain_tokens import PIECES, element, is_list
 from miltext.programs import require_program
 from miltext.proto import Program
 from miltext.recursion import with_room
@@ -82,11 +84,11 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them: much
     sooner done, for whoever asks for few.
     """
-    kept = Trace()
+    kept = _Tree()
     with collector_paused:
         try:
             tree_driver(whole).run(text, kept)
-        except (SyntaxFailure, NestingFailure) as failure:
+        except (SyntaxFailure, NestingFailure, Refused) as failure:
             raise ParseError([described(text, failure, kept)], text=text, path=path) from None
     return kept
 
@@ -133,6 +135,27 @@ class _Glance(Trace):
             if node.name[0] != "_" and not isinstance(node, WholeOperation):
                 node.children.clear()
         super().reduce(name, size)
+
+
+class _Tree(Trace):
+    """A trace for whoever has no lowering: a list that is one token is looked into, as the lowering would."""
+
+    def shift(self, terminal: str, token: str, start: int, end: int) -> str:
+        placed = super().shift(terminal, token, start, end)
+        if terminal == "LIST" and (refused := list_refusal(placed)):
+            raise refused
+        return placed
+
+
+def list_refusal(token: str) -> Refused | None:
+    """What is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    if is_list(without_spaces(token)):
+        return None
+    for piece in PIECES.finditer(token):
+        if piece[0] not in "[],," and not element().fullmatch(piece[0]):
+            message = f"`{shown(piece[0])}` is no number, and no other element of a list"
+            return Refused("MIL021", message, token, piece.start(), piece.end())
+    return Refused("MIL022", "the brackets and commas of this list are not those of one", token)
 
 
 def described(text: str, failure: Exception, kept: Trace) -> Diagnostic:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]|fp8e4m3fn|fp8e5m2"), "the data type"),
     "NAN": (re.compile(r".*"), "the number"),
-    "NUMBER": (re.compile(r"-0x0p\+0|-0(\.0*)?"), "the number"),
+    "NUMBER": (re.compile(r"\+inf|-0x0p\+0|-0(\.0*)?"), "the number"),
     "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
-    "LIST": (re.compile(r"(?s).*(\bnan\b|-0x0p\+0).*"), "`nan` or `-0x0p+0` in"),
+    "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in"),
 }
 """By terminal: the tokens that nobody has seen in Apple's text, and what is unproven about them."""
 

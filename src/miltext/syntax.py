@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
@@ -164,7 +165,7 @@ class Trace:
         self.nodes[-size:] = [Node(name, self.nodes[-size].start, self.nodes[-1].end, children)]
 
     def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
-        """A comment was passed; `values` are those of the phrases that are open."""
+        """A comment was passed; `values` are those of the open phrases, the last of them that of the token before."""
         self.comments.append(Span(start, end))
 
 
@@ -255,6 +256,16 @@ def fine_tokens(text: str, start: int) -> Iterator[tuple[str, str, int]]:
             yield lexicon.names[kind], match[kind], at
 
 
+def written_dialect(text: str) -> tuple[str, Span] | None:
+    """What stands for the dialect in the `program(1.3)` that a text begins with, and where; None where nothing does."""
+    tokens = (found for found in fine_tokens(text, 0) if found[0] != "COMMENT")
+    head = list(islice(tokens, 3))
+    if [token for _, token, _ in head[:2]] != ["program", "("] or len(head) < 3:
+        return None
+    _, token, start = head[2]
+    return token, Span(start, start + len(token))
+
+
 class Driver:
     """Parses MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
@@ -288,7 +299,8 @@ class Driver:
     def _growing(self, number: int) -> str | None:
         """The repetition that grows by a phrase whatever follows, in the state after that phrase.
 
-        It is the state after the repetition that comes again, so that nothing is left to do but to append.
+        It is the state after the repetition that comes again, so that nothing is left to do but to append. An observer
+        is not to meet that: to it, the last value is that of the last token, and no list.
         """
         after = set(self._grammar.states[number].values())
         if len(after) != 1 or (rule := -1 - after.pop()) < 0:
@@ -328,9 +340,7 @@ class Driver:
                         if observer is not None:
                             token = observer.shift(terminal, token, match.start(kind), match.start(kind) + len(token))
                             observer.reduce(name, 1)
-                            if repetition is not None:
-                                observer.reduce(repetition, 2)
-                        if repetition is None:
+                        if repetition is None or observer is not None:
                             values.append(callback([token]))
                             row = target
                             states.append(row)

@@ -33,7 +33,7 @@ syntax cluster milField contains=milField0,milField1
 syntax cluster milConstant contains=milConstant0,milConstant1,milConstant2,milConstant3,milConstant4,milConstant5,milConstant6
 syntax cluster milString contains=milString0,milString2,milString3,milString5
 syntax cluster milGap contains=milGap1,milGap2
-syntax cluster milRemark contains=milRemark0,milRemark2
+syntax cluster milRemark contains=milRemark0,milRemark3
 syntax cluster milComment contains=milComment0,milComment2,milComment3
 
 " Of two groups that match at one place, Vim takes the one that was defined last.
@@ -67,8 +67,8 @@ syntax match milElements5 contained #[^ \t\r\n]#
 highlight default link milElements5 milError
 syntax match milString5 contained #[^ \t\r\n]#
 highlight default link milString5 milError
-syntax match milRemark2 contained #[^ \t\r\n]#
-highlight default link milRemark2 milError
+syntax match milRemark3 contained #[^ \t\r\n]#
+highlight default link milRemark3 milError
 syntax match milComment3 contained #[^ \t\r\n]#
 highlight default link milComment3 milError
 syntax match milRoot24 #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
@@ -98,8 +98,6 @@ highlight default link milTyped6 milDefinition
 syntax region milElements3 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
 syntax match milString3 contained #\\.#
 highlight default link milString3 milError
-syntax match milRemark0 contained #[^\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
-highlight default link milRemark0 milComment
 syntax match milRoot22 #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
 highlight default link milRoot22 milError
 syntax match milOutputs2 contained #[(,]#
@@ -108,9 +106,11 @@ syntax match milTyped5 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milTyped5 milType
 syntax match milString2 contained #\\\%(["\\nt]\|u{[0-9a-fA-F]\+}\)#
 highlight default link milString2 milEscape
+syntax match milRemark0 contained #[^\r\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
+highlight default link milRemark0 milComment
 syntax match milComment0 contained #[^*\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
 highlight default link milComment0 milComment
-syntax match milRoot21 #\$0x[0-9a-fA-F]\+[0-9A-Za-z_]\@!#
+syntax match milRoot21 #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milRoot21 milNumber
 syntax match milTyped4 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milTyped4 milMarker
@@ -154,7 +154,7 @@ syntax region milRoot12 matchgroup=milOperator start=#-># matchgroup=milPunctuat
 syntax match milConstant6 contained #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
 highlight default link milConstant6 milError
 syntax region milRoot11 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
-syntax match milConstant5 contained #\$0x[0-9a-fA-F]\+[0-9A-Za-z_]\@!#
+syntax match milConstant5 contained #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milConstant5 milNumber
 syntax region milRoot10 matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
 syntax match milConstant4 contained #\%(\$absent\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$rank\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
@@ -200,10 +200,10 @@ syntax region milAttributes2 contained matchgroup=milOperator start=#=# matchgro
 syntax keyword milWorded1 contained false true
 highlight default link milWorded1 milConstant
 syntax region milType5 contained matchgroup=milPunctuation start=#\$\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
-syntax region milRoot1 matchgroup=milComment start=#//# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
+syntax region milRoot1 matchgroup=milComment start=#//# matchgroup=NONE end=#\%(\r\)\@=# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
 syntax region milPhrase4 contained matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milArguments4 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax match milWorded0 contained #-inf[A-Za-z0-9_@]\@!#
+syntax match milWorded0 contained #[\-+]inf[A-Za-z0-9_@]\@!#
 highlight default link milWorded0 milNumber
 syntax match milType4 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milType4 milType
@@ -233,7 +233,7 @@ syntax region milBody1 contained matchgroup=milPunctuation start=#{# matchgroup=
 syntax region milBlock2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
 syntax region milBody0 contained matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction
 syntax region milGap2 contained matchgroup=milComment start=#/\*# matchgroup=milComment end=#\*/# contains=@milComment
-syntax region milGap1 contained matchgroup=milComment start=#//# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
+syntax region milGap1 contained matchgroup=milComment start=#//# matchgroup=NONE end=#\%(\r\)\@=# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
 
 highlight default link milComment Comment
 highlight default link milError Error

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.streams import load_model, model_argument, output_option, show_strict_findings, write_bytes, write_text
+from miltext.diagnostics import PrintError, error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from miltext.proto import Program
+
+MOST_NAMED = 3
+"""How many of the values that would be lost a message names."""
 
 EPILOG = """\b
 Examples:
@@ -40,13 +46,35 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
     program = loaded.program
     if strict and loaded.text is not None:
         show_strict_findings(loaded.text, loaded.name)
+    data = program.SerializeToString(deterministic=True)
+    if not data:
+        raise _lossy("this Program has nothing in it, and its file would be empty, which reads as a damaged one")
     if form == "pb":
-        write_bytes(output, [program.SerializeToString(deterministic=True)])
+        write_bytes(output, [data])
     else:
-        write_text(output, [_protobuf_text(program)])
+        write_text(output, [_protobuf_text(program, data)])
 
 
-def _protobuf_text(program: Program) -> str:
+def _protobuf_text(program: Program, data: bytes) -> str:
+    """The Program in protobuf's text format, if that reads back equal: it has one NaN only."""
     from google.protobuf import text_format
 
-    return text_format.MessageToString(program)
+    text = text_format.MessageToString(program)
+    back = text_format.Parse(text, type(program)())
+    if back.SerializeToString(deterministic=True) == data:
+        return text
+    lost = ", ".join(list(dict.fromkeys(_unlike(program, back)))[:MOST_NAMED]) or "all of this Program"
+    raise _lossy(f"protobuf's text cannot say {lost}: its `nan` has no sign and no payload; write a .pb")
+
+
+def _unlike(program: Program, back: Program) -> Iterator[str]:
+    """The names of the values that were read back as others."""
+    from miltext.traversal import values
+
+    for held, read in zip(values(program), values(back), strict=False):
+        if held.value.SerializeToString(deterministic=True) != read.value.SerializeToString(deterministic=True):
+            yield f"`{held.name}`" + (f" of `{held.function}`" if held.function else "")
+
+
+def _lossy(message: str) -> PrintError:
+    return PrintError([error("MIL206", f"{message}; MIL text holds it")])

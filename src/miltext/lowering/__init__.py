@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from miltext.complaints import no_dialect
 from miltext.fields import (
     BINDING_NAME,
     BINDING_VALUE,
@@ -34,7 +35,6 @@ from miltext.fields import (
     PROGRAM_FUNCTIONS,
     TENSOR_TYPE_ATTRIBUTES,
 )
-from miltext.literals import shown
 from miltext.lowering import plain
 from miltext.lowering.maps import (
     Entries,
@@ -103,7 +103,7 @@ class Lowering:
         """`program(1.3) [a = v] { ... }` -> Program"""
         _, _, dialect, _, *fields, attributes, _ = children[: children.index("{") + 1]
         if dialect not in DIALECTS:
-            raise Refused("MIL101", f"there is no version {shown(dialect)} of MIL text; write 1.0 or 1.3", dialect)
+            raise Refused("MIL101", no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
         if len({field[0] for field in fields}) != len(fields):
             raise Refused("MIL103", "`$version` and `$doc` may each stand once")

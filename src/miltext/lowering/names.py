@@ -30,7 +30,9 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
     if not digits.isdecimal() or not digits.isascii():
         raise Refused("MIL021", f"expected a whole number, found `{shown(token)}`", token)
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    number = int(token) if len(digits.lstrip("0")) < 40 else most + 1  # Python reads no integer of any length
+    digits = digits.lstrip("0") or "0"
+    magnitude = int(digits) if len(digits) < 40 else 1 << 64  # Python reads no integer of any length
+    number = -magnitude if token[0] == "-" else magnitude
     if not least <= number <= most:
         raise Refused("MIL020", f"this number is outside {least} to {most}", token)
     return number
