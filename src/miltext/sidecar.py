@@ -33,7 +33,10 @@ def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
 
 def is_current(path: Path, text: str) -> bool:
     """Whether a sidecar says what it should, whichever version of miltext made it."""
-    return path.exists() and path.read_bytes().partition(b"\n")[2] == text.encode().partition(b"\n")[2]
+    return (
+        path.exists()
+        and path.read_bytes().partition(b"\n")[2] == text.encode(errors="backslashreplace").partition(b"\n")[2]
+    )
 
 
 def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:

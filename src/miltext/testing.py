@@ -94,10 +94,10 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     if golden == text:
         return
     if updating:
-        from miltext.files import write_atomically
+        from miltext.files import write_file
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, [text.encode()])
+        write_file(path, [text.encode()])
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:

@@ -12,8 +12,8 @@ from miltext.building.filling import Array, Filled, fill
 from miltext.building.package import write_model
 from miltext.building.recovery import recover, strip
 from miltext.building.refusals import caution, refusal
-from miltext.building.staging import check_target
 from miltext.building.storing import WEIGHT_FILE, LooseFolder, Storing
+from miltext.building.targets import check_target
 from miltext.interfaces import interfaces
 from miltext.model_weights import BlobFolder
 from miltext.proto import Model as Spec
@@ -59,7 +59,7 @@ def build(
         raise refusal(
             "MIL401", f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}", str(output)
         )
-    check_target(Path(os.path.realpath(output)), force)
+    check_target(output, force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
     draft = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)

@@ -56,6 +56,14 @@ class Verbs(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command as a process does, which signals end, and which has somewhere to write to."""
+        from miltext.cli.streams import report_failures
+        from miltext.interrupts import ended_by_signals
+
+        with ended_by_signals(), report_failures():
+            return super().main(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; what goes wrong with an input or a file ends in one message and an exit status."""
         from miltext.cli.streams import report_failures

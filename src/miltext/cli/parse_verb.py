@@ -41,9 +41,9 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
     if strict and loaded.text is not None:
         show_strict_findings(loaded.text, loaded.name)
     if form == "pb":
-        write_bytes(output, [program.SerializeToString(deterministic=True)])
+        write_bytes(output, [program.SerializeToString(deterministic=True)], "pb", model)
     else:
-        write_text(output, [_protobuf_text(program)])
+        write_text(output, [_protobuf_text(program)], "txtpb", model)
 
 
 def _protobuf_text(program: Program) -> str:

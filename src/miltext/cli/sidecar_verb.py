@@ -30,7 +30,8 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     The text is the program in compact form, weights as digests, after the model's description; its first line says
     what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
     """
-    from miltext.files import write_atomically
+    from miltext.files import write_file
+    from miltext.outputs import check_content
     from miltext.sidecar import is_current, sidecars
 
     stale = False
@@ -42,7 +43,8 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
                 continue
             stale = True
             if not check:
-                write_atomically(sidecar, [text.encode()])
+                check_content(sidecar, "sidecar")
+                write_file(sidecar, [text.encode(errors="backslashreplace")])
             remake = f"; to write it: miltext sidecar {'--full ' * full}{path}"
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
     if check and stale:

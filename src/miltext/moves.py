@@ -1,0 +1,86 @@
+"""Moves within a file system: to a place that must be free, and against what is there, each in one step."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import secrets
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+_CALLS = {"linux": ("renameat2", 1, 2), "darwin": ("renamex_np", 4, 2)}
+"""By system: the call, its flag not to replace (RENAME_NOREPLACE, RENAME_EXCL) and to swap (RENAME_EXCHANGE,
+RENAME_SWAP); from renameat2(2) of Linux and renamex_np(2) of macOS."""
+
+_HERE = -100
+"""AT_FDCWD of Linux: paths are relative to the working folder."""
+
+
+def move_new(made: Path, target: Path) -> None:
+    """Move a file or folder to where nothing is. Raises FileExistsError where something is, however late it came."""
+    if os.name == "nt":  # where a rename never replaces
+        os.rename(made, target)
+    elif not _call(made, target, 1):
+        _move_to_reserved(made, target)
+
+
+def displace(made: Path, target: Path) -> None:
+    """Move a file or folder to the place of another of its kind, which is afterwards where the first was.
+
+    A file keeps the mode of the one before it. Raises FileExistsError for what is of another kind.
+    """
+    if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
+        raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
+    if made.is_file():
+        shutil.copymode(target, made)
+    if _call(made, target, 2):
+        return
+    aside = made.with_name(secrets.token_hex(8))
+    _keep(target, aside)
+    try:
+        os.replace(made, target)
+    except BaseException:
+        os.replace(aside, target)
+        raise
+    os.replace(aside, made)
+
+
+def _keep(target: Path, aside: Path) -> None:
+    """Keep what is at the target: a file by a second name, so that at no time there is none; a folder, moved."""
+    if target.is_file():
+        with suppress(OSError):
+            os.link(target, aside)
+            return
+    os.rename(target, aside)
+
+
+def _move_to_reserved(made: Path, target: Path) -> None:
+    """Take the place with something empty first, which only one can do, and replace that."""
+    if made.is_dir():
+        os.mkdir(target)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    try:
+        os.replace(made, target)
+    except BaseException:
+        with suppress(OSError):
+            os.rmdir(target) if made.is_dir() else os.unlink(target)
+        raise
+
+
+def _call(one: Path, other: Path, flag: int) -> bool:
+    """Have the system do it in one step; whether it can. Raises FileExistsError."""
+    name, *flags = _CALLS.get(sys.platform, ("", 0, 0))
+    call = getattr(ctypes.CDLL(None, use_errno=True), name, None) if name else None
+    if call is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    where = (_HERE, paths[0], _HERE, paths[1]) if sys.platform == "linux" else paths
+    if call(*where, flags[flag - 1]) == 0:
+        return True
+    if ctypes.get_errno() == errno.EEXIST:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))
+    return False
