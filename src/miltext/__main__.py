@@ -11,6 +11,13 @@ STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr",
 
 def main() -> None:
     """Run the command and end the process."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # before the command could see to it
+        sys.exit(130)
+
+
+def _run() -> None:
     gc.disable()  # what is imported stays, and looking through it for garbage takes time
     from miltext.cli import command
 

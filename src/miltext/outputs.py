@@ -65,15 +65,20 @@ def check_output(output: str, kind: str, source: str) -> None:
     check_name(path, kind)
     if _is_part(path, source):
         raise refusal("MIL402", "this is what is read, or a part of it, and is not replaced", output)
-    if ENDINGS.get(path.suffix.lower()) != kind:
+    if not _said(path):
         check_content(path, kind)
 
 
 def check_name(path: Path, kind: str) -> None:
     """Refuse a name that says another kind, or that leads to one. Raises ModelError (MIL401)."""
-    for name in (path, Path(os.path.realpath(path))):
-        if ENDINGS.get(name.suffix.lower(), kind) != kind:
-            raise refusal("MIL401", f"{_CALLED[kind]} is not written as {name.name!r}", str(path))
+    if _said(path) - {kind}:
+        raise refusal("MIL401", f"this name says something else than {_CALLED[kind]}", str(path))
+
+
+def _said(path: Path) -> set[str]:
+    """The kinds that the endings of a name say, and of that which it leads to."""
+    endings = {name.suffix.lower() for name in (path, Path(os.path.realpath(path)))}
+    return {ENDINGS[ending] for ending in endings if ending in ENDINGS}
 
 
 def check_content(path: Path, kind: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,10 @@ WRONG, FAILED = 1, 2
 
 CANNOT_READ = "MIL250"
 """The code of a file that is not there or cannot be read."""
+
+STDOUT = "standard output"
+_CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to a stream fails with; where files are written, the failure has their name."""
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
@@ -106,9 +111,9 @@ def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) ->
 
 def _write_stdout(pieces: Iterable[bytes]) -> None:
     for piece in pieces:
-        with _named("standard output"):
+        with _named(STDOUT):
             sys.stdout.buffer.write(piece)
-    with _named("standard output"):
+    with _named(STDOUT):
         sys.stdout.buffer.flush()
 
 
@@ -164,7 +169,8 @@ def report_failures() -> Iterator[None]:
         sys.exit(FAILED)
     except OSError as error:
         _give_up_output()
-        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        where = error.filename or (STDOUT if error.errno in _CANNOT_WRITE else None)
+        fail(f"{where}: {error.strerror}" if where else str(error))
 
 
 def _give_up_output() -> None:
