@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import pty
 import shutil
 import stat
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
-from containers import TEXT, spec, write_package
+from containers import TEXT, link, spec, write_package
 
 from miltext.cli import command
 
@@ -25,6 +24,8 @@ STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(Cli
 RUNNER = CliRunner(**STREAMS)
 DRAFT = TEXT.replace("tensor<fp16, [1, 4]> y", "_ y")
 NOTES = b"Remember the milk.\n"
+
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no FIFOs, terminals and limits of this kind")
 
 Tree = dict[str, tuple[int, object]]
 
@@ -124,12 +125,12 @@ def empty_without_ending(folder: Path, verb: Verb) -> Path:
 
 
 def dangling_link(folder: Path, verb: Verb) -> Path:
-    (folder / "link").symlink_to(absent(folder, verb).name)
+    link(folder / "link", Path(absent(folder, verb).name))
     return folder / "link"
 
 
 def link_to_same_kind(folder: Path, verb: Verb) -> Path:
-    (folder / "link").symlink_to(same_kind(folder, verb))
+    link(folder / "link", Path(same_kind(folder, verb)))
     return folder / "link"
 
 
@@ -174,7 +175,7 @@ def other_endings(folder: Path, verb: Verb) -> list[Path]:
 def the_input(folder: Path, verb: Verb) -> list[Path]:
     shutil.copy(folder / verb.source, folder / "copy")
     os.link(folder / verb.source, folder / f"hard{verb.ending}")
-    (folder / f"soft{verb.ending}").symlink_to(verb.source)
+    link(folder / f"soft{verb.ending}", Path(verb.source))
     return [folder / verb.source, folder / f"hard{verb.ending}", folder / f"soft{verb.ending}"]
 
 
@@ -184,8 +185,8 @@ def other_kind_without_ending(folder: Path, verb: Verb) -> list[Path]:
 
 
 def link_to_other_kind(folder: Path, verb: Verb) -> list[Path]:
-    (folder / f"link{verb.ending}").symlink_to("Other.mlpackage")
-    (folder / "bare").symlink_to("in.mlmodel")
+    link(folder / f"link{verb.ending}", Path("Other.mlpackage"))
+    link(folder / "bare", Path("in.mlmodel"))
     return [folder / f"link{verb.ending}", folder / "bare"]
 
 
@@ -267,20 +268,21 @@ def test_where_text_cannot_be_written_the_output_is_named(
 def drained(path: Path, done: Callable[[], object]) -> bytes:
     """What is written into a FIFO meanwhile."""
     read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
     reader.start()
     done()
     reader.join(20)
     return read[0]
 
 
+@posix
 @pytest.mark.parametrize("linked", [False, True])
 def test_text_is_written_into_a_fifo(linked: bool, text: Verb, folder: Path) -> None:
     fifo = folder / "fifo"
     os.mkfifo(fifo)
     path = folder / f"link{text.ending}" if linked else fifo
     if linked:
-        path.symlink_to(fifo)
+        link(path, fifo)
     before = tree(folder)
     results: list[Result] = []
     data = drained(fifo, lambda: results.append(text.run(folder, path)))
@@ -288,11 +290,14 @@ def test_text_is_written_into_a_fifo(linked: bool, text: Verb, folder: Path) -> 
     assert tree(folder) == before
 
 
+@posix
 def test_text_is_written_into_a_device(text: Verb, folder: Path) -> None:
+    import pty
+
     master, slave = pty.openpty()
-    (folder / "device").symlink_to(os.ttyname(slave))
+    link(folder / "device", Path(os.ttyname(slave)))
     before = tree(folder)
-    reader = threading.Thread(target=lambda: [os.read(master, 1 << 16) for _ in range(1)])
+    reader = threading.Thread(target=lambda: [os.read(master, 1 << 16) for _ in range(1)], daemon=True)
     reader.start()
     assert text.run(folder, folder / "device").exit_code == 0
     reader.join(20)
@@ -337,7 +342,7 @@ def existing(folder: Path, verb: Verb) -> Path:
 def test_a_model_is_replaced_only_with_force(model: Verb, folder: Path) -> None:
     path = existing(folder, model)
     mode, before = path.stat().st_mode, tree(folder)
-    (folder / f"link{model.ending}").symlink_to(path)
+    link(folder / f"link{model.ending}", Path(path))
     for name in (path, folder / f"link{model.ending}"):
         result = model.run(folder, name)
         assert (result.exit_code, f"{name}: it is there already; --force" in result.stderr) == (2, True)
@@ -358,7 +363,7 @@ def a_folder(folder: Path, path: Path) -> None:
 def link_to_folder(folder: Path, path: Path) -> None:
     (folder / "letters").mkdir()
     (folder / "letters" / "one").touch()
-    path.symlink_to(folder / "letters")
+    link(path, folder / "letters")
 
 
 @pytest.mark.parametrize("make", [a_folder, link_to_folder])
@@ -376,7 +381,7 @@ def test_a_model_that_holds_an_input_is_not_replaced(folder: Path) -> None:
     package = folder / "Other.mlpackage"
     inner = package / "Data" / "com.apple.CoreML" / "model.mlmodel"
     shutil.copy(folder / "in.mil", package / "Data")
-    (folder / "text.mlmodel").symlink_to("in.mil")
+    link(folder / "text.mlmodel", Path("in.mil"))
     before = tree(folder)
     for arguments in (
         ("build", package / "Data" / "in.mil", "-o", package),
@@ -413,14 +418,16 @@ def miltext(*arguments: object, room: int | None = None, **options: Any) -> subp
     def limit() -> None:
         import resource
 
-        if room is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room or 0, room or 0))
 
     words = [sys.executable, "-m", "miltext", *map(str, arguments)]
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **options}
-    return subprocess.run(words, stderr=subprocess.PIPE, check=False, preexec_fn=limit, timeout=60, **options)
+    if room is not None:
+        options["preexec_fn"] = limit
+    return subprocess.run(words, stderr=subprocess.PIPE, check=False, timeout=60, **options)
 
 
+@posix
 @pytest.mark.parametrize("name", [*TEXTS, *MODELS])
 def test_on_a_full_disk_the_output_is_named_and_nothing_is_left(name: str, folder: Path) -> None:
     verb = {**TEXTS, **MODELS}[name]
@@ -432,6 +439,7 @@ def test_on_a_full_disk_the_output_is_named_and_nothing_is_left(name: str, folde
     assert tree(folder) == before
 
 
+@posix
 @pytest.mark.parametrize("verb", ["fmt", "sidecar", "weights"])
 def test_on_a_full_disk_the_other_verbs_leave_nothing(verb: str, folder: Path) -> None:
     (folder / "in.mil").write_text(TEXT.replace("x = x", "x=x"))
@@ -460,6 +468,25 @@ def test_a_sidecar_replaces_nothing_but_a_sidecar(folder: Path) -> None:
     assert RUNNER.invoke(command, ["sidecar", str(folder / "in.mlmodel")]).exit_code == 0
     assert b"program(1.3)" in sidecar.read_bytes()
     assert RUNNER.invoke(command, ["sidecar", "--check", str(folder / "in.mlmodel")]).exit_code == 0
+
+
+@posix
+def test_a_sidecar_and_fmt_keep_links_and_name_folders(folder: Path) -> None:
+    sidecar = folder / "in.mlmodel.mil"
+    link(sidecar, Path("elsewhere"))
+    assert RUNNER.invoke(command, ["sidecar", str(folder / "in.mlmodel")]).exit_code == 0
+    (folder / "loose").write_text(TEXT.replace("x = x", "x=x"))
+    link(folder / "link.mil", Path("loose"))
+    assert RUNNER.invoke(command, ["fmt", str(folder / "link.mil")]).exit_code == 0
+    assert (sidecar.is_symlink(), (folder / "link.mil").is_symlink()) == (True, True)
+    assert (folder / "elsewhere").read_bytes().startswith(b"// Made by miltext")
+    assert (folder / "loose").read_text() == TEXT
+    sidecar.unlink()
+    sidecar.mkdir()
+    before = tree(folder)
+    result = RUNNER.invoke(command, ["sidecar", str(folder / "in.mlmodel")])
+    assert (result.exit_code, result.stderr) == (2, f"miltext: {sidecar}: Is a directory\n")
+    assert tree(folder) == before
 
 
 def test_weights_are_saved_all_or_none(folder: Path) -> None:

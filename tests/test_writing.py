@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from containers import TEXT, spec, write_package
 from test_build_safety import blob, contents, program, text_model
-from test_outputs import EXAMPLE, miltext, tree
+from test_outputs import EXAMPLE, miltext, posix, tree
 
-from miltext import moves
+from miltext import moves, workshop
 from miltext.building.build import build
 from miltext.dtypes import BY_NAME
 from miltext.files import write_file
@@ -93,7 +93,7 @@ def racer(number: int, folder: Path, make: Make, gate: Any, won: Any) -> None:
 
 
 @pytest.mark.usefixtures("ways")
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+@posix
 @pytest.mark.parametrize("make", [a_file, a_folder])
 def test_of_four_that_race_exactly_one_succeeds(make: Make, tmp_path: Path) -> None:
     fork = multiprocessing.get_context("fork")
@@ -149,7 +149,6 @@ def struck(place: str, number: str, *arguments: object, before: str = "", after:
     )
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 
 
@@ -223,11 +222,20 @@ def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path: Path) -> None
     assert subprocess.run(words, check=False, timeout=50).returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()
     assert len(contents(left)) > 0
-    (left / "out.mlpackage" / "Data").chmod(0o555)
+    (left / "0" / "Data").chmod(0o555)
     write_file(tmp_path / "other.mil", [b"text"])
     assert [path.name for path in tmp_path.iterdir()] == ["other.mil"]
 
 
+def test_what_is_being_made_is_not_taken_for_a_model(tmp_path: Path) -> None:
+    with Staging(replace=False) as staging:
+        for ending in ("mil", "mlmodel", "npy"):
+            staging.place(tmp_path / f"out.{ending}").write_text("half")
+        write_package(staging.place(tmp_path / "out.mlpackage"), b"half")
+        assert [path for path in tmp_path.rglob("*") if path.suffix and path.parent.parent == tmp_path] == []
+
+
+@posix
 def test_what_is_in_use_or_of_others_is_not_removed(tmp_path: Path) -> None:
     for name in (".miltext-notours", ".miltext-0123456", "miltext-01234567", ".x.miltext-01234567"):
         (tmp_path / name).mkdir()
@@ -244,9 +252,49 @@ def test_what_is_in_use_or_of_others_is_not_removed(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+def test_a_folder_that_is_taken_away_before_it_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = workshop._locked
+    taken: list[Path] = []
+
+    def locked(folder: Path, *, wait: bool) -> int:
+        if not taken:
+            taken.append(folder)
+            folder.rmdir()
+        return usual(folder, wait=wait)
+
+    monkeypatch.setattr(workshop, "_locked", locked)
+    write_file(tmp_path / "out", [b"whole"])
+    assert len(taken) == 1
+    assert contents(tmp_path) == {"out": b"whole"}
+
+
+@pytest.mark.parametrize("failure", [OSError, ImportError])
+def test_without_locks_nothing_is_removed(
+    failure: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object, **__: object) -> int:
+        raise failure
+
+    monkeypatch.setattr(workshop, "_locked", locked)
+    (tmp_path / ".miltext-01234567").mkdir()
+    write_file(tmp_path / "out", [b"whole"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".miltext-01234567", "out"]
+
+
+@posix
+def test_one_may_write_in_a_folder_that_one_may_not_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unlisted(_: object) -> list[str]:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "listdir", unlisted)
+    write_file(tmp_path / "out", [b"whole"])
+    assert (tmp_path / "out").read_bytes() == b"whole"
+
+
 # ---- streams
 
 
+@posix
 @pytest.mark.parametrize(
     ("closed", "arguments", "status", "said"),
     [
@@ -272,6 +320,7 @@ def test_a_closed_stream(closed: int, arguments: tuple[object, ...], status: int
     assert (result.returncode, result.stderr) == (status, said)
 
 
+@posix
 def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     script = 'exec "$@" >&- 2>&- <&-'
     words = [sys.executable, "-m", "miltext", "print", str(EXAMPLE), "-o", str(tmp_path / "out.mil")]
@@ -287,6 +336,7 @@ def test_a_full_device(arguments: tuple[object, ...]) -> None:
     assert (result.returncode, result.stderr) == (2, b"miltext: standard output: No space left on device\n")
 
 
+@posix
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
 def test_standard_output_by_its_name_is_written_where_it_stands(name: str, tmp_path: Path) -> None:
     shown = miltext("print", EXAMPLE).stdout
@@ -358,6 +408,7 @@ def test_a_name_that_is_not_unicode(
 # ---- `fmt` on folders
 
 
+@posix
 def test_fmt_tells_of_every_file_in_a_folder(tmp_path: Path) -> None:
     loose = TEXT.replace("x = x", "x=x")
     (tmp_path / "a.mil").write_text(loose)
@@ -373,6 +424,7 @@ def test_fmt_tells_of_every_file_in_a_folder(tmp_path: Path) -> None:
     assert {path.read_text() for path in tmp_path.rglob("*.mil") if path.is_file()} == {TEXT}
 
 
+@posix
 def test_fmt_goes_on_where_one_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "a.mil").write_text(TEXT.replace("x = x", "x=x") + "// " + "long" * 500)
     (tmp_path / "b.mil").write_text(TEXT.replace("x = x", "x=x"))
@@ -397,6 +449,7 @@ def test_fmt_of_a_folder_without_text_says_so(name: str, tmp_path: Path) -> None
         assert (result.returncode, f"there is no .mil in the folder {folder}" in result.stderr.decode()) == (2, True)
 
 
+@posix
 def test_fmt_writes_back_only_files(tmp_path: Path) -> None:
     words = f"{sys.executable} -m miltext fmt <(printf %s '{TEXT.replace('x = x', 'x=x')}')"
     result = subprocess.run(["bash", "-c", words], capture_output=True, check=False, timeout=50)

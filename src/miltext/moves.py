@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import secrets
-import shutil
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-_CALLS = {"linux": ("renameat2", 1, 2), "darwin": ("renamex_np", 4, 2)}
-"""By system: the call, its flag not to replace (RENAME_NOREPLACE, RENAME_EXCL) and to swap (RENAME_EXCHANGE,
-RENAME_SWAP); from renameat2(2) of Linux and renamex_np(2) of macOS."""
+_CALLS = {"linux": "renameat2", "darwin": "renamex_np"}
+_NEW = {"linux": 1, "darwin": 4}
+"""The flag of the call not to replace: RENAME_NOREPLACE, RENAME_EXCL; renameat2(2) of Linux, renamex_np(2) of macOS."""
+
+_SWAP = {"linux": 2, "darwin": 2}
+"""The flag to exchange: RENAME_EXCHANGE, RENAME_SWAP; from the same pages."""
 
 _HERE = -100
 """AT_FDCWD of Linux: paths are relative to the working folder."""
@@ -23,7 +25,7 @@ def move_new(made: Path, target: Path) -> None:
     """Move a file or folder to where nothing is. Raises FileExistsError where something is, however late it came."""
     if os.name == "nt":  # where a rename never replaces
         os.rename(made, target)
-    elif not _call(made, target, 1):
+    elif not _call(made, target, _NEW):
         _move_to_reserved(made, target)
 
 
@@ -35,8 +37,8 @@ def displace(made: Path, target: Path) -> None:
     if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
         raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
     if made.is_file():
-        shutil.copymode(target, made)
-    if _call(made, target, 2):
+        os.chmod(made, stat.S_IMODE(target.stat().st_mode))
+    if _call(made, target, _SWAP):
         return
     aside = made.with_name(secrets.token_hex(8))
     _keep(target, aside)
@@ -71,15 +73,16 @@ def _move_to_reserved(made: Path, target: Path) -> None:
         raise
 
 
-def _call(one: Path, other: Path, flag: int) -> bool:
+def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
     """Have the system do it in one step; whether it can. Raises FileExistsError."""
-    name, *flags = _CALLS.get(sys.platform, ("", 0, 0))
-    call = getattr(ctypes.CDLL(None, use_errno=True), name, None) if name else None
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None
     if call is None:
         return False
     paths = os.fsencode(one), os.fsencode(other)
-    where = (_HERE, paths[0], _HERE, paths[1]) if sys.platform == "linux" else paths
-    if call(*where, flags[flag - 1]) == 0:
+    places = (_HERE, paths[0], _HERE, paths[1]) if sys.platform == "linux" else paths
+    if call(*places, flags[sys.platform]) == 0:
         return True
     if ctypes.get_errno() == errno.EEXIST:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))

@@ -67,7 +67,7 @@ class Staging:
         except OSError as failure:
             failure.filename = str(target)
             raise
-        made = self._workshops[real.parent].folder / real.name
+        made = self._workshops[real.parent].folder / str(len(self._moves))  # which nobody takes for what it is to be
         self._moves.append(_Move(made, real, target))
         return made
 

@@ -19,8 +19,8 @@ class Workshop:
     """
 
     def __init__(self, parent: Path) -> None:
-        for name in os.listdir(parent):
-            if _NAME.fullmatch(name):
+        with suppress(OSError):  # one may write in a folder that one may not list
+            for name in filter(_NAME.fullmatch, os.listdir(parent)):
                 _remove_left(parent / name)
         self.folder, self._lock = _opened(parent)
 
