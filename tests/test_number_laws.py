@@ -121,7 +121,7 @@ class TreeLowering(Lowering, Transformer):  # type: ignore[type-arg]
 
 
 def checked(text: str) -> Any:
-    """Whether `check` finds no fault of the reading, by the codes of those: a note, of what a text leaves out, is one."""
+    """Whether `check` finds no fault of the reading, by codes: a note on what a text leaves out is one."""
     codes = {finding.code for finding in check(text) if finding.severity != "warning"}
     return None if any(code[:5] in ("MIL00", "MIL01", "MIL02", "MIL10", "MIL11") for code in codes) else codes
 

@@ -69,7 +69,7 @@ TITLES: dict[str, str] = {
     "MIL308": "a value that no weight file can store",
     "MIL309": "a record of something else than its value",
     # Writing models.
-    "MIL401": "an output of an unknown kind",
+    "MIL401": "an output of another kind",
     "MIL402": "a target that is not replaced",
     "MIL403": "a link in a package",
     "MIL404": "no model to take this from",

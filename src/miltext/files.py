@@ -2,38 +2,75 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Iterable
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
+from miltext.staging import Staging
+
 PIECE = 1 << 20
 """Bytes that are copied at once."""
 
+_MOST_LINKS = 40
+"""How many links Linux follows from a name."""
 
-def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """Make `path` hold the pieces, or leave it as it was. A file that is replaced keeps its mode; a link stays one.
 
-    Raises OSError, and whatever `pieces` raises.
+def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> None:
+    """Make the file `path` hold the pieces, or leave it as it was; one that is there is replaced only if `replace`.
+
+    A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into what is no regular
+    file, as a device or a FIFO, the pieces are written as they come. Raises OSError, and whatever `pieces` raises.
     """
-    target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    if is_stream(path):
+        _write_into(path, pieces)
+        return
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with Staging(replace=replace) as staging:
+        write_new(staging.place(path), pieces)
+        staging.commit()
+
+
+def write_new(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file that is not there, on the disk when this returns. Raises OSError, and whatever `pieces` raises."""
+    with open(path, "xb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a name stands for what is written into and never replaced: an open file, a device, a FIFO."""
+    return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def _write_into(path: Path, pieces: Iterable[bytes]) -> None:
+    number = _descriptor(path)
     try:
-        with os.fdopen(handle, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        with open(path, "wb", opener=_open_there) if number is None else os.fdopen(os.dup(number), "wb") as stream:
+            stream.writelines(pieces)
+    except OSError as failure:
+        failure.filename = failure.filename or str(path)
         raise
+
+
+def _open_there(name: str, flags: int) -> int:
+    return os.open(name, flags & ~(os.O_CREAT | os.O_TRUNC))
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file that a name such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    name = os.fspath(path)
+    for _ in range(_MOST_LINKS):
+        folder, last = os.path.split(name)
+        if last.isdecimal() and os.path.realpath(folder) in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
+            return int(last)
+        if not os.path.islink(name):
+            break
+        name = os.path.join(folder, os.readlink(name))
+    return None
 
 
 def copy_pieces(
@@ -70,12 +107,3 @@ def _skip_hole(file: FileIO) -> int:
             file.seek(start)
             return 0
         return file.seek(0, os.SEEK_END) - start
-
-
-def _mode(target: Path) -> int:
-    """The mode of the file that is there, or that of any new file."""
-    with contextlib.suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

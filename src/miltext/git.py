@@ -121,13 +121,13 @@ class Installation:
         return self.attributes.read_bytes().decode(errors="surrogateescape") if self.attributes.exists() else ""
 
     def _write(self, text: str) -> None:
-        from miltext.files import write_atomically
+        from miltext.files import write_file
 
         if not text:
             self.attributes.unlink(missing_ok=True)
             return
         self.attributes.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.attributes, [text.encode(errors="surrogateescape")])
+        write_file(self.attributes, [text.encode(errors="surrogateescape")])
 
     def _forget_texts(self) -> None:
         """Forget the texts that the repository here keeps, if there is one."""

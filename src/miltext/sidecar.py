@@ -51,15 +51,19 @@ def is_sidecar(name: str) -> bool:
 
 def is_current(path: Path, text: str) -> bool:
     """Whether a sidecar says what it should, whichever version of miltext made it."""
-    return path.exists() and _without_head(path.read_bytes()) == _without_head(text.encode())
+    return path.is_file() and _without_head(path.read_bytes()) == _without_head(_bytes(text))
 
 
 def write(path: Path, text: str) -> None:
     """Make a sidecar hold a text, with the line ends that it has, where it is there. Raises OSError."""
-    from miltext.files import write_atomically
+    from miltext.files import write_file
 
-    before = path.read_bytes().decode(errors="replace") if path.exists() else ""
-    write_atomically(path, [keep_line_ends(before, text).encode()])
+    before = path.read_bytes().decode(errors="replace") if path.is_file() else ""
+    write_file(path, [_bytes(keep_line_ends(before, text))])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="backslashreplace")
 
 
 def _without_head(data: bytes) -> bytes:

@@ -105,11 +105,11 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     if golden == text:
         return
     if updating:
-        from miltext.files import write_atomically
+        from miltext.files import write_file
         from miltext.line_ends import keep_line_ends
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, [keep_line_ends(before or "", text).encode()])
+        write_file(path, [keep_line_ends(before or "", text).encode()])
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:

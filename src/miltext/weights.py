@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
-import secrets
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.dtypes import BY_BLOB, DType
 from miltext.files import copy_pieces
+from miltext.staging import Staging
 from miltext.weight_paths import WeightsError, map_file, refusal, resolve
 
 if TYPE_CHECKING:
@@ -211,8 +211,8 @@ class BlobWriter:
         self._progress = progress
         self._count = len(after) if after else 0
         self._end = ALIGNMENT
-        self._partial = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
-        self._file = open(self._partial, "xb")  # noqa: SIM115 - close or discard does it
+        self._staging = Staging(replace=True)
+        self._file = open(self._staging.place(self.path), "xb")  # noqa: SIM115 - close or discard does it
         if after:
             self._begin_with(after)
 
@@ -229,23 +229,19 @@ class BlobWriter:
         """Complete the file and move it into place; nothing if that is done."""
         if self._file.closed:
             return
-        try:
-            self._file.truncate(self._end)
-            self._file.seek(0)
-            self._file.write(_HEADER.pack(self._count, VERSION))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._partial, self.path)
-        except BaseException:
-            self.discard()
-            raise
+        with self._staging:
+            with self._file:
+                self._file.truncate(self._end)
+                self._file.seek(0)
+                self._file.write(_HEADER.pack(self._count, VERSION))
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            self._staging.commit()
 
     def discard(self) -> None:
         """Remove what was written; `path` stays as it was."""
-        with suppress(OSError):
+        with suppress(OSError), self._staging:
             self._file.close()
-        self._partial.unlink(missing_ok=True)
 
     def _begin_with(self, file: BlobFile) -> None:
         try:

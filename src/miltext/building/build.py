@@ -16,8 +16,8 @@ from miltext.building.package import write_model
 from miltext.building.placing import placed
 from miltext.building.recovery import order_inputs, recover, strip
 from miltext.building.refusals import caution, refusal
-from miltext.building.staging import check_target
 from miltext.building.storing import WEIGHT_FILE, LooseFolder, Storing
+from miltext.building.targets import check_target
 from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.interfaces import interfaces
 from miltext.model_weights import BlobFolder
@@ -67,7 +67,7 @@ def build(
         raise refusal(
             "MIL401", f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}", str(output)
         )
-    check_target(Path(os.path.realpath(output)), force)
+    check_target(output, force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
     try:

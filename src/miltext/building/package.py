@@ -13,11 +13,15 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from miltext.building.copying import Progress, copy_file, copy_folder
+from miltext.building.draft import ml_programs
 from miltext.building.placing import Subject
 from miltext.building.refusals import refusal
-from miltext.building.staging import Staging
 from miltext.building.storing import write_weights
+from miltext.building.targets import weight_name
+from miltext.files import write_new
 from miltext.models.package import MANIFEST, model_file
+from miltext.staging import Staging
+from miltext.traversal import values
 from miltext.weight_paths import MODEL_PATH as WEIGHTS_PATH
 from miltext.weight_paths import refusal as weights_refusal
 
@@ -37,7 +41,7 @@ def write_model(draft: Draft, output: Path, force: bool, progress: Progress | No
 
     Raises FileExistsError, OSError, WeightsError, and ModelError: MIL402, MIL403, MIL405.
     """
-    with Staging(force) as staging:
+    with Staging(replace=force, parents=True) as staging:
         if output.suffix.lower() == ".mlpackage":
             _write_package(draft, staging.place(output), progress)
         else:
@@ -60,22 +64,39 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted({*draft.files, *stored}):
         if name in stored or not (folder / name).exists():
-            _write_weights(draft, name, folder / name, progress)
+            _write_weights(draft, name, name, folder / name, progress)
         _list_item(manifest, (place.parent / name).as_posix(), (place.parent / name.partition("/")[0]).as_posix())
-    _write(folder / place.name, serialized(draft.spec))
+    write_new(folder / place.name, [serialized(draft.spec)])
     _make_listed_folders(manifest, made / DATA)
-    _write(made / MANIFEST, (json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode())
+    write_new(made / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 
 
 def _write_file(draft: Draft, output: Path, staging: Staging, progress: Progress | None) -> None:
     """An `.mlmodel`, for which `@model_path` is the folder that it is in: its weights are put there."""
     stored = {draft.store} if draft.storing else set()
     _check_names({*draft.files, *stored}, output.name)
-    for name in sorted({*draft.files, *stored}):
-        target, source = output.parent / name, draft.files.get(name)
-        if name in stored or source is None or not (target.exists() and target.samefile(source)):
-            _write_weights(draft, name, staging.place(target), progress)
-    _write(staging.place(output), serialized(draft.spec))
+    names = {name: name for name in sorted({*draft.files, *stored})}
+    moved = [name for name in names if name in stored or not _is_file(output.parent / name, draft.files[name])]
+    for name in moved:
+        names[name] = weight_name(output, name, [each for old, each in names.items() if old != name])
+    _rename_files(draft.spec, names)
+    for name in moved:
+        _write_weights(draft, name, names[name], staging.place(output.parent / names[name]), progress)
+    write_new(staging.place(output), [serialized(draft.spec)])
+
+
+def _is_file(path: Path, other: Path) -> bool:
+    return path.exists() and path.samefile(other)
+
+
+def _rename_files(spec: Spec, names: dict[str, str]) -> None:
+    """Have the programs of a model name weight files otherwise."""
+    changed = {f"{WEIGHTS_PATH}/{old}": f"{WEIGHTS_PATH}/{new}" for old, new in names.items() if old != new}
+    for program in ml_programs(spec) if changed else ():
+        for held in values(program):
+            name = held.value.blobFileValue.fileName
+            if name in changed:
+                held.value.blobFileValue.fileName = changed[name]
 
 
 def _check_names(weights: set[str], model: str) -> None:
@@ -90,11 +111,12 @@ def _check_names(weights: set[str], model: str) -> None:
             raise failure
 
 
-def _write_weights(draft: Draft, name: str, target: Path, progress: Progress | None) -> None:
+def _write_weights(draft: Draft, name: str, new: str, target: Path, progress: Progress | None) -> None:
+    """Write the weight file `name` of a draft to a target, which the model calls `new`."""
     source = draft.files.get(name)
     target.parent.mkdir(parents=True, exist_ok=True)
     if draft.storing and name == draft.store:
-        write_weights(draft.storing, name, source, target, progress)
+        write_weights(draft.storing, new, source, target, progress)
     elif source:
         copy_file(source, target, progress)
 
@@ -107,13 +129,6 @@ def serialized(spec: Spec) -> bytes:
             "MIL405", f"the model takes {size} bytes without its weight files, and readers no more than 2 GiB"
         )
     return spec.SerializeToString(deterministic=True)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 # ---- manifests

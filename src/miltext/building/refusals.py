@@ -5,8 +5,9 @@ from __future__ import annotations
 from miltext.diagnostics import Diagnostic, ModelError, Note, error, warning
 
 WAYS_OUT = {
-    "MIL401": "name an .mlpackage or an .mlmodel with -o; `miltext print` and `miltext parse` write text and Programs",
-    "MIL402": "build an .mlpackage with --force only where an .mlpackage is, and an .mlmodel where a file is",
+    "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
+    "infer` .mil, `miltext print --html` .html, `miltext parse` .pb and .txtpb",
+    "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
     "MIL405": "shorten the program: --externalize moves values into the weight file",

@@ -36,7 +36,8 @@ Examples:
   miltext parse model.mil -o program.pb
   miltext fmt --check *.mil
 \b
-Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a missing extra.
+Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a missing extra;
+128 and its number after a signal, 130 after Ctrl-C.
 """
 
 
@@ -55,6 +56,14 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command as a process does, which signals end, and which has somewhere to write to."""
+        from miltext.cli.streams import report_failures
+        from miltext.interrupts import ended_by_signals
+
+        with ended_by_signals(), report_failures():
+            return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; what goes wrong with an input or a file ends in one message and an exit status."""

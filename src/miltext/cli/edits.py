@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,8 +23,9 @@ def edit_model(name: str, output: str, nested: str | None, force: bool, edit: Ca
 
     An output that ends in `.mil` gets the edited text itself.
     """
-    from miltext.files import write_atomically
+    from miltext.files import write_file
     from miltext.models.programs import TextModel
+    from miltext.outputs import check_name
     from miltext.printing import to_text
 
     whole = open_whole(name)
@@ -34,9 +34,8 @@ def edit_model(name: str, output: str, nested: str | None, force: bool, edit: Ca
     text = chosen.text or to_text(chosen.program, elide=None if as_text else ELIDED)
     edited = edit(text, chosen.name)
     if as_text:
-        if Path(output).exists() and not force:
-            raise FileExistsError(errno.EEXIST, "it is there already; --force replaces it", output)
-        write_atomically(Path(output), [edited.encode()])
+        check_name(Path(output), "mil")
+        write_file(Path(output), [edited.encode()], replace=force)
         return
     source = TextModel(edited.encode(), chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path

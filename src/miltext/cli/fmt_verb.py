@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.streams import WRONG, fail, read_stdin, show, write_text
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
-from miltext.files import write_atomically
+from miltext.files import is_stream, write_file
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -58,26 +59,30 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     """
     if not paths:
         raise click.UsageError("name the files or folders to format, or `-` for standard input")
-    results = [_settle(outcome, check, diff) for outcome in _outcomes(_files(paths), width)]
-    if False in results:
-        sys.exit(WRONG)
+    statuses = {_settle(outcome, check, diff) for outcome in _outcomes(_files(paths), width)}
+    sys.exit(max(statuses))
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
     """The files that the paths name, those of a folder in order."""
     names: list[str] = []
     for path in paths:
-        if path != "-" and not Path(path).exists():
+        if path != "-" and not os.path.lexists(path):
             fail(f"there is no file or folder {path}")
-        names += sorted(map(str, Path(path).rglob("*.mil"))) if Path(path).is_dir() and path != "-" else [path]
+        names += _below(path) if path != "-" and os.path.isdir(path) else [path]
     return names
+
+
+def _below(folder: str) -> list[str]:
+    names = sorted(str(file) for file in Path(folder).rglob("*.mil") if not file.is_dir())
+    return names or fail(f"there is no .mil in the folder {folder}; of a model, `miltext print` writes one")
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
     """The outcome of each file, in order; many are worked on at once."""
     work = partial(_format, width=width)
     processes = min(len(names), os.cpu_count() or 1)
-    if processes < 2 or "-" in names or sum(os.path.getsize(name) for name in names) < ENOUGH:
+    if processes < 2 or "-" in names or sum(_size(name) for name in names) < ENOUGH:
         yield from map(work, names)
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -86,25 +91,29 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
         yield from pool.map(work, names)
 
 
+def _size(name: str) -> int:
+    return os.path.getsize(name) if os.path.isfile(name) else 0
+
+
 def _format(name: str, width: int | None) -> Outcome:
     """Format one file, without writing it."""
     from miltext.formatter import verified_format
     from miltext.line_ends import keep_line_ends
-    from miltext.models.contents import decode
+    from miltext.models.contents import decode, read_file
 
     try:
-        text = decode(read_stdin() if name == "-" else Path(name).read_bytes(), name)
+        text = decode(read_stdin() if name == "-" else read_file(Path(name)), name)
         return Outcome(name, text, keep_line_ends(text, verified_format(text, width=width, path=name)))
     except MiltextError as error:
         return Outcome(name, error.text, None, error.diagnostics, error.path)
 
 
-def _settle(outcome: Outcome, check: bool, diff: bool) -> bool:
-    """Do with an outcome as asked; whether the file is right, or made so."""
+def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
+    """Do with an outcome as asked; the exit status that it asks for."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)
-        return False
+        return FAILED if outcome.findings[0].code == CANNOT_READ else WRONG
     if diff:
         write_text("-", _difference(name, text, formatted))
     elif check:
@@ -112,9 +121,21 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> bool:
     elif name == "-":
         write_text("-", [formatted])
     elif formatted != text:
-        write_atomically(Path(name), [formatted.encode()])
-        click.echo(f"reformatted {name}", err=True)
-    return formatted == text or not (check or diff)
+        return _write(name, formatted)
+    return WRONG if formatted != text and (check or diff) else 0
+
+
+def _write(name: str, text: str) -> int:
+    """Write a file back; what keeps it from being written does not keep the next one."""
+    try:
+        if is_stream(Path(name)):
+            raise OSError(errno.EINVAL, "only a file is written back; `-` stands for standard input and output", name)
+        write_file(Path(name), [text.encode()])
+    except OSError as failure:
+        click.echo(f"miltext: {failure.filename}: {failure.strerror}", err=True)
+        return FAILED
+    click.echo(f"reformatted {name}", err=True)
+    return 0
 
 
 def _difference(name: str, text: str, formatted: str) -> list[str]:

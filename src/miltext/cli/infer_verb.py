@@ -30,4 +30,4 @@ def command(draft: str, output: str) -> None:
 
     name = "<stdin>" if draft == "-" else draft
     text = decode(read_stdin() if draft == "-" else Path(draft).read_bytes(), name)
-    write_text(output, [infer_draft(text, path=name)])
+    write_text(output, [infer_draft(text, path=name)], "mil", draft)

@@ -1,14 +1,11 @@
-"""What the verbs share that write models: their options, the progress bar, and an end that leaves nothing behind."""
+"""What the verbs share that write models: their options, and the progress bar."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +14,6 @@ from miltext.cli.streams import fail, read_stdin, show
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import FrameType
 
     from miltext.models import Model
 
@@ -60,7 +56,7 @@ def write_model(source: str | Model, output: str, *, original: str | Model | Non
 
     made = open_whole(source) if isinstance(source, str) else source
     whole = open_whole(original) if isinstance(original, str) else original
-    with ended_by_signals(), Progress("writing weights", lambda: _size(whole or made)) as progress:
+    with Progress("writing weights", lambda: _size(whole or made)) as progress:
         warnings = build(made, output, original=whole, progress=progress.add, **choices)
     show(warnings, None, made.name)
 
@@ -110,22 +106,3 @@ def _size(model: Model) -> int:
 def size_below(folder: Path) -> int:
     """The bytes of all files below a folder."""
     return sum(os.path.getsize(os.path.join(parent, name)) for parent, _, names in os.walk(folder) for name in names)
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """While it lasts, a request to terminate ends the process as an exception does, which cleans up behind it."""
-
-    def end(number: int, _: FrameType | None) -> None:
-        sys.exit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

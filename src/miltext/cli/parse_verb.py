@@ -50,9 +50,9 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
     if not data:
         raise _lossy("this Program has nothing in it, and its file would be empty, which reads as a damaged one")
     if form == "pb":
-        write_bytes(output, [data])
+        write_bytes(output, [data], "pb", model)
     else:
-        write_text(output, [_protobuf_text(program, data)])
+        write_text(output, [_protobuf_text(program, data)], "txtpb", model)
 
 
 def _protobuf_text(program: Program, data: bytes) -> str:

@@ -87,21 +87,21 @@ def command(
     if compact or html:
         if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.pop("strict"):
             raise click.UsageError("of the options, --compact and --html go with --dialect, --floats and --elide only")
-        write_text(output, _for_reading(loaded, compact, html, style))
+        write_text(output, _for_reading(loaded, compact, html, style), "html" if html else "mil", model)
         return
     program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
     if as_coremlc:
         style = _as_coremlc(loaded, style, annotate)
     printed = _annotated(loaded, program, style) if annotate else pieces(program, **style)
     if not (verify_roundtrip or style["strict"]):
-        write_text(output, printed)
+        write_text(output, printed, "mil", model)
         return
     text = "".join(printed)
     if style["strict"]:
         show_strict_findings(text)
     if verify_roundtrip:
         _prove(text, program)
-    write_text(output, [text])
+    write_text(output, [text], "mil", model)
 
 
 def _with_weights(model: Model, most: int) -> Program:

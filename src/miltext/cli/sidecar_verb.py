@@ -31,6 +31,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     The text is the program in compact form, weights as digests, after the model's description; its first line says
     what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
     """
+    from miltext.outputs import check_content
     from miltext.sidecar import is_current, write
 
     stale = False
@@ -42,6 +43,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
                 continue
             stale = True
             if not check:
+                check_content(sidecar, "sidecar")
                 write(sidecar, text)
             remake = f"; to write it: miltext sidecar {'--full ' * full}{path}"
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,10 @@ WRONG, FAILED = 1, 2
 
 CANNOT_READ = "MIL250"
 """The code of a file that is not there or cannot be read."""
+
+STDOUT = "standard output"
+_CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What writing to a stream fails with; where files are written, the failure has their name."""
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
@@ -73,31 +78,53 @@ def read_stdin() -> bytes:
     """What stands on standard input; waiting for a person to type it would only look like a hang."""
     if sys.stdin.isatty():
         raise click.UsageError("no MODEL was given, and standard input is a terminal")
-    return sys.stdin.buffer.read()
+    with _named("standard input"):
+        return sys.stdin.buffer.read()
 
 
-def write_text(output: str, pieces: Iterable[str]) -> None:
-    """Text to a file or to standard output, as UTF-8."""
+def write_text(output: str, pieces: Iterable[str], kind: str = "mil", source: str = "-") -> None:
+    """Text to a file or to standard output, as UTF-8; of a name that is not Unicode, what it is not as escapes.
+
+    `kind` is what the text is, and `source` the model that it is made from: what is read, or of another kind, is not
+    replaced.
+    """
+    encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
+    if output == "-":
+        _write_stdout(encoded)
+    else:
+        write_bytes(output, encoded, kind, source)
+
+
+def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) -> None:
+    """Bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
+    from miltext.files import write_file
+    from miltext.outputs import check_output
+
     if output != "-":
-        write_bytes(output, (piece.encode() for piece in pieces))
-        return
-    for piece in pieces:
-        sys.stdout.buffer.write(piece.encode())
-    sys.stdout.buffer.flush()
-
-
-def write_bytes(output: str, pieces: Iterable[bytes]) -> None:
-    """Bytes to a file or, unless it is a terminal, to standard output."""
-    from miltext.files import write_atomically
-
-    if output != "-":
-        write_atomically(Path(output), pieces)
-        return
-    if sys.stdout.isatty():
+        check_output(output, kind, source)
+        write_file(Path(output), pieces)
+    elif sys.stdout.isatty():
         raise click.UsageError("the output is binary and standard output is a terminal; name a file with -o")
+    else:
+        _write_stdout(pieces)
+
+
+def _write_stdout(pieces: Iterable[bytes]) -> None:
     for piece in pieces:
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+        with _named(STDOUT):
+            sys.stdout.buffer.write(piece)
+    with _named(STDOUT):
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _named(stream: str) -> Iterator[None]:
+    """Have failures of a standard stream name it."""
+    try:
+        yield
+    except OSError as failure:
+        failure.filename = stream
+        raise
 
 
 def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, *, err: bool = True) -> None:
@@ -138,10 +165,20 @@ def report_failures() -> Iterator[None]:
         show(error.diagnostics, error.text, error.path)
         sys.exit(FAILED if error.diagnostics[0].code == CANNOT_READ else WRONG)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; nothing more to say
+        _give_up_output()  # the reader left; nothing more to say
         sys.exit(FAILED)
     except OSError as error:
-        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _give_up_output()
+        where = error.filename or (STDOUT if error.errno in _CANNOT_WRITE else None)
+        fail(f"{where}: {error.strerror}" if where else str(error))
+
+
+def _give_up_output() -> None:
+    """Let what cannot be written to standard output be lost, instead of having Python try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_strict_findings(text: str, name: str | None = None) -> None:

@@ -51,15 +51,23 @@ def _row(weights: Weights, name: str, weight: Weight, progress: Progress) -> tup
 
 
 def save_arrays(weights: Weights, folder: Path) -> None:
-    """Write each weight as `NAME.npy`; a name's characters that files may not have are written `%2F` and the like."""
-    from miltext.files import write_atomically
+    """Write each weight as `NAME.npy`, all of them or none.
+
+    Characters of a name that files may not have are written `%2F` and the like.
+    """
+    from miltext.files import write_new
     from miltext.model_weights import npy_pieces
+    from miltext.staging import Staging
 
     folder.mkdir(parents=True, exist_ok=True)
     entries = weights.entries
-    with Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress:
+    with (
+        Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress,
+        Staging(replace=True) as staging,
+    ):
         for name, weight in entries.items():
-            write_atomically(folder / f"{file_stem(name)}.npy", npy_pieces(weights, weight, progress.add))
+            write_new(staging.place(folder / f"{file_stem(name)}.npy"), npy_pieces(weights, weight, progress.add))
+        staging.commit()
 
 
 def file_stem(name: str) -> str:
