@@ -60,7 +60,16 @@ def text_beside(path: Path) -> Path:
 
 @pytest.mark.parametrize("path", partners())
 def test_the_compilers_text_from_the_proto(path: Path) -> None:
-    model, expected = load(path), read_text(text_beside(path))
+    assert_the_compilers_text(load(path), read_text(text_beside(path)))
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*.mlpackage"))
+def test_the_compilers_text_of_a_stage(path: Path) -> None:
+    expected = read_text(path.with_suffix(".mlmodelc") / "model0" / "model.mil")
+    assert_the_compilers_text(load(path, 0), expected)
+
+
+def assert_the_compilers_text(model: miltext.Model, expected: str) -> None:
     text, told = compiled(
         model.program,
         specification_version=model.specification_version,
@@ -71,7 +80,7 @@ def test_the_compilers_text_from_the_proto(path: Path) -> None:
     assert not told
 
 
-@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
+@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc", "pipelines/*.mlmodelc/model0"))
 def test_the_compilers_text_from_a_bundle(path: Path) -> None:
     model = load(path)
     for function in model.program.functions.values():
@@ -83,7 +92,7 @@ def test_the_compilers_text_from_a_bundle(path: Path) -> None:
     assert not told
 
 
-@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "bundles/*/model.mil", "pairs/*/model.mil"))
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "bundles/*/model.mil", "pairs/*/model.mil", "pipelines/*/*/model.mil"))
 def test_the_compilers_text_from_itself(path: Path) -> None:
     expected = read_text(path)
     text, told = compiled(

@@ -7,9 +7,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from miltext.describing import around
+from miltext.diagnostics import visible
 from miltext.models import Model, open_model
 from miltext.models.model import PROGRAM
 from miltext.printing import pieces
+from miltext.programs import own_copy
 
 ENDING = ".mil"
 
@@ -27,7 +29,8 @@ def sidecars(path: Path, full: bool) -> Iterator[tuple[Path, str]]:
     option = " --full" if full else ""
     for place, program in programs:
         inner = f", model {place[1:].replace('.', '/')}" if place else ""
-        head = f"// Made by miltext {version('miltext')} from {path.name}{inner}: miltext sidecar{option} {path.name}\n"
+        name = visible(path.name)
+        head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
         yield path.with_name(f"{path.name}{place}{ENDING}"), "".join([head, *around(program), *_text(program, full)])
 
 
@@ -52,4 +55,4 @@ def _text(model: Model, full: bool) -> Iterator[str]:
         return pieces(model.program)
     from miltext.digests import DigestPrinter
 
-    return iter([*DigestPrinter(model.model_path).program(model.program), "\n"])
+    return iter([*DigestPrinter(model.model_path).program(own_copy(model.program)), "\n"])

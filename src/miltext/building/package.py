@@ -12,10 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from miltext.building.copying import Progress, copy_file, copy_folder
-from miltext.building.refusals import refusal
+from miltext.building.refusals import refusal, refusing_depth
 from miltext.building.staging import Staging
 from miltext.building.storing import write_weights
-from miltext.models.package import MANIFEST, model_file
+from miltext.models.model import PROGRAM
+from miltext.models.package import MANIFEST, model_file, whole_manifest
 
 if TYPE_CHECKING:
     from miltext.building.draft import Draft
@@ -45,7 +46,7 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
     manifest, place = _new_manifest(), PurePosixPath(MODEL_PATH)
     stored = {draft.store} if draft.storing else set()
     if draft.package:
-        manifest = json.loads((draft.package / MANIFEST).read_bytes())
+        manifest = whole_manifest(draft.package)
         place = PurePosixPath(model_file(draft.package).relative_to(draft.package / DATA).as_posix())
         replaced = [draft.package / MANIFEST, draft.package / DATA / place]
         replaced += [draft.package / DATA / place.parent / name for name in stored]
@@ -86,7 +87,12 @@ def serialized(spec: Spec) -> bytes:
         raise refusal(
             "MIL405", f"the model takes {size} bytes without its weight files, and readers no more than 2 GiB"
         )
-    return spec.SerializeToString(deterministic=True)
+    if spec.WhichOneof("Type") == PROGRAM:
+        return spec.SerializeToString(deterministic=True)
+    with refusing_depth():  # a pipeline may stand around a program that is itself as deep as can be
+        data = spec.SerializeToString(deterministic=True)
+        type(spec).FromString(data)
+    return data
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -113,8 +119,7 @@ def _new_manifest() -> dict[str, Any]:
 def _list_item(manifest: dict[str, Any], path: str, item: str) -> None:
     """List an item of the package, unless the path is in one that is listed."""
     entries = manifest["itemInfoEntries"]
-    listed = [entry["path"] for entry in entries.values() if isinstance(entry, dict) and "path" in entry]
-    if any(PurePosixPath(path).is_relative_to(known) for known in listed):
+    if any(PurePosixPath(path).is_relative_to(entry["path"]) for entry in entries.values()):
         return
     name = PurePosixPath(item).name
     entries[_identifier(item)] = {"author": AUTHOR, "description": "CoreML Model Weights", "name": name, "path": item}

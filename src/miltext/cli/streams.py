@@ -77,12 +77,13 @@ def read_stdin() -> bytes:
 
 
 def write_text(output: str, pieces: Iterable[str]) -> None:
-    """Text to a file or to standard output, as UTF-8."""
+    """Text to a file or to standard output, as UTF-8; of a file's name, bytes that are not UTF-8 are escaped."""
+    encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
     if output != "-":
-        write_bytes(output, (piece.encode() for piece in pieces))
+        write_bytes(output, encoded)
         return
-    for piece in pieces:
-        sys.stdout.buffer.write(piece.encode())
+    for piece in encoded:
+        sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
 
 

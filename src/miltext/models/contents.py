@@ -27,9 +27,13 @@ def read_file(path: Path) -> bytes:
         raise refusal("MIL250", "there is no such file or folder", path) from failure
     except (OSError, ValueError) as failure:
         raise refusal("MIL250", f"the file cannot be read: {failure}", path) from failure
+    _check_pointer(data, path)
+    return data
+
+
+def _check_pointer(data: bytes, path: str | os.PathLike[str]) -> None:
     if data.startswith(LFS_POINTER):
         raise refusal("MIL252", "a git-lfs pointer stands here in place of the file", path)
-    return data
 
 
 def read_inside(folder: Path, name: str) -> bytes:
@@ -74,9 +78,10 @@ def is_protobuf_text(data: bytes) -> bool:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text in bytes, its newlines as they are. Raises ModelError (MIL256) when there is none, or no UTF-8."""
+    """The text in bytes, its newlines as they are. Raises ModelError: MIL256 when there is none, or no UTF-8; MIL252."""
     if not data:
         raise refusal("MIL256", "the file is empty", name)
+    _check_pointer(data, name)
     if b"\0" in data:
         raise refusal("MIL256", f"this is binary data, not text: {_place(data, data.index(0))} is a NUL", name)
     try:
