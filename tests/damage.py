@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from click.testing import CliRunner
 from conftest import GOLDEN, ROOT
-from containers import coremldata, metadata_json, pipeline, sized, suppression, suppression_data, write
+from containers import LFS, coremldata, metadata_json, pipeline, sized, suppression, suppression_data, write
 from google.protobuf import text_format
 
 import miltext
@@ -27,6 +27,7 @@ EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 DATA = "Data/com.apple.CoreML"
 
 READ, REFUSED, OTHER = "read all the same", "refused", "others"
+
 
 class Kind(NamedTuple):
     """One kind of file: the file that is damaged in the scene, and the verbs that then read it, one at a time."""
@@ -102,7 +103,9 @@ KINDS = {
     "stage": Kind("P.mlmodelc/model1/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "npy": Kind("w.npy", _each("arrays.mil", "build -o out.mlpackage", "build -o out/m.mlmodel")),
     "npz": Kind("w.npz", _each("archive.mil", "build -o out.mlpackage")),
-    "sidecar": Kind("M.mlpackage.mil", _each("M.mlpackage", "sidecar --check", "sidecar") + ("fmt FILE", "check FILE")),
+    "sidecar": Kind(
+        "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
+    ),
     "lfs pointer": Kind("pointer.mlmodel", (*_of_model("pointer.mlmodel"), "fmt FILE", "infer FILE")),
 }
 
@@ -122,66 +125,104 @@ def _odd_program() -> Program:
     return odd
 
 
-def _bundle(folder: Path, model: miltext.Model) -> None:
+def _bundle(folder: Path, model: miltext.Model) -> Path:
     """A compiled model of the example, with its weights."""
     folder.mkdir(parents=True)
     write(folder / "model.mil", miltext.to_text(model.program, as_coremlc=True).encode())
     assert model.description is not None
     write(folder / "coremldata.bin", coremldata(model.description, version=model.specification_version or 0))
     shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
+    return folder
 
 
 def make_scene(folder: Path) -> None:
     """Write every file of KINDS, and what stands around them."""
     example = miltext.load(EXAMPLE)
+    _write_programs(folder, example)
+    _write_models(folder, example)
+    _write_bundles(folder, example)
+    _write_arrays(folder)
+    CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
+
+
+def _write_programs(folder: Path, example: miltext.Model) -> None:
+    odd = _odd_program()
+    for name, program in (("text", example.program), ("good", example.program), ("odd", odd)):
+        write(folder / f"{name}.mil", miltext.to_text(program).encode())
+    for name, program in (("program", example.program), ("odd", odd)):
+        write(folder / f"{name}.pb", program.SerializeToString(deterministic=True))
+        write(folder / f"{name}.txtpb", text_format.MessageToString(program).encode())
+    write(folder / "odd.mlmodel", _wire(Model(specificationVersion=9, mlProgram=odd)))
+
+
+def _write_models(folder: Path, example: miltext.Model) -> None:
     assert example.spec is not None
-    text = miltext.to_text(example.program).encode()
-    for name in ("good.mil", "text.mil"):
-        write(folder / name, text)
-    write(folder / "program.pb", example.program.SerializeToString(deterministic=True))
-    write(folder / "program.txtpb", text_format.MessageToString(example.program).encode())
-    write(folder / "model.mlmodel", example.spec.SerializeToString(deterministic=True))
-    write(folder / "pointer.mlmodel", b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 27082\n")
+    whole = pipeline(example.spec, suppression(), names=("net", "suppress"))
+    write(folder / "model.mlmodel", _wire(example.spec))
+    for name in ("pipeline.mlmodel", "same.mlmodel"):
+        write(folder / name, _wire(whole))
+    write(folder / "pointer.mlmodel", LFS)
     shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
     shutil.copytree(EXAMPLE, folder / "M.mlpackage")
-    whole = pipeline(example.spec, suppression(), names=("net", "suppress"))
-    for name in ("pipeline.mlmodel", "same.mlmodel"):
-        write(folder / name, whole.SerializeToString(deterministic=True))
-    odd = _odd_program()
-    write(folder / "odd.mil", miltext.to_text(odd).encode())
-    write(folder / "odd.txtpb", text_format.MessageToString(odd).encode())
-    write(folder / "odd.mlmodel", Model(specificationVersion=9, mlProgram=odd).SerializeToString(deterministic=True))
-    _bundle(folder / "C.mlmodelc", example)
-    (folder / "C.mlmodelc" / "analytics").mkdir()
-    write(folder / "C.mlmodelc/analytics/coremldata.bin", struct.pack("<Q", 1) + sized(b"NeuralNetworkModelDetails"))
-    shape = {"type": "MultiArray", "dataType": "Float16", "shape": "[1, 6, 8, 8]", "isOptional": "0"}
-    image = {"type": "Image", "name": "i", "width": "64", "height": "32", "colorspace": "RGB", "sizeRange": "[[8, 64], [4, 32]]"}
-    ranges = {**shape, "name": "x", "shapeRange": "[[1, 1], [2, -1]]", "enumeratedShapes": "[[1], [2]]"}
-    said = metadata_json(inputSchema=[ranges, image], outputSchema=[{**shape, "name": "y"}], userDefinedMetadata={"a": "b"})
-    write(folder / "C.mlmodelc/metadata.json", said)
-    _bundle(folder / "D.mlmodelc", example)
-    (folder / "D.mlmodelc/coremldata.bin").unlink()
-    write(folder / "D.mlmodelc/metadata.json", said)
-    _bundle(folder / "P.mlmodelc/model0", example)
-    write(folder / "P.mlmodelc/coremldata.bin", coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
-    (folder / "P.mlmodelc/modelNames").mkdir()
-    write(folder / "P.mlmodelc/modelNames/coremldata.bin", struct.pack("<Q", 2) + sized(b"net") + sized(b"suppress"))
-    (folder / "P.mlmodelc/model1").mkdir()
-    write(folder / "P.mlmodelc/model1/coremldata.bin", suppression_data())
+
+
+def _wire(spec: Model) -> bytes:
+    return spec.SerializeToString(deterministic=True)
+
+
+def _write_bundles(folder: Path, example: miltext.Model) -> None:
+    """C has all that a bundle may have, D no coremldata.bin, and P is a pipeline."""
+    bundle = _bundle(folder / "C.mlmodelc", example)
+    (bundle / "analytics").mkdir()
+    write(bundle / "analytics/coremldata.bin", struct.pack("<Q", 1) + sized(b"NeuralNetworkModelDetails"))
+    write(bundle / "metadata.json", _metadata())
+    bundle = _bundle(folder / "D.mlmodelc", example)
+    (bundle / "coremldata.bin").unlink()
+    write(bundle / "metadata.json", _metadata())
+    bundle = folder / "P.mlmodelc"
+    _bundle(bundle / "model0", example)
+    for name in ("modelNames", "model1"):
+        (bundle / name).mkdir()
+    write(bundle / "coremldata.bin", coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
+    write(bundle / "modelNames/coremldata.bin", struct.pack("<Q", 2) + sized(b"net") + sized(b"suppress"))
+    write(bundle / "model1/coremldata.bin", suppression_data())
+
+
+def _metadata() -> bytes:
+    """A `metadata.json` with features of several types."""
+    array = {"type": "MultiArray", "dataType": "Float16", "shape": "[1, 6, 8, 8]", "isOptional": "0"}
+    ranges = {**array, "name": "x", "shapeRange": "[[1, 1], [2, -1]]", "enumeratedShapes": "[[1], [2]]"}
+    image = {"type": "Image", "name": "i", "width": "64", "height": "32", "colorspace": "RGB"}
+    inputs = [ranges, {**image, "sizeRange": "[[8, 64], [4, 32]]"}]
+    return metadata_json(inputSchema=inputs, outputSchema=[{**array, "name": "y"}], userDefinedMetadata={"a": "b"})
+
+
+def _write_arrays(folder: Path) -> None:
     array = np.arange(12, dtype=np.float16).reshape(3, 4)
     np.save(folder / "w.npy", array)
     np.savez(folder / "w.npz", w=array)
     for name, held in (("arrays.mil", "w.npy"), ("archive.mil", "w.npz")):
         value = f'tensor<fp16, [3, 4]> w = const()[val = tensor<fp16, [3, 4]>($npy("{held}"))];'
         write(folder / name, f"program(1.3) {{ func main<ios18>(fp32 x) {{ {value} }} -> (x); }}".encode())
-    CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
 
 
 # ---- damage
 
-EXTREMES = [b"\xff" * 8, b"\xff" * 4, b"\0" * 8, b"\0" * 4, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80", b"\x80" * 9 + b"\1"]
-NUMBERS = ["-1", "0", "2147483648", "9223372036854775808", "18446744073709551616", "1e400", "1" * 5000, "null", '"a"', "[]"]
-WORDS = [b'"', b"{", b"[", b"]", b"}", b"null", b"\\ud800", b"\xed\xa0\x80", b"..", b"/", b"%", b"\x1b[2J", b"\r", b"\xe2\x80\xae"]
+EXTREMES = [b"\xff" * 8, b"\xff" * 4, b"\0" * 8, b"\0" * 4, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80"]
+"""Numbers of bytes at the ends of what they can be."""
+
+NUMBERS = [b"-1", b"0", *(b"%d" % (1 << bits) for bits in (31, 63, 64)), b"1e400", b"1" * 5000, b"null", b'"a"', b"[]"]
+"""What may stand in place of a number in text."""
+
+WORDS = [
+    *(b'"{[]}/%\r'[place : place + 1] for place in range(8)),
+    b"null",
+    b"..",
+    b"\\ud800",
+    b"\xed\xa0\x80",
+    b"\x1b[2J",
+]
+"""What may be put between."""
 
 
 def _flip(random: Random, data: bytearray) -> None:
@@ -215,7 +256,7 @@ def _renumber(random: Random, data: bytearray) -> None:
     found = list(re.finditer(rb"-?\d+", data))
     if found:
         start, stop = random.choice(found).span()
-        data[start:stop] = random.choice(NUMBERS).encode()
+        data[start:stop] = random.choice(NUMBERS)
 
 
 def _revalue(random: Random, data: bytearray) -> None:
@@ -223,7 +264,7 @@ def _revalue(random: Random, data: bytearray) -> None:
     found = list(re.finditer(rb'"[^"]*"|-?\d+', data))
     if found:
         start, stop = random.choice(found).span()
-        data[start:stop] = random.choice(NUMBERS).encode()
+        data[start:stop] = random.choice(NUMBERS)
 
 
 Harm = Callable[[Random, bytearray], None]
@@ -286,7 +327,7 @@ def run(verb: str, data: bytes, folder: Path) -> Case:
 
 
 def _judged(verb: str, status: int, said: str, changed: list[str]) -> Case:
-    """The outcome of a verb that ended by itself: a failure says why and changes nothing, and nothing is left behind."""
+    """The outcome of a verb that ended by itself: a failure says why and changes nothing; nothing is left behind."""
     strays = [place for place in changed if place.rpartition(os.sep)[2].startswith(".")]
     if strays or (status and changed):
         return Case(OTHER, verb, b"", f"status {status}, and written: {strays or changed}")
@@ -309,7 +350,7 @@ def _listing(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _top(place: str) -> str:
-    return place.split(os.sep)[0]
+    return place.split(os.sep, maxsplit=1)[0]
 
 
 def tally(name: str, folder: Path, seed: int, count: int) -> tuple[Counter[str], list[Case]]:

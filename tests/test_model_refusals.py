@@ -205,7 +205,10 @@ def test_a_manifest_that_is_wrong(tmp_path: Path, manifest: dict[str, Any], sayi
         load(write_package(tmp_path / "P.mlpackage", spec().SerializeToString(), **manifest))
 
 
-@pytest.mark.parametrize("item", [None, 3, "x", [], {}, *({"path": path} for path in (None, 3, 1e400, [], {}, "", True))])
+PATHS: tuple[Any, ...] = (None, 3, 1e400, [], {}, "", True)
+
+
+@pytest.mark.parametrize("item", [None, 3, "x", [], {}, *({"path": path} for path in PATHS)])
 def test_another_item_of_a_manifest_that_is_wrong(item: Any, tmp_path: Path) -> None:
     """Reading follows the root model alone; what is built has the manifest, which Core ML would refuse."""
     entries = {"1": item, "2": {"path": "com.apple.CoreML/model.mlmodel"}}

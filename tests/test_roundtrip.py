@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
-from miltext.depth import walk
 from miltext.building.draft import ml_programs
+from miltext.depth import walk
 from miltext.proto import Model, Program
 from miltext.strictness import strict_findings
 

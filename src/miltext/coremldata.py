@@ -40,7 +40,7 @@ _WHOLE = b"spec"
 
 
 class CoreMLData(NamedTuple):
-    """What the file says of a model: `type` is the name of its field in `Model`, `spec` all of it where that is there."""
+    """What the file says of a model: `type` is its field in `Model`, `spec` the whole Model where that is there."""
 
     type: str
     specification_version: int
@@ -58,9 +58,7 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
         if form == _WHOLE:
             return _whole(MODEL_KINDS[number], version, data[offset:])
         description, _ = _sized(data, offset)
-        return CoreMLData(
-            MODEL_KINDS[number], specification_version(version), ModelDescription.FromString(description)
-        )
+        return CoreMLData(MODEL_KINDS[number], specification_version(version), ModelDescription.FromString(description))
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:

@@ -90,8 +90,8 @@ def assert_matches_golden(
 def compare(text: str, path: Path, updating: bool, command: str) -> None:
     """Assert that the file `path` holds `text`, or write it; `command` is how to accept a difference."""
     __tracebackhide__ = True
-    golden = path.read_bytes().decode().replace("\r\n", "\n") if path.exists() else None
-    if golden == text:
+    golden = path.read_bytes().replace(b"\r\n", b"\n") if path.exists() else None
+    if golden == text.encode():
         return
     if updating:
         from miltext.files import write_atomically
@@ -101,7 +101,8 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:
-        raise AssertionError(f"{path} says something else:\n{_difference(golden, text)}\nto accept it: {command}")
+        said = golden.decode(errors="replace")
+        raise AssertionError(f"{path} says something else:\n{_difference(said, text)}\nto accept it: {command}")
 
 
 def _difference(golden: str, text: str) -> str:

@@ -28,9 +28,9 @@ WAYS_OUT = {
 """The way out of each error, by its code.
 
 MIL401 an output of another kind; MIL402 a target that is not replaced; MIL403 a link in a package; MIL404 a model
-that is asked for and not there; MIL405 a model too large or too deep to write; MIL410 and MIL411 an elided literal that the
-original does not have, or has under another type; MIL412 an array that is no value of its type; MIL420 a type that
-no description has; MIL421 an opset whose specification is unknown; MIL422 an output that nothing makes; MIL423 a
+that is asked for and not there; MIL405 a model too large or too deep to write; MIL410 and MIL411 an elided literal
+that the original does not have, or has under another type; MIL412 an array that is no value of its type; MIL420 a type
+that no description has; MIL421 an opset whose specification is unknown; MIL422 an output that nothing makes; MIL423 a
 compiled model that is no ML Program; MIL430 a name that is not there, MIL431 one that is taken; MIL432 a value that
 cannot be an output; MIL433 a place that is not in the text.
 """

@@ -78,7 +78,10 @@ def is_protobuf_text(data: bytes) -> bool:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text in bytes, its newlines as they are. Raises ModelError: MIL256 when there is none, or no UTF-8; MIL252."""
+    """The text in bytes, its newlines as they are.
+
+    Raises ModelError: MIL256 when there is none, or no UTF-8; MIL252 for a git-lfs pointer.
+    """
     if not data:
         raise refusal("MIL256", "the file is empty", name)
     _check_pointer(data, name)

@@ -39,7 +39,7 @@ def model_file(folder: Path) -> Path:
 
 
 def whole_manifest(folder: Path) -> dict[str, Any]:
-    """A package's manifest, each of whose items has a path, as those have that Core ML opens. Raises ModelError (MIL255)."""
+    """A package's manifest, each of whose items has a path, as it must for Core ML. Raises ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     for name, item in manifest["itemInfoEntries"].items():
         if _item_path(item) is None:

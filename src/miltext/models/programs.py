@@ -67,8 +67,8 @@ def _mistake(failure: Exception, text: str, name: str) -> ModelError:
     message, span = str(failure) or type(failure).__name__, None
     if isinstance(failure, RecursionError):
         message = "this is nested too deeply to be a Program"
-    elif isinstance(failure, text_format.ParseError) and failure.GetLine() is not None:
-        span = _span(text, failure.GetLine(), failure.GetColumn() or 1)
+    elif isinstance(failure, text_format.ParseError) and (line := failure.GetLine()) is not None:
+        span = _span(text, line, failure.GetColumn() or 1)
     message = message.partition(" : ")[2] or message
     return ModelError([error("MIL259", message, span, Note(WAYS_OUT["MIL259"]))], text=text, path=name)
 
