@@ -203,6 +203,16 @@ def test_a_version_in_coremldata_that_no_model_has(version: int, kind: str, tmp_
     assert "MIL258" in invoke("textconv", folder / "coremldata.bin").output
 
 
+@pytest.mark.parametrize("place", ["4", "4:13", "4:40"])
+@pytest.mark.parametrize("value", ["int18446744073709551616(1)", "fp16(0x)", "tensor<fp17, [1]>([1])", "bool(maybe)"])
+def test_a_place_in_an_operation_that_breaks_the_syntax(value: str, place: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mil", TEXT.replace("(x = x)", f"(x = x, a = {value})").encode())
+    result = invoke("locate", path, place)
+    assert_ended_well(result)
+    assert (result.exit_code == 1) == ("error[MIL" in result.output)
+    assert result.exit_code == 0 or "a.mil:4:" in result.output
+
+
 # ---- fields that the schema does not have
 
 

@@ -53,6 +53,7 @@ def command(model: str, place: str, nested: str | None) -> None:
         count = len(text.splitlines())
         raise refusal("MIL433", f"{place} is outside the text, which has {count} lines", loaded.name) from None
     if found is None:
+        parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
         raise refusal("MIL433", f"no operation stands at {place}", loaded.name)
     write_text("-", [_shown(text, found)])
 
