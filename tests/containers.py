@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from miltext import wire
 from miltext.diagnostics import ModelError
 from miltext.immediates import STRING
 from miltext.proto import ArrayFeatureType, FeatureDescription, FeatureType, Model, ModelDescription, Program
@@ -78,6 +79,20 @@ def coremldata(
 ) -> bytes:
     head = struct.pack("<II20x", number, 9) + sized(target)
     return head + struct.pack("<I28x", version) + sized(description.SerializeToString()) + struct.pack("<I12x", number)
+
+
+def suppression() -> Model:
+    """A model of non-maximum suppression, which follows a network that finds things in images."""
+    made = Model(specificationVersion=5)
+    made.description.input.add(name="y")
+    made.description.output.add(name="boxes")
+    return Model.FromString(made.SerializeToString() + wire.sized(wire.tag(610), b"\xa2\x06\x00"))
+
+
+def suppression_data(number: int = 610, version: int = 5) -> bytes:
+    """The `coremldata.bin` of such a stage of a compiled pipeline."""
+    head = struct.pack("<II20x", number, 1) + sized(b"spec") + struct.pack("<I28x", version)
+    return head + suppression().SerializeToString(deterministic=True)
 
 
 def write_bundle(folder: Path, text: str = TEXT) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from containers import feature, refused, write_bundle, write_pipeline_bundle
+from containers import LFS, feature, refused, write_bundle, write_pipeline_bundle
 from model_checks import assert_coremltools_opens, assert_same_model
 from real_packages import package
 
@@ -377,6 +377,15 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
         ("fp32", "[3, 4]", "../w.npy", "leads outside"),
         ("fp32", "[3, 4]", "text.npy", "cannot be read"),
         ("fp32", "[1]", "objects.npy", "cannot be read"),
+        ("fp32", "[1]", "several.npz", "cannot be read: it is an archive"),
+        ("fp32", "[1]", "hidden.npy", "cannot be read: it is an archive"),
+        ("fp32", "[1]", "pointer.npy", "git lfs pull"),
+        ("fp32", "[1]", "empty.npy", "cannot be read"),
+        ("fp32", "[1]", "cut.npy", "cannot be read"),
+        ("fp32", "[1]", "header.npy", "cannot be read"),
+        ("fp32", "[1]", "huge.npy", "cannot be read"),
+        ("fp32", "[1]", "negative.npy", "cannot be read"),
+        ("fp32", "[1]", "folder.npy", "there is no file"),
     ],
 )
 def test_an_array_that_is_no_such_value(kind: str, shape: str, name: str, saying: str, tmp_path: Path) -> None:
@@ -387,10 +396,25 @@ def test_an_array_that_is_no_such_value(kind: str, shape: str, name: str, saying
     np.save(folder / "large.npy", np.arange(12).reshape(3, 4))
     np.save(folder / "objects.npy", np.array([{}], object), allow_pickle=True)
     (folder / "text.npy").write_text("no array")
+    damage_arrays(folder)
     with pytest.raises(ParseError, match=r"model\.mil:4:\d+: error\[MIL412") as failure:
         built(array_text(kind, shape, name), folder)
     assert saying in str(failure.value)
     assert "that makes `w`" in str(failure.value)
+
+
+def damage_arrays(folder: Path) -> None:
+    """Write what is no array beside `w.npy`, though it is called one."""
+    np.savez(folder / "several.npz", w=ARRAYS["fp32"])
+    shutil.copy(folder / "several.npz", folder / "hidden.npy")
+    (folder / "folder.npy").mkdir()
+    whole, shape = (folder / "w.npy").read_bytes(), b"(3, 4), }"
+    (folder / "pointer.npy").write_bytes(LFS)
+    (folder / "empty.npy").write_bytes(b"")
+    (folder / "cut.npy").write_bytes(whole[:-1])
+    (folder / "header.npy").write_bytes(whole.replace(b"'shape'", b"'shape("))
+    (folder / "huge.npy").write_bytes(whole.replace(shape + b" " * 20, b"(99999999999999999999,), }" + b" " * 3))
+    (folder / "negative.npy").write_bytes(whole.replace(shape, b"(3,-4), }"))
 
 
 def test_new_records_stand_behind_the_old_and_each_once(tmp_path: Path) -> None:

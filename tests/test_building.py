@@ -46,7 +46,7 @@ def test_print_and_build_with_nothing_edited_is_the_same_model(name: str, elide:
         assert_coremltools_opens(out)
 
 
-@pytest.mark.parametrize("path", corpus_files("bundles/*.mlpackage", "mlprograms/*.mlmodel", "pairs/*/model.mlmodel"))
+@pytest.mark.parametrize("path", corpus_files("*/*.mlpackage", "mlprograms/*.mlmodel", "pairs/*/model.mlmodel"))
 def test_print_and_build_the_corpus(path: Path, tmp_path: Path) -> None:
     original = open_model(path)
     for place, model in programs(original).items():

@@ -60,7 +60,16 @@ def text_beside(path: Path) -> Path:
 
 @pytest.mark.parametrize("path", partners())
 def test_the_compilers_text_from_the_proto(path: Path) -> None:
-    model, expected = load(path), read_text(text_beside(path))
+    assert_the_compilers_text(load(path), read_text(text_beside(path)))
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*.mlpackage"))
+def test_the_compilers_text_of_a_stage(path: Path) -> None:
+    expected = read_text(path.with_suffix(".mlmodelc") / "model0" / "model.mil")
+    assert_the_compilers_text(load(path, 0), expected)
+
+
+def assert_the_compilers_text(model: miltext.Model, expected: str) -> None:
     text, told = compiled(
         model.program,
         specification_version=model.specification_version,
@@ -71,7 +80,7 @@ def test_the_compilers_text_from_the_proto(path: Path) -> None:
     assert not told
 
 
-@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
+@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc", "pipelines/*.mlmodelc/model0"))
 def test_the_compilers_text_from_a_bundle(path: Path) -> None:
     model = load(path)
     for function in model.program.functions.values():
@@ -83,7 +92,7 @@ def test_the_compilers_text_from_a_bundle(path: Path) -> None:
     assert not told
 
 
-@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "bundles/*/model.mil", "pairs/*/model.mil"))
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "pairs/*/model.mil", "*/*.mlmodelc/**/model.mil"))
 def test_the_compilers_text_from_itself(path: Path) -> None:
     expected = read_text(path)
     text, told = compiled(
@@ -366,3 +375,46 @@ def test_printing_a_package_imports_nothing_slow() -> None:
     package = ROOT / "examples" / "Classifier.mlpackage"
     done = subprocess.run([sys.executable, "-c", code, package], capture_output=True, text=True, check=False)
     assert (done.stdout.split(), done.returncode) == ([], 0), done.stderr
+
+
+# ---- what is proven
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "pairs/*/*.mil", "*/*.mlmodelc/**/model.mil"))
+def test_nothing_in_the_compilers_texts_is_doubted(path: Path) -> None:
+    assert strict_findings(read_text(path)) == []
+
+
+BLOB = 'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({}))'
+
+SCALED = f"""            tensor<fp16, [32, 32]> w = constexpr_blockwise_shift_scale(\
+data = tensor<FP8, [32, 32]>({BLOB.format(64)}), scale = tensor<fp16, [32, 1]>({BLOB.format(1216)}))\
+[name = string("w")];
+"""
+SPARSE = f"""            tensor<uint1, [32, 32]> m, tensor<fp16, [512]> d = constexpr_sparse_blockwise_shift_scale(\
+data_mask = tensor<uint1, [32, 32]>({BLOB.format(64)}), nonzero_data = tensor<int8, [512]>({BLOB.format(256)}), \
+scale = tensor<fp16, [32, 1]>({BLOB.format(1024)}))[name = string("d")];
+            tensor<fp16, [32, 32]> w = constexpr_sparse_to_dense(mask = m, nonzero_data = d)[name = string("w")];
+"""
+PROVEN = {
+    "fp8e4m3fn": SCALED.replace("FP8", "fp8e4m3fn"),
+    "fp8e5m2": SCALED.replace("FP8", "fp8e5m2"),
+    "uint1": SPARSE,
+}
+"""Operations in the form that coremltools' own tests find in compiled texts."""
+
+
+@pytest.mark.parametrize("lines", PROVEN.values(), ids=list(PROVEN))
+def test_what_coremltools_finds_in_compiled_texts_is_proven(lines: str) -> None:
+    head = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 32]> x) {\n"
+    text = f"{head}{lines}        }} -> (w);\n}}\n"
+    assert strict_findings(text) == []
+    assert miltext.to_text(miltext.parse(text)) == text
+    assert miltext.format_text(text) == text
+
+
+@pytest.mark.parametrize("name", ["uint2", "uint3", "uint6"])
+def test_what_is_in_no_compiled_text_is_unproven(name: str) -> None:
+    (finding,) = strict_findings(f"program(1.3)\n[a = tensor<{name}, [1]>([0])]\n{{\n}}\n")
+    assert (finding.code, finding.severity) == ("MIL204", "warning")
+    assert name in finding.message

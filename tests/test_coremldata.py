@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import corpus_files, wire
-from containers import LFS, coremldata, metadata_json, sized, spec, write_bundle
+from containers import LFS, coremldata, metadata_json, sized, spec, suppression, suppression_data, write_bundle
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,8 +39,8 @@ def test_what_follows_and_what_is_not_understood_is_left_alone() -> None:
     assert parse_coremldata(cut, "it").specification_version == 9
 
 
-def test_every_cut_is_refused() -> None:
-    whole = coremldata(spec().description)[:-16]
+@pytest.mark.parametrize("whole", [coremldata(spec().description)[:-16], suppression_data()], ids=["generic", "spec"])
+def test_every_cut_is_refused(whole: bytes) -> None:
     for end in range(len(whole)):
         with pytest.raises(ModelError, match="MIL258"):
             parse_coremldata(whole[:end], "it")
@@ -52,13 +52,25 @@ def test_every_cut_is_refused() -> None:
         coremldata(ModelDescription(), number=503),
         coremldata(ModelDescription())[:0x1C] + b"\xff" * 8 + coremldata(ModelDescription())[0x24:],
         struct.pack("<I24x", 502) + sized(b"generic") + struct.pack("<I28x", 9) + sized(b"\xff\xff\xff"),
+        coremldata(ModelDescription(), version=1 << 31),
+        suppression_data(number=502),
+        suppression_data(version=6),
         LFS,
     ],
-    ids=["kind", "length", "description", "pointer"],
+    ids=["kind", "length", "description", "version", "another kind", "another version", "pointer"],
 )
 def test_a_lie_is_refused(data: bytes) -> None:
     with pytest.raises(ModelError, match=r"(?s)the_file.*MIL258.*not laid out.*fetch the bundle again"):
         parse_coremldata(data, "the_file")
+
+
+def test_a_stage_that_is_no_network_holds_the_whole_model() -> None:
+    data = parse_coremldata(suppression_data(), "it")
+    assert (data.type, data.specification_version) == ("nonMaximumSuppression", 5)
+    assert data.spec is not None
+    assert wire(data.spec) == wire(suppression())
+    assert wire(data.description) == wire(suppression().description)
+    assert parse_coremldata(coremldata(spec().description), "it").spec is None
 
 
 @given(st.binary(max_size=300))

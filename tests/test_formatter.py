@@ -111,7 +111,8 @@ SAMPLES = {
 
 samples = pytest.mark.parametrize("sample", SAMPLES.values(), ids=list(SAMPLES))
 texts_of_apple = pytest.mark.parametrize(
-    "path", corpus_files("apple/*.mil", "pairs/*/*.mil", "bundles/*/*.mil", "runtime_dumps/*.mil")
+    "path",
+    corpus_files("apple/*.mil", "pairs/*/*.mil", "bundles/*/*.mil", "pipelines/*/*/*.mil", "runtime_dumps/*.mil"),
 )
 texts_of_people = pytest.mark.parametrize("path", corpus_files("handwritten/*.mil"))
 

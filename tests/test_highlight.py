@@ -24,7 +24,9 @@ from miltext.proto import Program
 from miltext.vocabulary import keywords, keywords_of_the_grammar, operation_names, parameter_names, type_names
 
 FOLDER = GOLDEN / "highlight"
-PARSED = corpus_files("apple/*.mil", "handwritten/*.mil", "runtime_dumps/*.mil", "pairs/*/*.mil", "bundles/*/*.mil")
+PARSED = corpus_files(
+    "apple/*.mil", "handwritten/*.mil", "runtime_dumps/*.mil", "pairs/*/*.mil", "bundles/*/*.mil", "pipelines/*/*/*.mil"
+)
 
 NAMES = {token: str(token).removeprefix("Token.") for tokens in CLASSES.values() for token in tokens}
 

@@ -219,6 +219,20 @@ def test_a_manifest_that_is_wrong(tmp_path: Path, manifest: dict[str, Any], sayi
         load(write_package(tmp_path / "P.mlpackage", spec().SerializeToString(), **manifest))
 
 
+PATHS: tuple[Any, ...] = (None, 3, 1e400, [], {}, "", True)
+
+
+@pytest.mark.parametrize("item", [None, 3, "x", [], {}, *({"path": path} for path in PATHS)])
+def test_another_item_of_a_manifest_that_is_wrong(item: Any, tmp_path: Path) -> None:
+    """Reading follows the root model alone; what is built has the manifest, which Core ML would refuse."""
+    entries = {"1": item, "2": {"path": "com.apple.CoreML/model.mlmodel"}}
+    folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString(), itemInfoEntries=entries)
+    model = load(folder)
+    with refused("MIL255", "Manifest.json", "no path for the item '1'"):
+        model.save(tmp_path / "New.mlpackage")
+    assert [each.name for each in tmp_path.iterdir()] == ["P.mlpackage"]
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000])
 def test_a_manifest_that_is_no_json_object(tmp_path: Path, data: bytes) -> None:
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString())

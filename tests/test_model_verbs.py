@@ -113,6 +113,7 @@ def test_a_name_as_a_files() -> None:
     assert file_stem("conv.weight_0@2") == "conv.weight_0@2"
     assert file_stem("../a/b") == "%2E.%2Fa%2Fb"
     assert file_stem("é%") == "%C3%A9%25"
+    assert file_stem("") == "%"
 
 
 def test_rename_and_expose(tmp_path: Path) -> None:

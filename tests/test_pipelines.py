@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from conftest import CORPUS, corpus_files, wire
 from containers import (
     LFS,
     NEURAL_NETWORK,
     TEXT,
+    coremldata,
     link,
     pipeline,
     refused,
     spec,
+    suppression,
+    suppression_data,
     write,
+    write_bundle,
     write_package,
     write_pipeline_bundle,
 )
 
 import miltext
 import miltext.proto
-from miltext.models import load, open_model, read
+from miltext.building.build import build
+from miltext.building.recovery import strip
+from miltext.cli import command
+from miltext.models import Model, load, open_model, read
+from miltext.tensor_data import tensor_dtype
+from miltext.traversal import values
+from miltext.weights import BlobWriter
 
 
 def nested() -> miltext.proto.Model:
@@ -126,3 +140,161 @@ def test_a_sibling_that_cannot_be_read_does_no_harm(tmp_path: Path) -> None:
     assert load(folder, "net").text == TEXT
     with refused("MIL252", "model2", "git lfs pull"):
         load(folder, 2)
+
+
+# ---- compiled pipelines with a stage that is no ML Program
+
+
+def with_suppression(folder: Path, stage: bytes | None) -> Path:
+    """A compiled pipeline of an ML Program and, unless it says nothing, non-maximum suppression."""
+    write_bundle(folder / "model0")
+    write(folder / "coremldata.bin", coremldata(miltext.proto.ModelDescription(), number=202))
+    (folder / "model1").mkdir()
+    if stage is not None:
+        write(folder / "model1" / "coremldata.bin", stage)
+    return folder
+
+
+def invoked(*arguments: object) -> str:
+    """What a verb that ends well writes."""
+    result = CliRunner().invoke(command, list(map(str, arguments)))
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.output
+
+
+def test_a_stage_that_is_no_program_is_named_by_its_kind(tmp_path: Path) -> None:
+    folder = with_suppression(tmp_path / "C.mlmodelc", suppression_data())
+    assert list(open_model(folder).listing()) == ["0: mlProgram", "1: nonMaximumSuppression"]
+    assert "1: nonMaximumSuppression in a mlmodelc, specification 5" in invoked("info", folder)
+    assert invoked("print", folder, "--model", 0) == miltext.to_text(miltext.parse(TEXT))
+    assert "nothing found in 1 program" in invoked("check", folder)
+    assert "boxes" in invoked("textconv", folder / "model1" / "coremldata.bin")
+    with refused("MIL254", "`nonMaximumSuppression`"):
+        load(folder, 1)
+
+
+def test_a_stage_that_is_no_program_is_built_back(tmp_path: Path) -> None:
+    folder = with_suppression(tmp_path / "C.mlmodelc", suppression_data())
+    assert build(open_model(folder), tmp_path / "New.mlpackage") == []
+    made = open_model(tmp_path / "New.mlpackage").models
+    assert [each.type for each in made] == ["mlProgram", "nonMaximumSuppression"]
+    assert made[1].spec is not None
+    assert wire(made[1].spec) == wire(suppression())
+    invoked("rename", folder, "y", "z", "--model", 0, "-o", tmp_path / "Other.mlpackage")
+    assert wire(open_model(tmp_path / "Other.mlpackage").models[1].spec or suppression()) == wire(suppression())
+
+
+UNTOLD = {"nothing": None, "garbage": b"new layout", "cut": suppression_data()[:-4], "pointer": LFS}
+
+
+@pytest.mark.parametrize("stage", UNTOLD.values(), ids=list(UNTOLD))
+def test_a_stage_that_tells_nothing_does_the_others_no_harm(stage: bytes | None, tmp_path: Path) -> None:
+    folder = with_suppression(tmp_path / "C.mlmodelc", stage)
+    assert list(open_model(folder).listing()) == ["0: mlProgram", "1: unknown"]
+    assert load(folder, 0).text == TEXT
+    assert "1: unknown in a mlmodelc" in invoked("info", folder)
+    with refused("MIL255", "model1", "no model.mil", "git-lfs" if stage == LFS else ""):
+        load(folder, 1)
+    with refused("MIL423", "`unknown`"):
+        build(open_model(folder), tmp_path / "New.mlpackage")
+    assert not (tmp_path / "New.mlpackage").exists()
+
+
+def stages(path: Path) -> list[Model]:
+    return list(open_model(path).models)
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*"))
+def test_pipelines_of_the_corpus(path: Path) -> None:
+    network, other = stages(path)
+    assert [network.type, other.type] == ["mlProgram", "nonMaximumSuppression"]
+    assert (network.specification_version, other.specification_version) == (6, 5)
+    assert "1: nonMaximumSuppression" in invoked("info", path)
+    assert miltext.parse(invoked("print", path, "--model", 0)) == network.program
+    assert "nothing found in 1 program" in invoked("check", path)
+    assert open_model(path).warnings == network.warnings == other.warnings == []
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*.mlmodelc"))
+def test_compiled_pipelines_of_the_corpus_equal_their_packages(path: Path) -> None:
+    (one, other), (network, suppressing) = stages(path), stages(path.with_suffix(".mlpackage"))
+    assert other.spec is not None
+    assert suppressing.spec is not None
+    assert wire(other.spec) == wire(suppressing.spec)
+    assert one.description is not None
+    assert one.description == network.description
+    assert wire(in_order(strip(one.program))) == wire(in_order(network.program))
+    assert open_model(path).description == open_model(path.with_suffix(".mlpackage")).description
+
+
+def in_order(program: miltext.proto.Program) -> miltext.proto.Program:
+    """The program with its buildInfo sorted, as the compiler writes it."""
+    info = program.attributes["buildInfo"].immediateValue.dictionary.values
+    info.sort(key=lambda pair: pair.key.immediateValue.tensor.strings.values[0])
+    return program
+
+
+def give_weights(model: Model, folder: Path) -> None:
+    """Write the weight file that a model lacks, all zeros."""
+    found = {held.value.blobFileValue.offset: held.value for held in values(model.program)}
+    found.pop(0)
+    folder.mkdir()
+    with BlobWriter(folder / "weight.bin") as writer:
+        for offset, value in sorted(found.items()):
+            dtype = tensor_dtype(value.type)
+            assert dtype is not None
+            sizes = [dimension.constant.size for dimension in value.type.tensorType.dimensions]
+            assert writer.add_packed(dtype, bytes(dtype.bits // 8 * math.prod(sizes))) == offset
+
+
+def test_a_pipeline_of_the_corpus_is_built_back(tmp_path: Path) -> None:
+    bundle = CORPUS / "pipelines" / "yolov8n-nms.mlmodelc"
+    if not bundle.exists():
+        pytest.skip(f"no {bundle}")
+    copy = tmp_path / "C.mlmodelc"
+    shutil.copytree(bundle, copy)
+    for path in [copy, *copy.rglob("*")]:
+        path.chmod(0o755)
+    with refused("MIL302", "model0", "weight.bin"):
+        build(open_model(copy), tmp_path / "New.mlpackage")
+    give_weights(stages(copy)[0], copy / "model0" / "weights")
+    assert build(open_model(copy), tmp_path / "New.mlpackage") == []
+    made, original = open_model(tmp_path / "New.mlpackage").spec, open_model(bundle.with_suffix(".mlpackage")).spec
+    assert made is not None
+    assert original is not None
+    in_order(made.pipeline.models[0].mlProgram)
+    in_order(original.pipeline.models[0].mlProgram)
+    for held in values(made.pipeline.models[0].mlProgram):
+        name = held.value.blobFileValue.fileName
+        if name:
+            held.value.blobFileValue.fileName = name.replace("/0-", "/")
+    assert wire(made) == wire(original)
+
+
+# ---- pipelines in pipelines in pipelines
+
+
+@pytest.mark.parametrize("depth", [1, 43, 44, 45, 46, 48, 50, 51, 60, 200, 500])
+def test_how_deep_compiled_pipelines_are(depth: int, tmp_path: Path) -> None:
+    """What can be built is read again, what cannot is refused, and what is deeper than any model is not read."""
+    inner = tmp_path / "C.mlmodelc"
+    for _ in range(depth):
+        inner.mkdir()
+        write(inner / "coremldata.bin", coremldata(miltext.proto.ModelDescription(), number=202))
+        inner /= "model0"
+    write_bundle(inner)
+    made, path = tmp_path / "New.mlpackage", "/".join(["0"] * depth)
+    if depth > 50:
+        for verb in (["info"], ["check"], ["print", "--model", path], ["sidecar"], ["build", "-o", made]):
+            result = CliRunner().invoke(command, [*map(str, verb), str(tmp_path / "C.mlmodelc")])
+            assert "MIL255" in result.output, result.exception
+        return
+    assert list(open_model(tmp_path / "C.mlmodelc").select(path).program.functions) == ["main"]
+    result = CliRunner().invoke(command, ["build", str(tmp_path / "C.mlmodelc"), "-o", str(made)])
+    assert made.exists() == (depth < 45)
+    if made.exists():
+        assert load(made, path).program.functions
+    else:
+        assert result.exit_code == 1
+        assert "MIL405" in result.output
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["C.mlmodelc"]

@@ -61,7 +61,9 @@ def test_any_program(program: Any) -> None:
     check(program)
 
 
-@pytest.mark.parametrize("path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "pairs/*/*.mil")])
+@pytest.mark.parametrize(
+    "path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "pairs/*/*.mil", "pipelines/**/*.mil")]
+)
 def test_program(path: Path) -> None:
     check(parse(path.read_text(encoding="utf-8")))
 

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
+from miltext.building.draft import ml_programs
 from miltext.depth import walk
 from miltext.proto import Model, Program
 from miltext.strictness import strict_findings
 
 STYLES = [(dialect, floats) for dialect in ("1.3", "1.0") for floats in ("hex", "decimal")]
-TEXTS = ("apple/*.mil", "handwritten/*.mil", "pairs/*/*.mil", "bundles/*/*.mil", "runtime_dumps/*iso__*.mil")
-MODELS = ("mlprograms/*.mlmodel", "pairs/*/*.mlmodel", "bundles/*/Data/*/*.mlmodel")
+TEXTS = ("apple/*.mil", "handwritten/*.mil", "pairs/*/*.mil", "*/*.mlmodelc/**/*.mil", "runtime_dumps/*iso__*.mil")
+MODELS = ("mlprograms/*.mlmodel", "pairs/*/*.mlmodel", "*/*.mlpackage/Data/*/*.mlmodel")
 
 
 def check(program: Program) -> None:
@@ -58,7 +59,10 @@ def test_text_of_the_corpus(path: Path) -> None:
 
 @pytest.mark.parametrize("path", corpus_files(*MODELS))
 def test_model_of_the_corpus(path: Path) -> None:
-    check(Model.FromString(path.read_bytes()).mlProgram)
+    programs = list(ml_programs(Model.FromString(path.read_bytes())))
+    assert programs
+    for program in programs:
+        check(program)
 
 
 @pytest.mark.parametrize("sample", PROGRAMS, ids=str)

@@ -79,7 +79,7 @@ def test_golden(path: Path) -> None:
     check(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil", "bundles/*/*.mil"))
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil", "*/*.mlmodelc/**/*.mil"))
 def test_corpus(path: Path) -> None:
     check(path.read_text(encoding="utf-8"), most=100)
 

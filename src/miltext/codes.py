@@ -73,7 +73,7 @@ TITLES: dict[str, str] = {
     "MIL402": "a target that is not replaced",
     "MIL403": "a link in a package",
     "MIL404": "no model to take this from",
-    "MIL405": "a model too large to write",
+    "MIL405": "a model too large or too deep to write",
     "MIL410": "an elided literal that the original does not have",
     "MIL411": "an elided literal under another type",
     "MIL412": "an array that is no value of its type",

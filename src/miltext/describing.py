@@ -116,6 +116,8 @@ def _shell(spec: Message) -> Message:
 def _coremldata(path: Path, data: bytes) -> Iterator[str]:
     from google.protobuf import text_format
 
+    from miltext.models.spec import SpecModel
+
     try:
         known = parse_coremldata(data, path)
     except ModelError:
@@ -124,6 +126,8 @@ def _coremldata(path: Path, data: bytes) -> Iterator[str]:
             if names:
                 return iter([f"model: {quote(name)}\n" for name in names])
         raise
+    if known.spec is not None:
+        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec))
     head = f"type: {known.type}\nspecificationVersion: {known.specification_version}\n"
     return iter([head, text_format.MessageToString(known.description)])
 

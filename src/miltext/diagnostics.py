@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -75,6 +76,21 @@ class ModelError(MiltextError):
     about: object = None
 
 
+@contextmanager
+def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
+    """A `with` block that reads what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
+
+    This is the net at the boundary of each kind of file. The block holds the reading alone, so that no mistake of ours
+    passes for one of a file's; a MiltextError in it says more already, and stays.
+    """
+    try:
+        yield
+    except MiltextError:
+        raise
+    except Exception as failure:
+        raise refused(failure) from failure
+
+
 def error(code: str, message: str, span: Span | None = None, *notes: Note, suggestion: str | None = None) -> Diagnostic:
     """A Diagnostic of severity `error`."""
     return Diagnostic("error", code, message, span, notes, suggestion)
@@ -100,11 +116,11 @@ def _line_starts(text: str) -> list[int]:
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
     """A diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
-    path = None if path is None else _visible(path)
-    head = f"{diagnostic.severity}[{diagnostic.code}]: {_visible(diagnostic.message)}"
+    path = None if path is None else visible(path)
+    head = f"{diagnostic.severity}[{diagnostic.code}]: {visible(diagnostic.message)}"
     shown = _place(head, diagnostic.span, text, path)
     for note in diagnostic.notes:
-        shown += "\n" + _place(f"note: {_visible(note.message)}", note.span, text, path)
+        shown += "\n" + _place(f"note: {visible(note.message)}", note.span, text, path)
     return shown
 
 
@@ -121,15 +137,15 @@ def _excerpt(text: str, span: Span, line: int) -> str:
     end = len(text) if end < 0 else max(end - (text[end - 1 : end] == "\r"), span.start)
     left = max(start, span.start - WINDOW // 2)
     right = min(end, left + WINDOW)
-    before = ("..." if left > start else "") + _visible(text[left : span.start])
-    marked = _visible(text[span.start : min(span.end, right)])
-    after = _visible(text[min(span.end, right) : right]) + ("..." if right < end else "")
+    before = ("..." if left > start else "") + visible(text[left : span.start])
+    marked = visible(text[span.start : min(span.end, right)])
+    after = visible(text[min(span.end, right) : right]) + ("..." if right < end else "")
     number = str(line)
     carets = "^" + "~" * (_width(marked) - 1)
     return f" {number} | {before}{marked}{after}\n {' ' * len(number)} | {' ' * _width(before)}{carets}"
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Text that is safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
     return "".join(
         " " if char == "\t" else "\ufffd" if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") else char

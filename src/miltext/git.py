@@ -143,12 +143,12 @@ def _without_block(text: str) -> str:
 
 def _git(folder: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
     except OSError as failure:
         raise GitError(f"git cannot be run: {failure.strerror}") from failure
     if done.returncode:
-        raise GitError(done.stderr.strip())
-    return done.stdout.strip()
+        raise GitError(os.fsdecode(done.stderr).strip())
+    return os.fsdecode(done.stdout).strip()
 
 
 def _command() -> str:

@@ -44,11 +44,13 @@ def interface(function: Function) -> Interface:
 
 
 def type_text(value_type: ValueType | None) -> str:
-    """A type as MIL text has it."""
+    """A type as MIL text has it, but for fields that the schema does not have."""
     from miltext.printer import Printer
     from miltext.proto import NamedValueType
 
-    return Printer()._named_value(NamedValueType(name="x", type=value_type)).rpartition(" ")[0]
+    named = NamedValueType(name="x", type=value_type)
+    named.DiscardUnknownFields()
+    return Printer()._named_value(named).rpartition(" ")[0]
 
 
 def _outputs(block: Block, parameters: Types) -> Types:

@@ -57,7 +57,7 @@ def _around(phrase: Node, offset: int, depth: int = 0) -> Iterator[tuple[int, No
     """The operations in a phrase that the offset is in, outermost first."""
     for child in phrase.children:
         if child.start <= offset < child.end:
-            if child.name == "operation":
+            if child.name == "operation" and child.children:  # there are none in one that breaks the syntax
                 yield depth, child
             yield from _around(child, offset, depth + (child.name == "inner_block"))
 

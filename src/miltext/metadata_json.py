@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from miltext.diagnostics import refusing
 from miltext.models.refusals import refusal
+from miltext.models.spec import specification_version
 from miltext.proto import (
     ArrayFeatureType,
     FeatureDescription,
@@ -59,26 +62,24 @@ class MetadataJson:
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
         """Raises ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
         self._path = path
-        try:
+        with self._refusing("is not what Apple's compiler writes"):
             self._model: Entry = json.loads(data)[0]
             self.interface = Interface(
-                int(self._model["specificationVersion"]),
+                specification_version(int(self._model["specificationVersion"])),
                 [entry["name"] for entry in self._model["inputSchema"]],
                 [entry["name"] for entry in self._model["outputSchema"]],
             )
-        except (LookupError, ValueError, TypeError, RecursionError) as failure:
-            raise refusal("MIL258", f"{FILE_NAME} is not what Apple's compiler writes: {failure!r}", path) from failure
 
     def description(self) -> ModelDescription:
         """The ModelDescription, less what the file does not have.
 
         Raises ModelError (MIL258) for a feature of a type that cannot be read back.
         """
-        try:
+        with self._refusing("shows a feature in no known way"):
             return _description(self._model)
-        except (LookupError, ValueError, TypeError, AttributeError) as failure:
-            message = f"{FILE_NAME} shows a feature in no known way: {failure!r}"
-            raise refusal("MIL258", message, self._path) from failure
+
+    def _refusing(self, what: str) -> AbstractContextManager[None]:
+        return refusing(lambda failure: refusal("MIL258", f"{FILE_NAME} {what}: {failure!r}", self._path))
 
 
 def _description(model: Entry) -> ModelDescription:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.describing import around
+from miltext.diagnostics import visible
 from miltext.line_ends import keep_line_ends
 from miltext.models import Model, open_model
 from miltext.models.model import PROGRAM
 from miltext.printing import pieces
+from miltext.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.weights import Progress
@@ -37,7 +39,8 @@ def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterat
     option = " --full" if full else ""
     for place, program in programs:
         inner = f", model {place[1:].replace('.', '/')}" if place else ""
-        head = f"// Made by miltext {version('miltext')} from {path.name}{inner}: miltext sidecar{option} {path.name}\n"
+        name = visible(path.name)
+        head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
         yield (
             path.with_name(f"{path.name}{place}{ENDING}"),
             "".join([head, *around(program), *_text(program, full, progress)]),
@@ -87,4 +90,4 @@ def _text(model: Model, full: bool, progress: Progress | None) -> Iterator[str]:
         return pieces(model.program)
     from miltext.digests import DigestPrinter
 
-    return iter([*DigestPrinter(model.model_path, progress=progress).program(model.program), "\n"])
+    return iter([*DigestPrinter(model.model_path, progress=progress).program(own_copy(model.program)), "\n"])

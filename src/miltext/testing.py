@@ -100,16 +100,16 @@ def assert_matches_golden(
 def compare(text: str, path: Path, updating: bool, command: str) -> None:
     """Assert that the file `path` holds `text`, or write it; `command` is how to accept a difference."""
     __tracebackhide__ = True
-    before = path.read_bytes().decode() if path.exists() else None
-    golden = None if before is None else before.replace("\r\n", "\n")
-    if golden == text:
+    data = path.read_bytes() if path.exists() else None
+    golden = None if data is None else data.decode(errors="replace").replace("\r\n", "\n")
+    if data is not None and data.replace(b"\r\n", b"\n") == text.encode():
         return
     if updating:
         from miltext.files import write_file
         from miltext.line_ends import keep_line_ends
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, [keep_line_ends(before or "", text).encode()])
+        write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])
     elif golden is None:
         raise AssertionError(f"there is no golden {path}\nto write it: {command}")
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.building.counterparts import Version, counterparts
 from miltext.building.placing import Subject
 from miltext.building.refusals import caution, refusal
+from miltext.dtypes import BY_NAME
 from miltext.interfaces import interfaces, type_text
 from miltext.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
 from miltext.proto import ArrayFeatureType, FeatureDescription, FeatureType, ModelDescription
@@ -39,6 +40,9 @@ SEVERAL_FUNCTIONS = STATES = 9
 """The specification version that brought them."""
 
 DEFAULT_FUNCTION = "main"
+GREATEST_SIZE = BY_NAME["int64"].maximum
+"""The greatest size of a multi-array, which is an int64 where MIL's own are uint64."""
+
 ANY_SIZE = -1
 """A range's upper bound where it has none."""
 
@@ -99,6 +103,8 @@ def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
     """A multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
     dtype, tensor = tensor_dtype(value_type), value_type.tensorType
     if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
+        return None
+    if any(dimension.constant.size > GREATEST_SIZE for dimension in tensor.dimensions):
         return None
     made = ArrayFeatureType(dataType=ELEMENTS[dtype.name])
     shape = tensor_shape(value_type)

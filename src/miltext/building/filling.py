@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.building.refusals import WAYS_OUT
-from miltext.diagnostics import Diagnostic, Note, ParseError
+from miltext.building.refusals import WAYS_OUT, refusal
+from miltext.diagnostics import Diagnostic, ModelError, Note, ParseError, refusing
 from miltext.fields import (
     BLOB,
     TENSOR,
@@ -19,6 +19,7 @@ from miltext.lowering import Lowering, Refused
 from miltext.lowering.left_out import MARK
 from miltext.lowering.names import string_bytes
 from miltext.lowering.values import ArrayFile, Elided, blob_message, immediate
+from miltext.models.contents import LFS_POINTER, inside
 from miltext.packing import misfit
 from miltext.parser import lower, parse_tree
 from miltext.proto import Program, ValueType
@@ -158,15 +159,27 @@ def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
 
 def read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
     """The array in a `.npy` file below a folder, mapped. Raises Refused (MIL412)."""
-    import numpy as np
-
-    from miltext.diagnostics import ModelError
-    from miltext.models.contents import inside
-
     try:
-        return np.load(inside(folder, name), mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        path = inside(folder, name)
+        with refusing(lambda failure: refusal("MIL412", f"the array {name!r} cannot be read: {_reason(failure)}")):
+            return _mapped(path)
     except ModelError as failure:
-        message = failure.diagnostics[0].message
-    except (OSError, ValueError, EOFError) as failure:
-        message = f"the array {name!r} cannot be read: {failure}"
-    raise Refused("MIL412", message, place)
+        raise Refused("MIL412", failure.diagnostics[0].message, place) from failure
+
+
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    """The array in a `.npy` file. An archive of several, or objects that would have to be run, raise ValueError."""
+    from numpy.lib.format import open_memmap
+
+    with open(path, "rb") as file:
+        start = file.read(len(LFS_POINTER))
+    if start == LFS_POINTER:
+        raise ValueError("a git-lfs pointer stands in its place; run `git lfs pull`")
+    if start.startswith(b"PK"):
+        raise ValueError("it is an archive, as numpy.savez makes; numpy.save makes a .npy")
+    return open_memmap(path, "r")
+
+
+def _reason(failure: Exception) -> str:
+    """What numpy says, which is sometimes nothing."""
+    return str(failure) or type(failure).__name__

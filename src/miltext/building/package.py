@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from miltext.building.copying import Progress, copy_file, copy_folder
 from miltext.building.draft import ml_programs
 from miltext.building.placing import Subject
-from miltext.building.refusals import refusal
+from miltext.building.refusals import refusal, refusing_depth
 from miltext.building.storing import write_weights
 from miltext.building.targets import weight_name
 from miltext.files import write_new
-from miltext.models.package import MANIFEST, model_file
+from miltext.models.model import PROGRAM
+from miltext.models.package import MANIFEST, model_file, whole_manifest
 from miltext.staging import Staging
 from miltext.traversal import values
 from miltext.weight_paths import MODEL_PATH as WEIGHTS_PATH
@@ -53,7 +54,7 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
     manifest, place = _new_manifest(), PurePosixPath(MODEL_PATH)
     stored = {draft.store} if draft.storing else set()
     if draft.package:
-        manifest = json.loads((draft.package / MANIFEST).read_bytes())
+        manifest = whole_manifest(draft.package)
         model = Path(os.path.normpath(model_file(draft.package).relative_to(draft.package / DATA)))
         place = PurePosixPath(model.as_posix())
         replaced = [DATA / place, *[DATA / place.parent / name for name in stored]]
@@ -128,7 +129,12 @@ def serialized(spec: Spec) -> bytes:
         raise refusal(
             "MIL405", f"the model takes {size} bytes without its weight files, and readers no more than 2 GiB"
         )
-    return spec.SerializeToString(deterministic=True)
+    if spec.WhichOneof("Type") == PROGRAM:
+        return spec.SerializeToString(deterministic=True)
+    with refusing_depth():  # a pipeline may stand around a program that is itself as deep as can be
+        data = spec.SerializeToString(deterministic=True)
+        type(spec).FromString(data)
+    return data
 
 
 # ---- manifests

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.description import describe, known_version
 from miltext.building.draft import nested
-from miltext.building.refusals import refusal
+from miltext.building.refusals import refusal, refusing_depth
 from miltext.building.storing import named_files
 from miltext.coremlc import BUILD_INFO
 from miltext.flexible_shapes import ATTRIBUTE
@@ -62,6 +62,10 @@ def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Re
     """
     if bundle.type in PIPELINES and bundle.models:
         return _recover_pipeline(bundle, programs, prefix)
+    if bundle.type != PROGRAM and bundle.spec is not None:
+        spec = Spec()
+        spec.CopyFrom(bundle.spec)
+        return Recovered(spec, {}, list(bundle.warnings))
     if bundle.type != PROGRAM:
         message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
         raise refusal("MIL423", message, bundle.name)
@@ -92,7 +96,8 @@ def _recover_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) 
     warnings: list[Diagnostic] = []
     for index, model in enumerate(bundle.models):
         inner = recover(model, programs, f"{prefix}{index}-")
-        pipeline.models.append(inner.spec)
+        with refusing_depth(bundle.name):
+            pipeline.models.append(inner.spec)
         pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
         files.update(inner.files)
         warnings += inner.warnings

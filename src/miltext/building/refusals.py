@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from miltext.diagnostics import Diagnostic, ModelError, Note, error, warning
+from contextlib import AbstractContextManager
+
+from miltext.diagnostics import Diagnostic, ModelError, Note, error, refusing, warning
 
 WAYS_OUT = {
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
@@ -10,7 +12,7 @@ WAYS_OUT = {
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
-    "MIL405": "shorten the program: --externalize moves values into the weight file",
+    "MIL405": "shorten the program: --externalize moves values into the weight file; put pipelines beside one another",
     "MIL410": "give --from the model that the text was printed from, or print without --elide",
     "MIL411": "leave the type of an elided literal as it was printed, or print without --elide and write the values",
     "MIL412": "save the array with numpy.save in a folder beside the text, in the type and shape of the value",
@@ -27,9 +29,9 @@ WAYS_OUT = {
 """The way out of each error, by its code.
 
 MIL401 an output of another kind; MIL402 a target that is not replaced; MIL403 a link in a package; MIL404 a model
-that is asked for and not there; MIL405 a model too large to write; MIL410 and MIL411 an elided literal that the
-original does not have, or has under another type; MIL412 an array that is no value of its type; MIL420 a type that
-no description has; MIL421 an opset whose specification is unknown; MIL422 an output that nothing makes; MIL423 a
+that is asked for and not there; MIL405 a model too large or too deep to write; MIL410 and MIL411 an elided literal
+that the original does not have, or has under another type; MIL412 an array that is no value of its type; MIL420 a type
+that no description has; MIL421 an opset whose specification is unknown; MIL422 an output that nothing makes; MIL423 a
 compiled model that is no ML Program; MIL430 a name that is not there, MIL431 one that is taken; MIL432 a value that
 cannot be an output; MIL433 a place that is not in the text.
 """
@@ -40,6 +42,12 @@ def refusal(code: str, message: str, path: str | None = None, *notes: Note, abou
     made = ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=path)
     made.about = about
     return made
+
+
+def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
+    """A `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else (MIL405)."""
+    message = "the model's pipelines stand inside one another more deeply than protobuf's readers take"
+    return refusing(lambda _: refusal("MIL405", message, path))
 
 
 def caution(code: str, message: str) -> Diagnostic:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miltext.cli.streams import fail
+from miltext.cli.streams import fail, write_text
 from miltext.git import GitError, Installation
 
 EPILOG = """\b
@@ -41,7 +41,7 @@ def setup(everywhere: bool, dry_run: bool) -> None:
         installation = Installation(Path.cwd(), everywhere)
         if not dry_run:
             installation.install()
-        click.echo(installation.plan())
+        write_text("-", [installation.plan(), "\n"])
     except GitError as failure:
         fail(str(failure))
 

@@ -51,10 +51,10 @@ def _open_folder(folder: Path, name: str) -> Model:
     suffix = folder.suffix.lower()
     if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
         return open_package(folder, name)
-    from miltext.models.bundle import SIGNS, TEXT, BundleModel
+    from miltext.models.bundle import SIGNS, TEXT, open_bundle
 
     if suffix == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS)):
-        return BundleModel(folder, name, folder)
+        return open_bundle(folder, name)
     raise refusal("MIL251", "this folder is neither an .mlpackage nor an .mlmodelc", folder)
 
 

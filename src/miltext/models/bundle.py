@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext import coremldata, metadata_json
 from miltext.coremldata import CoreMLData, parse_coremldata, parse_names
+from miltext.depth import LIMIT
 from miltext.diagnostics import ModelError, warning
 from miltext.interfaces import interfaces
 from miltext.metadata_json import Interface, MetadataJson
@@ -20,6 +21,7 @@ from miltext.models.programs import parse_text
 from miltext.models.refusals import refusal
 
 if TYPE_CHECKING:
+    from miltext.proto import Model as Spec
     from miltext.proto import ModelDescription, Program
 
 TEXT = "model.mil"
@@ -27,12 +29,27 @@ TEXT = "model.mil"
 SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
 """What stands in a bundle that is no ML Program, and which type of model it tells of."""
 
+DEEPEST = LIMIT // 2
+"""How many pipelines may stand around one: each is two messages of the Model that a bundle was made of."""
+
+UNKNOWN = "unknown"
+"""The type of a stage that does not tell its own; what can be read of the pipeline around it is read all the same."""
+
+
+def open_bundle(folder: Path, name: str) -> BundleModel:
+    """The model of a bundle. Raises ModelError: MIL255 for a folder that does not tell what it holds."""
+    model = BundleModel(folder, name, folder)
+    if model.type == UNKNOWN:
+        model.select(None)  # which says why
+    return model
+
 
 class Record(NamedTuple):
     """What a bundle says about its model, where it says anything."""
 
     specification_version: int | None
     description: ModelDescription | None
+    spec: Spec | None = None
 
 
 class BundleModel(Model):
@@ -41,7 +58,7 @@ class BundleModel(Model):
     def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
         super().__init__("mlmodelc", name, path, folder, pipeline_name)
         self.folder = folder
-        self._type = self._find_type()
+        self._type = self._find_type() or UNKNOWN
         if self._type == PROGRAM:
             self.name = str(folder / TEXT)
 
@@ -62,6 +79,10 @@ class BundleModel(Model):
         return program
 
     @property
+    def spec(self) -> Spec | None:
+        return self._record.spec
+
+    @property
     def specification_version(self) -> int | None:
         return self._record.specification_version
 
@@ -71,27 +92,36 @@ class BundleModel(Model):
 
     @cached_property
     def models(self) -> Sequence[Model]:
+        if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
+            raise refusal("MIL255", "pipelines stand inside one another more deeply than any model has them", self.name)
         folders: list[Path] = []
         while self._is_folder(f"model{len(folders)}"):
             folders.append(self.folder / f"model{len(folders)}")
         names = [*self._pipeline_names, *[""] * len(folders)]
         return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
 
-    def _find_type(self) -> str:
+    def _find_type(self) -> str | None:
         if self._has(TEXT):
             return PROGRAM
         with suppress(ModelError):  # then its files tell it, as far as they do
             return self._read_coremldata().type
-        found = next((kind for sign, kind in SIGNS.items() if self._has(sign)), None)
-        if found is None:
-            raise refusal("MIL255", f"the compiled model has no {TEXT}", self.name)
-        return found
+        return next((kind for sign, kind in SIGNS.items() if self._has(sign)), None)
 
     def _no_program(self) -> ModelError:
         if self.models:
             return super()._no_program()
+        if self._type == UNKNOWN:
+            return refusal("MIL255", f"the compiled model has no {TEXT}{self._what_else()}", self.name)
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
         return refusal("MIL254", message, self.name)
+
+    def _what_else(self) -> str:
+        """What is wrong with the file that would tell what a model without a program is."""
+        try:
+            self._read_coremldata()
+        except ModelError as failure:
+            return f", and {failure.diagnostics[0].message}"
+        return ""
 
     def _has(self, name: str) -> bool:
         return os.path.exists(self.folder / name)
@@ -117,6 +147,8 @@ class BundleModel(Model):
     @cached_property
     def _record(self) -> Record:
         """From `coremldata.bin`, and from `metadata.json` where that cannot be read."""
+        if self._type == UNKNOWN:
+            return Record(None, None)
         if not self._has(coremldata.FILE_NAME):
             return self._record_of_metadata(f"there is no {coremldata.FILE_NAME}")
         try:
@@ -127,7 +159,7 @@ class BundleModel(Model):
                 raise
             return record
         self._cross_check(data)
-        return Record(data.specification_version, data.description)
+        return Record(data.specification_version, data.description, data.spec)
 
     def _record_of_metadata(self, why: str) -> Record:
         metadata = self._read_metadata()

@@ -66,7 +66,7 @@ class Model:
 
     @property
     def spec(self) -> Spec | None:
-        """The Model message; None for a bundle, a text and a bare Program."""
+        """The Model message; None for a text, a bare Program, and a bundle but for a stage that is kept as one."""
         return None
 
     @property

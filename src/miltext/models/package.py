@@ -8,8 +8,9 @@ but the manifest is followed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from miltext.diagnostics import refusing
 from miltext.models.contents import inside, read_file, read_inside
 from miltext.models.refusals import refusal
 from miltext.models.spec import SpecModel, parse_spec
@@ -30,27 +31,39 @@ def open_package(folder: Path, name: str) -> SpecModel:
 def model_file(folder: Path) -> Path:
     """The path of a package's `.mlmodel`, as its manifest has it. Raises ModelError (MIL255)."""
     manifest = _read_manifest(folder)
-    root = manifest.get("rootModelIdentifier")
-    items = manifest.get("itemInfoEntries")
-    if not isinstance(root, str) or not isinstance(items, dict):
-        raise _wrong(folder, "it has no rootModelIdentifier, or no itemInfoEntries")
-    item = items.get(root)
-    path = item.get("path") if isinstance(item, dict) else None
-    if not isinstance(path, str) or not path:
+    root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
+    path = _item_path(items.get(root))
+    if path is None:
         raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
     return inside(folder, f"Data/{path}")
 
 
-def _read_manifest(folder: Path) -> dict[str, object]:
+def whole_manifest(folder: Path) -> dict[str, Any]:
+    """A package's manifest, each of whose items has a path, as it must for Core ML. Raises ModelError (MIL255)."""
+    manifest = _read_manifest(folder)
+    for name, item in manifest["itemInfoEntries"].items():
+        if _item_path(item) is None:
+            raise _wrong(folder, f"it has no path for the item {name!r}")
+    return manifest
+
+
+def _item_path(item: object) -> str | None:
+    path = item.get("path") if isinstance(item, dict) else None
+    return path if isinstance(path, str) and path else None
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """A manifest that names its root model, and has items."""
     import json
 
     data = read_inside(folder, MANIFEST)
-    try:
+    with refusing(lambda failure: _wrong(folder, f"it is no JSON: {failure}")):
         manifest = json.loads(data)
-    except (ValueError, RecursionError) as failure:
-        raise _wrong(folder, f"it is no JSON: {failure}") from failure
     if not isinstance(manifest, dict):
         raise _wrong(folder, "it is no JSON object")
+    root, items = manifest.get("rootModelIdentifier"), manifest.get("itemInfoEntries")
+    if not isinstance(root, str) or not isinstance(items, dict):
+        raise _wrong(folder, "it has no rootModelIdentifier, or no itemInfoEntries")
     return manifest
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from google.protobuf import text_format
 
-from miltext.diagnostics import ModelError, Note, Span, error
+from miltext.diagnostics import ModelError, Note, Span, error, refusing
 from miltext.models.contents import decode
 from miltext.models.model import Model
 from miltext.models.refusals import WAYS_OUT, refusal
@@ -52,25 +52,25 @@ def parse_text(text: str, name: str) -> Program:
 def _from_bytes(data: bytes, name: str) -> Program:
     if not data:
         raise refusal("MIL253", "the file is empty", name)
-    try:
+    message = "these bytes are no serialized Program: damaged, cut short, or something else"
+    with refusing(lambda _: refusal("MIL253", message, name)):
         return Program.FromString(data)
-    except Exception as failure:  # each of protobuf's backends has errors of its own
-        message = "these bytes are no serialized Program: damaged, cut short, or something else"
-        raise refusal("MIL253", message, name) from failure
 
 
 def _from_protobuf_text(text: str, name: str) -> Program:
-    try:
+    with refusing(lambda failure: _mistake(failure, text, name)):
         return text_format.Parse(text, Program())
-    except text_format.ParseError as failure:
-        message, line, column = str(failure), failure.GetLine(), failure.GetColumn()
-    except RecursionError:
-        message, line, column = "this is nested too deeply to be a Program", None, None
-    except (ValueError, TypeError) as failure:  # a number that its field does not take
-        message, line, column = str(failure), None, None
-    span = None if line is None else _span(text, line, column or 1)
+
+
+def _mistake(failure: Exception, text: str, name: str) -> ModelError:
+    """What protobuf says of its text, at the place that it tells."""
+    message, span = str(failure) or type(failure).__name__, None
+    if isinstance(failure, RecursionError):
+        message = "this is nested too deeply to be a Program"
+    elif isinstance(failure, text_format.ParseError) and (line := failure.GetLine()) is not None:
+        span = _span(text, line, failure.GetColumn() or 1)
     message = message.partition(" : ")[2] or message
-    raise ModelError([error("MIL259", message, span, Note(WAYS_OUT["MIL259"]))], text=text, path=name)
+    return ModelError([error("MIL259", message, span, Note(WAYS_OUT["MIL259"]))], text=text, path=name)
 
 
 def _span(text: str, line: int, column: int) -> Span:

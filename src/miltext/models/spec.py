@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from miltext.diagnostics import refusing
 from miltext.interfaces import interfaces
 from miltext.models.model import PROGRAM, Model
 from miltext.models.refusals import refusal
@@ -27,11 +28,11 @@ class SpecModel(Model):
         self, kind: str, name: str, path: Path | None, model_path: Path | None, spec: Spec, pipeline_name: str = ""
     ) -> None:
         super().__init__(kind, name, path, model_path, pipeline_name)
-        kind_of_model = spec.WhichOneof("Type") or _undeclared_kind(spec)
-        if kind_of_model is None:
+        kind_of_spec = kind_of_model(spec)
+        if kind_of_spec is None:
             raise refusal("MIL253", "this Model holds no model: none of the fields of its Type is set", name)
         self._spec = spec
-        self._type: str = kind_of_model
+        self._type: str = kind_of_spec
 
     @property
     def type(self) -> str:
@@ -75,11 +76,19 @@ def parse_spec(data: bytes, name: str) -> Spec:
     """The Model message in bytes; raises ModelError (MIL253) when they are none."""
     if not data:
         raise refusal("MIL253", "the file is empty", name)
-    try:
+    message = "these bytes are no Core ML model: damaged, cut short, or something else"
+    with refusing(lambda _: refusal("MIL253", message, name)):
         return Spec.FromString(data)
-    except Exception as failure:  # each of protobuf's backends has errors of its own
-        message = "these bytes are no Core ML model: damaged, cut short, or something else"
-        raise refusal("MIL253", message, name) from failure
+
+
+def specification_version(number: int) -> int:
+    """The number, if a Model can have it for its specificationVersion. Raises ValueError."""
+    return Spec(specificationVersion=number).specificationVersion
+
+
+def kind_of_model(spec: Spec) -> str | None:
+    """The kind of model that a Model message holds, by the name of its field; None where it holds none."""
+    return spec.WhichOneof("Type") or _undeclared_kind(spec)
 
 
 def is_spec(data: bytes) -> bool:
