@@ -157,9 +157,9 @@ def odd_package(folder: Path) -> Path:
     paths = [
         "me/notes.txt",
         "empty",
-        None,
-        7,
-        ["empty"],
+        "nul\0",
+        "lone\ud800",
+        "long" * 100,
         "gone.txt",
         "gone/folder",
         "../up",
@@ -167,7 +167,6 @@ def odd_package(folder: Path) -> Path:
         "me/notes.txt/x",
     ]
     manifest["itemInfoEntries"].update({f"id-{index}": {"path": path} for index, path in enumerate(paths)})
-    manifest["itemInfoEntries"].update({"id-none": None, "id-text": "text", "id-bare": {}})
     (made / "Manifest.json").write_text(json.dumps(manifest))
     return made
 

@@ -165,9 +165,8 @@ def _list_item(manifest: dict[str, Any], path: str, item: str) -> None:
 
 
 def _listed(manifest: dict[str, Any]) -> list[str]:
-    """The paths of a manifest's items."""
-    paths = [entry.get("path") for entry in manifest["itemInfoEntries"].values() if isinstance(entry, dict)]
-    return [path for path in paths if isinstance(path, str)]
+    """The paths of a manifest's items, each of which has one."""
+    return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
 def _make_listed_folders(manifest: dict[str, Any], data: Path) -> None:
@@ -176,7 +175,7 @@ def _make_listed_folders(manifest: dict[str, Any], data: Path) -> None:
     """
     for path in map(PurePosixPath, _listed(manifest)):
         if not path.suffix and not path.is_absolute() and ".." not in path.parts:
-            with suppress(FileExistsError, NotADirectoryError):  # a file stands there
+            with suppress(OSError, ValueError):  # a file stands there, or no folder can have that name
                 (data / path).mkdir(parents=True, exist_ok=True)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from miltext.diagnostics import refusing
 from miltext.models.refusals import refusal
 from miltext.proto import Program
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import ModelError
 
 LFS_POINTER = b"version https://git-lfs"
 """How the small file begins that stands in a git repository in place of one that git-lfs keeps."""
@@ -45,20 +50,31 @@ def read_inside(folder: Path, name: str) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """The path of a regular file in `folder`, if `name` leads to one.
 
-    Raises ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path, and for what
-    is not there or no regular file.
+    Raises ModelError (MIL255) as `within` does, and for what is not there or no regular file.
     """
-    root = os.path.realpath(folder)
-    try:
-        real = Path(os.path.realpath(os.path.join(root, name)))
-        is_file = real.is_file()
-    except (OSError, ValueError) as failure:
-        raise refusal("MIL255", f"{name!r} cannot be followed: {failure}", folder) from failure
-    if not real.is_relative_to(root):
-        raise refusal("MIL255", f"{name!r} leads outside", folder)
+    path = within(folder, name)
+    with refusing(lambda failure: _untraceable(name, folder, failure)):
+        is_file = path.is_file()
     if not is_file:
         raise refusal("MIL255", f"there is no file {name!r}", folder)
+    return path
+
+
+def within(folder: Path, name: str) -> Path:
+    """The path that `name` has in `folder`, whatever is there.
+
+    Raises ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path.
+    """
+    with refusing(lambda failure: _untraceable(name, folder, failure)):
+        root = os.path.realpath(folder)
+        real = Path(os.path.realpath(os.path.join(root, name)))
+    if not real.is_relative_to(root):
+        raise refusal("MIL255", f"{name!r} leads outside", folder)
     return folder / name
+
+
+def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
+    return refusal("MIL255", f"{name!r} cannot be followed: {failure}", folder)
 
 
 def is_binary(data: bytes) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import refusing
-from miltext.models.contents import inside, read_file, read_inside
+from miltext.models.contents import inside, read_file, read_inside, within
 from miltext.models.refusals import refusal
 from miltext.models.spec import SpecModel, parse_spec
 
@@ -35,7 +35,7 @@ def model_file(folder: Path) -> Path:
     path = _item_path(items.get(root))
     if path is None:
         raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
-    return inside(folder, f"Data/{path}")
+    return inside(within(folder, "Data"), path)
 
 
 def whole_manifest(folder: Path) -> dict[str, Any]:
