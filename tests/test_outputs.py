@@ -471,6 +471,21 @@ def test_a_sidecar_replaces_nothing_but_a_sidecar(folder: Path) -> None:
 
 
 @posix
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("there", ["a FIFO", "a link to a FIFO", "/dev/null", "/dev/fd/1"])
+def test_a_sidecar_is_not_written_into_what_is_no_file(there: str, check: bool, folder: Path) -> None:
+    sidecar = folder / "in.mlmodel.mil"
+    os.mkfifo(sidecar if there == "a FIFO" else folder / "fifo")
+    if there != "a FIFO":
+        link(sidecar, folder / "fifo" if there == "a link to a FIFO" else Path(there))
+    before = tree(folder)
+    result = miltext("sidecar", *["--check"] * check, folder / "in.mlmodel")
+    assert (result.returncode, b"MIL402" in result.stderr, b"stale" in result.stderr) == (1, not check, check)
+    assert result.stdout == b""
+    assert tree(folder) == before
+
+
+@posix
 def test_a_sidecar_and_fmt_keep_links_and_name_folders(folder: Path) -> None:
     sidecar = folder / "in.mlmodel.mil"
     link(sidecar, Path("elsewhere"))

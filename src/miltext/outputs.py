@@ -82,13 +82,18 @@ def _said(path: Path) -> set[str]:
 
 
 def check_content(path: Path, kind: str) -> None:
-    """Refuse a file that is there and holds anything of another kind. Raises ModelError (MIL402) and OSError."""
-    if not path.is_file():
+    """Refuse what is there and is of another kind: a file, a device, a FIFO. Raises ModelError (MIL402), OSError."""
+    if not (is_stream(path) or _is_file_of_another(path, kind)):
         return
+    raise refusal("MIL402", f"what is there is not {_CALLED[kind]}, and is not replaced", str(path))
+
+
+def _is_file_of_another(path: Path, kind: str) -> bool:
+    if not path.is_file():
+        return False
     with open(path, "rb") as file:
         data = file.read(-1 if kind == "pb" else _HEAD)
-    if data and not _IS[kind](data):
-        raise refusal("MIL402", f"what is there is not {_CALLED[kind]}, and is not replaced", str(path))
+    return bool(data) and not _IS[kind](data)
 
 
 def _is_part(path: Path, source: str) -> bool:
