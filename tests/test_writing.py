@@ -116,7 +116,11 @@ def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None
         racing = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
         ends = [(each.communicate(timeout=100)[1], each.returncode) for each in racing]
         assert sorted(status for _, status in ends) == [0, 2, 2, 2]
-        assert all(b"it is there already; --force" in said for said, status in ends if status)
+        came = (
+            f"{os.path.join('weights', 'weight.bin')}: it appeared".encode()
+        )  # the winner's, a moment before its model
+        sayings = (f"{name}: it is there already; --force".encode(), *[came] * name.endswith(".mlmodel"))
+        assert all(any(saying in said for saying in sayings) for said, status in ends if status)
         assert load(tmp_path / name).program == load(EXAMPLE).program
     assert {path.name for path in tmp_path.iterdir()} == {"out.mlpackage", "out.mlmodel", "weights"}
 
@@ -480,6 +484,24 @@ def test_a_second_model_beside_the_first_harms_nothing(tmp_path: Path) -> None:
     build(open_model(source(tmp_path, 3)), tmp_path / "B.mlmodel", force=True)
     assert [first_weight(tmp_path / f"{name}.mlmodel") for name in "AB"] == [1, 3]
     assert sorted(path.name for path in (tmp_path / "weights").iterdir()) == ["B-weight.bin", "weight.bin"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_model_beside_another_that_is_being_built_harms_nothing(force: bool, tmp_path: Path) -> None:
+    first, second = open_model(source(tmp_path, 1)), open_model(source(tmp_path, 2))
+    done: list[int] = []
+
+    def meanwhile(size: int) -> None:
+        done.append(size)
+        if len(done) == 1:
+            build(second, tmp_path / "B.mlmodel", force=force)
+
+    with pytest.raises(FileExistsError, match="run the command again") as failure:
+        build(first, tmp_path / "A.mlmodel", force=force, progress=meanwhile)
+    assert failure.value.filename == str(tmp_path / "weights" / "weight.bin")
+    assert (first_weight(tmp_path / "B.mlmodel"), (tmp_path / "A.mlmodel").exists()) == (2, False)
+    build(first, tmp_path / "A.mlmodel", force=force)
+    assert [first_weight(tmp_path / f"{name}.mlmodel") for name in "AB"] == [1, 2]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -13,6 +13,7 @@ from miltext.moves import displace, move_new
 from miltext.workshop import Workshop
 
 THERE = "it is there already; --force replaces it"
+CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What a write fails with where a disk is full, a quota used up, or a file as large as it may be."""
 
@@ -21,6 +22,7 @@ class _Move(NamedTuple):
     made: Path
     target: Path
     given: Path
+    free: bool
 
 
 class Staging:
@@ -51,14 +53,15 @@ class Staging:
         if isinstance(failure, OSError):
             self._name_target(failure)
 
-    def place(self, target: Path) -> Path:
+    def place(self, target: Path, *, free: bool = False) -> Path:
         """Where to make what is to be at `target`, or where that link leads; nothing is there yet.
 
-        Raises FileExistsError for a target that is there, unless it is to be replaced, and OSError.
+        A target that was found `free` is never replaced. Raises FileExistsError for a target that is there, unless it
+        is to be replaced, and OSError.
         """
         real = Path(os.path.realpath(target))
-        if not self._replace and os.path.lexists(real):
-            raise FileExistsError(errno.EEXIST, THERE, str(target))
+        if (free or not self._replace) and os.path.lexists(real):
+            raise FileExistsError(errno.EEXIST, CAME if free else THERE, str(target))
         try:
             if self._parents:
                 self._make_folders(real.parent)
@@ -68,7 +71,7 @@ class Staging:
             failure.filename = str(target)
             raise
         made = self._workshops[real.parent].folder / str(len(self._moves))  # which nobody takes for what it is to be
-        self._moves.append(_Move(made, real, target))
+        self._moves.append(_Move(made, real, target, free))
         return made
 
     def commit(self) -> None:
@@ -88,8 +91,8 @@ class Staging:
         try:
             move_new(move.made, move.target)
         except FileExistsError:
-            if not self._replace:
-                raise FileExistsError(errno.EEXIST, THERE, str(move.given)) from None
+            if move.free or not self._replace:
+                raise FileExistsError(errno.EEXIST, CAME if move.free else THERE, str(move.given)) from None
             displace(move.made, move.target)
 
     def _make_folders(self, folder: Path) -> None:

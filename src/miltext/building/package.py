@@ -78,11 +78,13 @@ def _write_file(draft: Draft, output: Path, staging: Staging, progress: Progress
     _check_names({*draft.files, *stored}, output.name)
     names = {name: name for name in sorted({*draft.files, *stored})}
     moved = [name for name in names if name in stored or not _is_file(output.parent / name, draft.files[name])]
+    free = {}
     for name in moved:
-        names[name] = weight_name(output, name, [each for old, each in names.items() if old != name])
+        names[name], free[name] = weight_name(output, name, [each for old, each in names.items() if old != name])
     _rename_files(draft.spec, names)
     for name in moved:
-        _write_weights(draft, name, names[name], staging.place(output.parent / names[name]), progress)
+        made = staging.place(output.parent / names[name], free=free[name])
+        _write_weights(draft, name, names[name], made, progress)
     write_new(staging.place(output), [serialized(draft.spec)])
 
 

@@ -50,12 +50,14 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
             raise refusal("MIL402", f"this holds {path.name!r}, which is read, and is not replaced", str(output))
 
 
-def weight_name(output: Path, name: str, taken: Collection[str]) -> str:
-    """The name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`.
+def weight_name(output: Path, name: str, taken: Collection[str]) -> tuple[str, bool]:
+    """The name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
+    whether nothing is there.
 
     It is another one where that file is there and not this model's alone, so that no other model loses its weights.
     """
-    return next(each for each in _names(output, name) if each not in taken and _is_free(output, each))
+    names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
+    return next((each, free) for each, free in names if free or _is_own(output, each))
 
 
 def _names(output: Path, name: str) -> Iterator[str]:
@@ -68,10 +70,8 @@ def _names(output: Path, name: str) -> Iterator[str]:
         number += 1
 
 
-def _is_free(output: Path, name: str) -> bool:
-    """Whether nothing is there, or what the model that is replaced has for itself."""
-    if not os.path.lexists(output.parent / name):
-        return True
+def _is_own(output: Path, name: str) -> bool:
+    """Whether what is there is what the model that is replaced has for itself."""
     if not (output.is_file() and _mentions(output, name)):
         return False
     beside = [path for path in output.parent.iterdir() if path.suffix.lower() in NAMING and path.is_file()]
