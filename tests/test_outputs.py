@@ -440,6 +440,14 @@ def test_on_a_full_disk_the_output_is_named_and_nothing_is_left(name: str, folde
 
 
 @posix
+def test_weights_that_are_not_saved_leave_no_folders(folder: Path) -> None:
+    before = tree(folder)
+    result = miltext("weights", EXAMPLE, "--save", folder / "new" / "arrays", room=8)
+    assert (result.returncode, b"File too large" in result.stderr) == (2, True)
+    assert tree(folder) == before
+
+
+@posix
 @pytest.mark.parametrize("verb", ["fmt", "sidecar", "weights"])
 def test_on_a_full_disk_the_other_verbs_leave_nothing(verb: str, folder: Path) -> None:
     (folder / "in.mil").write_text(TEXT.replace("x = x", "x=x"))

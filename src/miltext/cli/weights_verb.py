@@ -59,11 +59,10 @@ def save_arrays(weights: Weights, folder: Path) -> None:
     from miltext.model_weights import npy_pieces
     from miltext.staging import Staging
 
-    folder.mkdir(parents=True, exist_ok=True)
     entries = weights.entries
     with (
         Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress,
-        Staging(replace=True) as staging,
+        Staging(replace=True, parents=True) as staging,
     ):
         for name, weight in entries.items():
             write_new(staging.place(folder / f"{file_stem(name)}.npy"), npy_pieces(weights, weight, progress.add))
