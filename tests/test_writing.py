@@ -486,6 +486,15 @@ def test_a_second_model_beside_the_first_harms_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "weights").iterdir()) == ["B-weight.bin", "weight.bin"]
 
 
+def test_a_folder_that_another_process_makes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, exists = tmp_path / "models", Path.exists
+    folder.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "exists", lambda path, **options: path != folder and exists(path, **options))
+        build(open_model(source(tmp_path, 1)), folder / "A.mlmodel")
+    assert first_weight(folder / "A.mlmodel") == 1
+
+
 @pytest.mark.parametrize("force", [False, True])
 def test_a_model_beside_another_that_is_being_built_harms_nothing(force: bool, tmp_path: Path) -> None:
     first, second = open_model(source(tmp_path, 1)), open_model(source(tmp_path, 2))

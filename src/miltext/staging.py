@@ -97,8 +97,9 @@ class Staging:
 
     def _make_folders(self, folder: Path) -> None:
         for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-            missing.mkdir()
-            self._folders.append(missing)
+            with suppress(FileExistsError):  # another process was faster
+                missing.mkdir()
+                self._folders.append(missing)
 
     def _name_target(self, failure: OSError) -> None:
         """Have a failure name the target of what it speaks of."""
