@@ -174,6 +174,30 @@ def test_a_comment_ends_the_line_of_its_operation(count: int) -> None:
     assert format_text(crowded) == verified_format(crowded) == crowded
 
 
+# ---- at commas
+
+LISTS = """program(1.3)
+[a = $absent($unset), b = int32(1)]
+{
+    func main<ios18>(tensor<fp16, [1, 2]> x, fp16 y) [a = int32(1), b = tuple<int32, int32>((1, 2))] {
+            fp16 a, fp16 b = f(u = (x, y), w = x)[k = dict<int32, int32>({{1, 2}, {3, 4}}), z = int32(1)];
+            fp16 c = g(x = fp16(BLOBFILE(path = string("a"), offset = uint64(1))))
+                (fp16 a, fp16 b) {
+                } -> (a, b);
+        } -> (a, b);
+}
+"""
+COMMAS = [gap for gap, token in enumerate(tokens(LISTS)) if token.text == ","]
+
+
+@pytest.mark.parametrize("before", ["", "\n// %d\n", "\n/* %d */ ", " // %d\n", " /* %d */", BOTH])
+@pytest.mark.parametrize("after", ["", " // %d\n", " /* %d */\n", "\n// %d\n", BOTH])
+def test_comments_before_and_after_a_comma_keep_their_order(before: str, after: str) -> None:
+    assert format_text(LISTS) == LISTS
+    for gap in COMMAS:
+        check(LISTS, {gap: before, gap + 1: after})
+
+
 # ---- whoever hands formatted text out
 
 

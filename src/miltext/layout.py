@@ -129,14 +129,16 @@ def _fields(texts: Iterable[str]) -> list[str]:
 
 
 def _items(children: Sequence[Any]) -> list[str]:
-    """The items of a list with the comments at its commas: of those, one on its own line goes to the next item."""
+    """The items of a list with the comments at its commas: from one on its own line on, they go to the next item."""
     items = [child[1] if isinstance(child, tuple) else child for child in children[::2]]
     for index, comma in enumerate(children[1::2]):
         if comma != ",":
             before, _, after = parted(comma)
             own, inline = _own_lines(before)
-            items[index] = _one_line_end(items[index] + inline + after)
-            items[index + 1] = own + items[index + 1]
+            if own:
+                items[index + 1] = own + _on_own_lines(inline + after) + items[index + 1]
+            else:
+                items[index] = _one_line_end(items[index] + inline + after)
     return items
 
 
@@ -144,7 +146,11 @@ def _one_line_end(text: str) -> str:
     """The text, with lines of their own for the comments that come after the one that ends its line."""
     match = _ENDING_LINE.search(text)
     cut = text.index(END, match.start()) if match else len(text)
-    return text[:cut] + re.sub(f"[{INLINE}{LINE_END}]", OWN_LINE, text[cut:])
+    return text[:cut] + _on_own_lines(text[cut:])
+
+
+def _on_own_lines(comments: str) -> str:
+    return re.sub(f"[{INLINE}{LINE_END}]", OWN_LINE, comments)
 
 
 def _joined(items: Sequence[str], between: str = " ") -> str:
