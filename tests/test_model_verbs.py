@@ -160,9 +160,14 @@ def test_locate(tmp_path: Path) -> None:
         ("99:12", "99:12 is outside the text: the text has 7 lines"),
         ("0:12", "0:12 is outside the text: the text has 7 lines"),
         ("4:999", "4:999 is outside the text: the line ends at column "),
+        (f"{10**12}:1", f"{10**12}:1 is outside the text: the text has 7 lines"),
+        (f"4:{10**12}", f"4:{10**12} is outside the text: the line ends at column "),
     ):
         result = run("locate", bundle, place)
         assert (result.exit_code, f"error[MIL433]: {reason}" in result.stderr) == (1, True), result.stderr
+    for place in ("4:12:13", f"{'9' * 5000}:4", "4:x", "x"):
+        result = run("locate", bundle, place)
+        assert (result.exit_code, "name a place as LINE or LINE:COL" in result.stderr) == (2, True), result.stderr
 
 
 def test_the_places_of_core_mls_errors_are_found() -> None:

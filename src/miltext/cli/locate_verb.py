@@ -21,6 +21,9 @@ Examples:
   miltext locate Model.mlpackage "model.mil:242:12: error: invalid axis"
 """
 
+_PLACE = re.compile(r"(?:(?![0-9]+:).*?:)??([0-9]{1,4000})(?::([0-9]{1,4000}))?(?::(?:\s.*)?)?", re.DOTALL)
+"""A line, perhaps a column, perhaps between a file's name, which is not a number, and a message."""
+
 LONGEST = 2000
 """Characters of an operation's text that are shown; of longer ones the middle is left out."""
 
@@ -41,7 +44,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     from miltext.parser import parse_tree
 
     loaded = load_model(model, nested)
-    numbers = re.fullmatch(r"(?:.*?:)??([0-9]{1,9})(?::([0-9]{1,9}))?(?::(?:\s.*)?)?", place, re.DOTALL)
+    numbers = _PLACE.fullmatch(place)
     if numbers is None:
         raise click.UsageError("name a place as LINE or LINE:COL")
     text = _text(loaded)
