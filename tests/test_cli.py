@@ -237,6 +237,21 @@ def test_fmt_walks_folders_and_reports_every_bad_file(tmp_path: Path) -> None:
     assert (tmp_path / "bad.mil").read_text() == "program(1.3) {"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
+@pytest.mark.parametrize("verb", [("fmt", "--check"), ("check",)])
+def test_a_fifo_in_a_folder_is_not_waited_for(verb: tuple[str, ...], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.mil")
+    (tmp_path / "b.mil").symlink_to("nowhere.mil")
+    (tmp_path / "c.mil").symlink_to("c.mil")
+    (tmp_path / "d.mil").mkdir()
+    (tmp_path / "d.mil" / "e.mil").write_text("program(1.3) {")
+    command = [sys.executable, "-m", "miltext", *verb, str(tmp_path)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    said = (done.stdout + done.stderr).decode()
+    assert [name for name in "abcde" if f"{name}.mil:" in said] == ["b", "c", "e"]
+    assert done.returncode
+
+
 def test_fmt_diff_shows_what_would_change(program: Path) -> None:
     program.write_text(TEXT.replace("x = x", "x=x"))
     result = run("fmt", "--diff", program)

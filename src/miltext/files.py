@@ -41,6 +41,12 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
         os.fsync(file.fileno())
 
 
+def texts_below(folder: str) -> list[str]:
+    """Every .mil below a folder, in order: files, and links that lead nowhere. A FIFO would keep its reader waiting."""
+    names = sorted(str(file) for file in Path(folder).rglob("*.mil"))
+    return [name for name in names if os.path.isfile(name) or not os.path.exists(name)]
+
+
 def is_stream(path: Path) -> bool:
     """Whether a name stands for what is written into and never replaced: an open file, a device, a FIFO."""
     return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())

@@ -6,13 +6,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
+from miltext.files import texts_below
 
 if TYPE_CHECKING:
     from miltext.models import Model
@@ -136,7 +136,7 @@ def _below(folder: str) -> list[str]:
     """Every .mil below, but for sidecars, which say less than a program."""
     from miltext.sidecar import is_sidecar
 
-    names = sorted(str(file) for file in Path(folder).rglob("*.mil") if not file.is_dir())
+    names = texts_below(folder)
     if not names:
         fail(f"there is no .mil in the folder {folder}")
     return [name for name in names if not is_sidecar(name)]

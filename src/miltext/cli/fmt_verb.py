@@ -14,7 +14,7 @@ import click
 
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
-from miltext.files import is_stream, write_file
+from miltext.files import is_stream, texts_below, write_file
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -74,8 +74,9 @@ def _files(paths: tuple[str, ...]) -> list[str]:
 
 
 def _below(folder: str) -> list[str]:
-    names = sorted(str(file) for file in Path(folder).rglob("*.mil") if not file.is_dir())
-    return names or fail(f"there is no .mil in the folder {folder}; of a model, `miltext print` writes one")
+    return texts_below(folder) or fail(
+        f"there is no .mil in the folder {folder}; of a model, `miltext print` writes one"
+    )
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
