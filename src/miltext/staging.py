@@ -62,14 +62,8 @@ class Staging:
         real = Path(os.path.realpath(target))
         if (free or not self._replace) and os.path.lexists(real):
             raise FileExistsError(errno.EEXIST, CAME if free else THERE, str(target))
-        try:
-            if self._parents:
-                self._make_folders(real.parent)
-            if real.parent not in self._workshops:
-                self._workshops[real.parent] = Workshop(real.parent)
-        except OSError as failure:
-            failure.filename = str(target)
-            raise
+        with uninterrupted():  # what is made is known to what removes it
+            self._make_workshop(real.parent, target)
         made = self._workshops[real.parent].folder / str(len(self._moves))  # which nobody takes for what it is to be
         self._moves.append(_Move(made, real, target, free))
         return made
@@ -94,6 +88,16 @@ class Staging:
             if move.free or not self._replace:
                 raise FileExistsError(errno.EEXIST, CAME if move.free else THERE, str(move.given)) from None
             displace(move.made, move.target)
+
+    def _make_workshop(self, folder: Path, target: Path) -> None:
+        try:
+            if self._parents:
+                self._make_folders(folder)
+            if folder not in self._workshops:
+                self._workshops[folder] = Workshop(folder)
+        except OSError as failure:
+            failure.filename = str(target)
+            raise
 
     def _make_folders(self, folder: Path) -> None:
         for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
