@@ -351,3 +351,14 @@ def test_functions_of_a_text_are_renamed_with_their_descriptions(tmp_path: Path)
         assert description is not None
         listed = [(each.name, each.input[0].shortDescription) for each in description.functions]
         assert (listed, description.defaultFunctionName) == ([("zulu", "kept"), ("beta", "")], "zulu")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.permutations(["f0", "f1", "f2"]))
+def test_functions_exchange_their_names(names: list[str]) -> None:
+    """Each that was there is there still, under a name that another had: its description goes with it."""
+    sketches = [Sketch(f"f{n}", (n, 0), n + 1, twins=False) for n in range(3)]
+    old, new = named(sketches), named(sketches)
+    for each, name in zip(sketches, names, strict=True):
+        new[each.name][each.name] = name
+    assert_follows(sketches, old, new, lambda _: None)

@@ -62,12 +62,14 @@ class _Pairing:
     def functions(self) -> Names:
         """The functions of one name, then those that are alike in all but names, then those that take and give alike.
 
-        Where only one function was and is, it is the same.
+        Where only one function was and is, it is the same; where each was already, but for names, names tell nothing.
         """
         if len(self._old) == len(self._new) == 1:
             return dict(zip(self._old, self._new, strict=True))
-        found = {name: name for name in self._old if name in self._new}
         alike = [self._likeness(0, self._old), self._likeness(1, self._new)]
+        found = {name: name for name in self._old if name in self._new}
+        if Counter(alike[0].values()) == Counter(alike[1].values()):
+            found = {name: name for name in found if alike[0].get(name) == alike[1].get(name)}
         stated = [{name: _stated(each) for name, each in side.items()} for side in (self._old, self._new)]
         both = [{name: (side[name], said[name]) for name in side} for side, said in zip(alike, stated, strict=True)]
         for old, new in (both, alike, stated):
