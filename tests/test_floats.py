@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from miltext.dtypes import BY_NAME
 from miltext.encoding import decode, encode, encode_scalar
+from miltext.floats import FORMATS, MANY, float_texts, hex_text
 from miltext.literals import LiteralError
 
 FLOATS = ("fp8e4m3fn", "fp8e5m2", "fp16", "bf16", "fp32", "fp64")
@@ -388,3 +389,16 @@ def test_all_bits_of_wide_floats_survive(name: str, data: st.DataObject, decimal
     assert data_of(texts, name) == as_bytes(codes, name)
     alone = [decode(as_bytes([code], name), dtype, 1, decimal=decimal)[0] for code in codes]
     assert alone == texts
+
+
+@pytest.mark.parametrize("name", ["fp32", "fp64"])
+def test_many_floats_at_once_are_written_as_one_by_one(name: str) -> None:
+    form, mantissa = FORMATS[name], WIDTHS[name][1]
+    shifted = [fraction << shift for fraction in (0, 1, 3) for shift in range(0, mantissa - 1, 3)]
+    exponents = range(0, 1 << WIDTHS[name][0], 1 if name == "fp32" else 5)
+    codes = [sign | exponent << mantissa | low for sign in (0, form.sign) for exponent in exponents for low in shifted]
+    rng = random.Random(1)
+    codes += [rng.getrandbits(form.bits) for _ in range(MANY)]
+    data = b"".join(code.to_bytes(form.bits // 8, "little") for code in codes)
+    assert len(codes) > MANY
+    assert float_texts(data, form) == [hex_text(code, form) for code in codes]

@@ -18,9 +18,14 @@ import re
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
+
+if TYPE_CHECKING:
+    from numpy import uint32, uint64
+    from numpy.typing import NDArray
 
 
 class Format(NamedTuple):
@@ -221,23 +226,67 @@ def pack_floats(elements: Sequence[str], form: Format) -> bytes:
 
 def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
     """The texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
-    codes = struct.unpack(f"<{len(data) * 8 // form.bits}{_CODES[form.bits]}", data)
-    if decimal:
-        return [decimal_text(code, form) for code in codes]
-    joined = " ".join(map(float.hex, struct.unpack(f"<{len(codes)}{_VALUES[form.bits]}", data)))
-    for zeros in _TRAILING_ZEROS:
-        joined = joined.replace(zeros, "p")
-    texts = joined.split()
-    if "nan" in joined or "0x0." in joined:  # Python has one NaN, and leaves subnormals as they are
-        for index, text in enumerate(texts):
-            if text == "nan" or "0x0." in text:
-                texts[index] = hex_text(codes[index], form)
+    if decimal or len(data) < MANY * 4:
+        return [(decimal_text if decimal else hex_text)(code, form) for code in _codes(data, form)]
+    step = MANY * 8
+    joined = b"".join([_hex_columns(data[start : start + step], form) for start in range(0, len(data), step)]).decode()
+    texts = joined.split(" ")
+    texts.pop()
+    if "?" in joined:
+        codes = _codes(data, form)
+        texts = [hex_text(code, form) if text == "?" else text for code, text in zip(codes, texts, strict=True)]
     return texts
+
+
+def _codes(data: bytes, form: Format) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) * 8 // form.bits}{_CODES[form.bits]}", data)
+
+
+MANY = 4096
+"""From so many numbers on, doing all of them at once is worth the import of numpy."""
+
+
+def _hex_columns(data: bytes, form: Format) -> bytes:
+    """The texts of numbers as `hex_text` gives them, a space after each; `?` for infinities, NaNs and subnormals.
+
+    They are put together as columns of integers, each of which is a few characters.
+    """
+    import numpy as np
+
+    heads, digits, tails = _hex_tables(form)
+    codes = np.frombuffer(data, f"<u{form.bits // 8}")
+    fraction = (codes & (1 << form.mantissa) - 1) << -form.mantissa % 12
+    groups = range(form.mantissa // 12 * 12, -1, -12)
+    rows = np.empty(len(codes), [("head", "<u8"), *[(f"{at}", "<u4") for at in groups], ("tail", "<u8")])
+    rows["head"], rows["tail"] = heads[codes >> form.mantissa], tails[codes >> form.mantissa]
+    for at in groups:
+        rows[f"{at}"] = digits[fraction >> at & 0xFFF]
+    magnitude = codes & form.sign - 1
+    odd = (magnitude > form.greatest) | ((magnitude < 1 << form.mantissa) & (fraction > 0))
+    rows[odd] = (int.from_bytes(b"? ", "little"), *[0] * (len(groups) + 1))
+    text = rows.tobytes().translate(None, b"\0")
+    for zeros in (b"00000000p", b"0000p", b"00p", b"0p", b".p"):
+        text = text.replace(zeros, b"p")
+    return text
+
+
+@lru_cache(maxsize=2)
+def _hex_tables(form: Format) -> tuple[NDArray[uint64], NDArray[uint32], NDArray[uint64]]:
+    """By sign and exponent, what comes before the digits and what comes after; the digits of twelve bits."""
+    import numpy as np
+
+    def characters(texts: list[str], size: int) -> NDArray[Any]:
+        return np.frombuffer("".join(text.ljust(size, "\0") for text in texts).encode(), f"<u{size}")
+
+    greatest = (1 << form.bits - 1 - form.mantissa) - 1
+    signs = [(sign, biased) for sign in ("", "-") for biased in range(greatest + 1)]
+    heads = [f"{sign}0x{int(biased > 0)}." for sign, biased in signs]
+    tails = [f"p{biased - greatest // 2 if biased else 0:+d} " for _, biased in signs]
+    return characters(heads, 8), characters([f"{number:03x}" for number in range(4096)], 4), characters(tails, 8)
 
 
 _CODES = {32: "I", 64: "Q"}
 _VALUES = {32: "f", 64: "d"}
-_TRAILING_ZEROS = ("00000000p", "0000p", "00p", "0p", ".p")
 _DECIMALS = re.compile(r"[-+.0-9eE,]*")
 _LONGEST_EXACT_HEX = 17
 """A hexadecimal literal of so many characters has at most 13 digits: 52 bits, an fp64 holds them exactly."""
