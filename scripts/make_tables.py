@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from miltext.grammar import TABLES, WORD_END, lark_parser
 
 if TYPE_CHECKING:
+    from lark import Lark
     from lark.lexer import TerminalDef
 
-STARTS = ["program", "_functions", "_rest_of_block", "operation", "type", "value", "arguments", "attributes"]
+STARTS = ["program", "_functions", "_rest_of_block", "operation", "type", "value"]
 """The phrases that may be read by themselves."""
 
 FAST_PRIORITY = 2
@@ -43,7 +44,16 @@ def tables() -> dict[str, Any]:
         ],
         "starts": {start: number[automaton.start_states[start]] for start in STARTS},
         "ends": sorted(number[state] for state in automaton.end_states.values()),
+        "parts": parts(lark),
     }
+
+
+def parts(lark: Lark) -> dict[str, str]:
+    """The expressions of the coarse terminals, and of those that they are made of."""
+    terminals, _, _ = lark.grammar.compile(STARTS, "*")
+    named = {terminal.name: terminal.pattern.to_regexp() for terminal in terminals}
+    coarse = [terminal.name for terminal in terminals if terminal.priority >= FAST_PRIORITY]
+    return {name: named[name] for name in sorted(named) if name[0] == "_" or name in [*coarse, "STRING"]}
 
 
 def numbered(states: dict[int, State], starts: list[int]) -> list[int]:

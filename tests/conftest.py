@@ -61,10 +61,11 @@ class _Rules:
 
 def rules_read(text: str, *, fast: bool) -> Counter[str]:
     """How often each rule of the grammar reads a phrase of a text, with or without the coarse tokens."""
-    from miltext.syntax import Driver, Trace
+    from miltext.lexer import COARSE, FINE
+    from miltext.syntax import Parser
 
     rules = _Rules()
-    Driver(rules, fast=fast).run(text, Trace())
+    Parser(rules, COARSE if fast else FINE).run(text)
     return rules.read
 
 

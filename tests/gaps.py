@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from miltext.parser import parse_tree
-from miltext.syntax import Node
+from miltext.tree import Node
 
 FORMS = ["\n// %d\n", "\n/* %d */\n", " // %d\n", " /* %d */\n", "/* %d */", "\n/* %d */ ", " /* %d\n\r\n  * x */ "]
 """On a line of its own; ending a line; within one; starting one; over several."""

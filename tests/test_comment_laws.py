@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import any_programs
 
-import miltext.formatter
 from miltext import MiltextError, ParseError, format_text, infer_draft, load, parse, to_text
+from miltext.diagnostics import Span
 from miltext.formatter import Comments, verified_format
 from miltext.highlight import MilLexer
+from miltext.layout import Layout, Unfit
 from miltext.parser import parse_tree
 from miltext.proto import Program
-from miltext.syntax import WholeOperation, walk
+from miltext.tree import Statement, walk
 
 BOTH = " /* %d */ // %d too\n"
 STRIDE = 7
@@ -46,8 +47,8 @@ def comments(text: str) -> list[str]:
     return [re.sub("\r+\n", "\n", comment).rstrip() for comment in found]
 
 
-def plain_operations(text: str) -> list[WholeOperation]:
-    return [node for node in walk(parse_tree(text, whole=True).root) if isinstance(node, WholeOperation)]
+def plain_operations(text: str) -> list[Statement]:
+    return [node for node in walk(parse_tree(text, whole=True).root) if isinstance(node, Statement)]
 
 
 def left_plain(text: str, gaps: set[int]) -> int:
@@ -58,18 +59,23 @@ def left_plain(text: str, gaps: set[int]) -> int:
 
 @contextmanager
 def paths() -> Iterator[list[bool]]:
-    """Which of the formatter's paths through the grammar are taken meanwhile: True is the one with coarse tokens."""
-    driver, taken = miltext.formatter._driver, list[bool]()
+    """How the formatter lays out each plain operation meanwhile: True is as one token, False by its phrases."""
+    lay_out, taken = Layout.plain_operation, list[bool]()
 
-    def spy(dialect: str, breakable: bool, *, fast: bool = True) -> object:
-        taken.append(fast)
-        return driver(dialect, breakable, fast=fast)
+    def spy(layout: Layout, token: str) -> str:
+        try:
+            text = lay_out(layout, token)
+        except Unfit:
+            taken.append(False)
+            raise
+        taken.append(True)
+        return text
 
-    miltext.formatter._driver = spy  # type: ignore[assignment]
+    Layout.plain_operation = spy  # type: ignore[method-assign, assignment]
     try:
         yield taken
     finally:
-        miltext.formatter._driver = driver
+        Layout.plain_operation = lay_out  # type: ignore[method-assign]
 
 
 def said(text: str) -> bytes | None:
@@ -87,7 +93,7 @@ def check(text: str, forms: dict[int, str], *, canonical: bool = True) -> str:
     assert rules_read(crowded, fast=True)["plain_operation"] == left_plain(text, set(forms))
     with paths() as taken:
         formatted = format_text(crowded)
-    assert taken == [True]
+    assert taken == [True] * left_plain(text, set(forms))
     after = comments(formatted)
     assert after == before if canonical else sorted(after) == sorted(before)
     assert said(formatted) == said(text)
@@ -201,18 +207,18 @@ def test_comments_before_and_after_a_comma_keep_their_order(before: str, after: 
 # ---- whoever hands formatted text out
 
 
-def lose(self: Comments, text: str, start: int, end: int, values: list[object]) -> None:
+def lose(self: Comments, span: Span) -> None:
     """Pass a comment by."""
 
 
-def cut(self: Comments, text: str, start: int, end: int, values: list[str]) -> None:
-    self.found.append(text[start:end])
-    values[-1] += f"\2{text[start : end - 1]}\0"
+def cut(self: Comments, span: Span) -> None:
+    self.found.append(self._text[span.start : span.end])
+    self._follow(f"\2{self._text[span.start : span.end - 1]}\0")
 
 
-def double(self: Comments, text: str, start: int, end: int, values: list[str]) -> None:
-    self.found.append(text[start:end])
-    values[-1] += f"\2{text[start:end]}\0" * 2
+def double(self: Comments, span: Span) -> None:
+    self.found.append(self._text[span.start : span.end])
+    self._follow(f"\2{self._text[span.start : span.end]}\0" * 2)
 
 
 DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", "_ n")

@@ -17,25 +17,27 @@ from strategies import any_programs
 
 from miltext import ParseError, parse, to_text
 from miltext.grammar import lark_parser
+from miltext.lexer import FINE, STATEMENTS
 from miltext.lowering import Lowering, Refused
-from miltext.parser import _driver, parse_tree
+from miltext.parser import parse_tree
 from miltext.proto import Program
-from miltext.syntax import Driver, Node, SyntaxFailure, Trace, WholeOperation
+from miltext.syntax import Parser, SyntaxFailure
+from miltext.tree import Node, Statement
 
 LARK = lark_parser(transformer=Lowering())
-FAST = Driver(Lowering())
-SLOW = Driver(Lowering(), fast=False)
+FAST = Parser(Lowering())
+SLOW = Parser(Lowering(), FINE)
 
 
 def by_lark(text: str) -> bytes | None:
     """The wire bytes that Lark's parser makes of a text; None if it refuses it."""
     try:
-        return LARK.parse(text)  # type: ignore[return-value]
+        return LARK.parse(text, start="program")  # type: ignore[return-value]
     except (UnexpectedInput, Refused):
         return None
 
 
-def by_loop(driver: Driver, text: str) -> bytes | None:
+def by_loop(driver: Parser, text: str) -> bytes | None:
     try:
         return driver.run(text)[0]  # type: ignore[no-any-return]
     except (SyntaxFailure, Refused):
@@ -81,12 +83,28 @@ def test_generated(program: Any, dialect: str) -> None:
     assert check(to_text(program, dialect=dialect))
 
 
-@pytest.mark.parametrize("driver", [FAST, _driver(), _driver(fast=False, whole=True)])
-def test_plain_operations_are_read_as_one_token(driver: Driver) -> None:
-    trace = Trace()
-    driver.run("program(1.3) { func f(fp16 x) { fp16 y = relu(x = x); fp16 z = relu(x = fp16(1)); } -> (x); }", trace)
-    block = trace.root.children[5].children[3].children[0]
-    assert [type(child) for child in block.children if child.name == "operation"] == [WholeOperation, Node]
+def test_plain_operations_are_read_as_one_token() -> None:
+    text = "program(1.3) { func f(fp16 x) { fp16 y = relu(x = x); fp16 z = relu(x = fp16(1)); } -> (x); }"
+    block = parse_tree(text, whole=True).root.children[5].children[3].children[0]
+    assert [type(child) for child in block.children if child.name == "operation"] == [Statement, Node]
+
+
+class Counting(Lowering):
+    """A lowering that counts what it was given as one token."""
+
+    plain = 0
+
+    def plain_operation(self, children: Any) -> bytes:
+        self.plain += 1
+        return super().plain_operation(children)
+
+
+def test_a_parse_takes_the_fast_path() -> None:
+    text = "program(1.3) { func f(fp16 x) { fp16 y = relu(x = x); fp16 z = relu(x = fp16(1)); } -> (x); }"
+    for coarse, expected in ((STATEMENTS, 1), (FINE, 0)):
+        lowering = Counting()
+        assert Parser(lowering, coarse).run(text)[0] == FAST.run(text)[0]
+        assert lowering.plain == expected
 
 
 # ---- a tree whose operations are read when they are asked for

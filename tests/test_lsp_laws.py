@@ -35,9 +35,8 @@ from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.renaming import rename
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
-from miltext.lsp.trees import refined
 from miltext.parser import parse_tree
-from miltext.syntax import Node
+from miltext.tree import Node
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
 PATHS += [path for path in sorted(CORPUS.glob("*/*.mil")) if path.stat().st_size < 6_000][:12]
@@ -207,7 +206,7 @@ WORDS = ("name_binding", "operation", "single_argument", "argument", "outputs", 
 def words(root: Node) -> Iterator[Node]:
     todo = [root]
     while todo:
-        phrase = refined(todo.pop())
+        phrase = todo.pop()
         todo += phrase.children
         if phrase.name in WORDS:
             yield from (child for child in phrase.children if child.name in ("NAME", "DTYPE"))

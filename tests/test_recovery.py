@@ -226,7 +226,8 @@ def test_any_damage_is_told_in_the_text_and_the_parsers_complaint_is_among_it(
         miltext.parse(text)
     except miltext.ParseError as refused:
         [said] = refused.diagnostics
-        assert said in found or said.code == "MIL112"
+        left_out = {"MIL112", *[each.code for each in found if each.severity == "note"]}
+        assert said in found or said.code in left_out
     else:
         assert not any(diagnostic.code[:4] in ("MIL0", "MIL1") for diagnostic in found)
 

@@ -17,9 +17,11 @@ from conftest import GOLDEN, ROOT, corpus_files
 from lark import Lark, Tree
 
 from miltext.grammar import lark_parser, load_grammar
+from miltext.lexer import COARSE, FINE
 from miltext.lowering import Lowering
 from miltext.parser import parse_tree
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, walk
+from miltext.syntax import NestingFailure, Parser, SyntaxFailure
+from miltext.tree import Node, tree_of, tree_parser, walk
 
 SCRIPT = ROOT / "scripts" / "make_tables.py"
 
@@ -69,15 +71,13 @@ def stock() -> Lark:
 
 
 @cache
-def driver(fast: bool) -> Driver:
-    return Driver(Lowering(), fast=fast)
+def parser(coarse: frozenset[str]) -> Parser:
+    return Parser(Lowering(), coarse)
 
 
 STARTS = {
     "operation": "operation",
     "value": "value",
-    "arguments": "arguments",
-    "attributes": "attributes",
 } | dict.fromkeys(["tensor_type", "scalar_type", "list_type", "tuple_type", "dictionary_type", "state_type"], "type")
 
 
@@ -93,8 +93,9 @@ def spelled(value: Any) -> Any:
 
 def agree(start: str, text: str) -> None:
     expected = spelled(stock().parse(text, start=start))
-    for fast in True, False:
-        assert driver(fast).fragment(start, text) == expected
+    for coarse in COARSE, FINE:
+        lowering = parser(coarse)
+        assert lowering.run(text, stack=lowering.stack(start))[0] == expected
 
 
 @pytest.mark.parametrize("path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("handwritten/*.mil")], ids=str)
@@ -121,15 +122,14 @@ def test_phrases_in_a_row(start: str, text: str) -> None:
 @pytest.mark.parametrize("start", sorted(load_grammar().starts))
 @pytest.mark.parametrize("text", ["", "}", "fp16 )", "f(); }", '"'])
 def test_what_is_no_such_phrase_is_refused_at_its_place(start: str, text: str) -> None:
-    trace = Trace(100)
     with pytest.raises(SyntaxFailure) as refused:
-        driver(True).fragment(start, text, trace)
+        tree_of(text, COARSE, tree_parser(COARSE).stack(start), offset=100)
     assert 100 <= refused.value.start <= refused.value.end <= 100 + len(text)
 
 
 def test_a_phrase_that_is_nested_too_deeply_is_refused_at_its_place() -> None:
     with pytest.raises(NestingFailure) as refused:
-        driver(True).fragment("value", f"int32({'(' * 3000}", Trace(100))
+        tree_of(f"int32({'(' * 3000}", FINE, tree_parser(FINE).stack("value"), offset=100)
     assert 100 < refused.value.start < 3200
 
 

@@ -10,7 +10,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation
 
 from miltext.parser import parse_tree
 from miltext.signatures import all_names
-from miltext.syntax import Node
+from miltext.tree import Node
 
 NAME_ROLES = {
     "function": "function",

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import Diagnostic, Note, Span, error
 from miltext.dtypes import BY_NAME, ELSEWHERE, FIELD_DTYPES
 from miltext.grammar import load_grammar
+from miltext.lexer import string_body_end
 from miltext.literals import FORBIDDEN, shown
 from miltext.meant import bool_meant, did_you_mean, nearest
 from miltext.names import DRAFT
-from miltext.syntax import string_body_end
 
 if TYPE_CHECKING:
-    from miltext.syntax import Node, SyntaxFailure
+    from miltext.syntax import SyntaxFailure
+    from miltext.tree import Node
 
 _TERMINALS = {
     "NAME": "a name",

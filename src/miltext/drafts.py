@@ -73,6 +73,7 @@ class _Filling(Walk):
         self.text = text
         self.dialect = dialect_of(text)
         self.drafts = read.drafts
+        self.flawed = read.flawed
         self.filled = filled
         self.findings: list[Finding] = []
         self.stuck: list[Finding] = []
@@ -100,7 +101,7 @@ class _Filling(Walk):
             self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
             return
         message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
-        is_its_own = is_there or inference.inferred is None
+        is_its_own = (is_there or inference.inferred is None) and draft[:-2] not in self.flawed
         told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
         told.append(Finding((*draft, "type"), "MIL711", message))
 

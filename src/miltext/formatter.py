@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from miltext.complaints import no_dialect
-from miltext.diagnostics import MiltextError, ParseError, error
+from miltext.diagnostics import MiltextError, ParseError, Span, error
 from miltext.layout import (
     BACK,
     BREAKABLE,
@@ -29,15 +29,18 @@ from miltext.layout import (
     Unfit,
     literal,
     name_of,
+    parted,
 )
 from miltext.opsets import DIALECTS
+from miltext.parser import parse_tree
 from miltext.recursion import with_room
-from miltext.syntax import Driver, NestingFailure, SyntaxFailure, written_dialect
+from miltext.syntax import SyntaxFailure
+from miltext.tree import Node, Statement, Tree, named, tokens, transformed
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 _PIECE = re.compile(f"([{INLINE}{LINE_END}{OWN_LINE}])([^{END}]*){END}|([{BREAKABLE}{CLOSING}])|([^{END}-{CLOSING}]+)")
-_MARKED = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]([^{END}]*){END}")
 _COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
+_MARKED = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]([^{END}]*){END}")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
 _LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
 _NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
@@ -53,18 +56,19 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
     a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
     show. Raises ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
     """
-    dialect = written_dialect(text)
-    known = dialect is not None and dialect[0] in DIALECTS
-    spelling = (dialect[0] if dialect and known else DIALECTS[-1], width is not None)
+    tree = parse_tree(text, path, whole=True)
+    dialect = next(named(tree.root, "NUMBER"))
+    if dialect.token not in DIALECTS:
+        raise ParseError([error("MIL101", no_dialect(dialect.token or ""), dialect.span)], text=text, path=path)
+    comments = Comments(text, tree)
     try:
-        marked = _marked(text, _driver(*spelling), path)
-    except (SyntaxFailure, NestingFailure, Unfit):
-        from miltext.parser import parse_tree
-
+        marked = transformed(tree.root, partial(_laid_out, _layout(dialect.token, width is not None)), comments.spelled)
+    except (SyntaxFailure, Unfit):  # a plain operation that the grammar's rules refuse
         parse_tree(text, path)
-        marked = _marked(text, _driver(*spelling, fast=False), path)
-    if dialect and not known:
-        raise ParseError([error("MIL101", no_dialect(dialect[0]), dialect[1])], text=text, path=path)
+        raise
+    marked += comments.last()
+    if sorted(_MARKED.findall(marked)) != sorted(comments.found):
+        raise _fault("a comment would be lost or changed", path)
     ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
     return _rendered(marked, width) + ends
 
@@ -96,59 +100,81 @@ def _fault(what: str, path: str | None) -> MiltextError:
     return MiltextError([error("MIL900", f"{what}: a fault in miltext; the text is left as it is")], path=path)
 
 
-@lru_cache(maxsize=8)
-def _driver(dialect: str, breakable: bool, *, fast: bool = True) -> Driver:
-    return Driver(Layout(dialect, breakable=breakable), fast=fast)
+@lru_cache(maxsize=4)
+def _layout(dialect: str, breakable: bool) -> Layout:
+    return Layout(dialect, breakable=breakable)
 
 
-def _marked(text: str, driver: Driver, path: str | None) -> str:
-    """The text's layout, still with its marks. Raises MiltextError if it does not have every comment once."""
-    if "//" not in text and "/*" not in text:
-        return driver.run(text)[0]  # type: ignore[no-any-return]
-    comments = Comments()
-    marked = driver.run(text, comments)[0] + comments.last()
-    if sorted(_MARKED.findall(marked)) != sorted(comments.found):
-        raise _fault("a comment would be lost or changed", path)
-    return marked  # type: ignore[no-any-return]
+def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
+    """The text of a phrase, still with its marks."""
+    if not isinstance(phrase, Statement):
+        return getattr(layout, phrase.name)(values)
+    before, token, after = parted(values[0])
+    try:
+        return before + layout.plain_operation(token) + after
+    except Unfit:
+        return before + transformed(phrase.read(), partial(_laid_out, layout)) + after
 
 
 class Comments:
-    """The observer that hands each comment to its token.
+    """The comments of a tree, each handed to a token: `spelled` has the tokens with comments by where they begin.
 
     A comment with a line of its own belongs to what follows. Any other belongs to what precedes it on its line;
     but after a comma or an opening bracket, and with code behind it, to that code.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, text: str, tree: Tree) -> None:
+        self.spelled: dict[int, str] = {}
         self.found: list[str] = []
+        self._text = text
         self._waiting: list[tuple[str, int, int]] = []
         self._beside = 0  # how many of the first waiting ones stand on the line of the token before
-        self._token, self._end = "", 0
-        self._text = ""
-        self._values: list[Any] = []
+        self._token: Node | None = None
+        self._end = 0
+        self._after: dict[int, list[str]] = {}
+        self._hand_out(tree)
+        for start, comments in self._after.items():
+            self.spelled[start] = "".join(comments)
 
-    def shift(self, terminal: str, token: str, start: int, end: int) -> str:
-        self._token, self._end = token, end
-        return self._placed(start) + token if self._waiting else token
-
-    def reduce(self, name: str, size: int) -> None:
-        """A phrase's comments are in its tokens."""
-
-    def comment(self, text: str, start: int, end: int, values: list[Any]) -> None:
-        comment = _LINE_ENDS.sub("\n", text[start:end])
-        comment = comment.rstrip() if comment[1] == "/" else comment
-        self.found.append(comment)
-        beside = bool(values) and not _LINE_BREAK.search(text, self._end, start) and self._beside == len(self._waiting)
-        if beside and not self._waiting and self._token not in _OPENING:
-            values[-1] += _beside(comment)
-        else:
-            self._beside += beside
-            self._waiting.append((comment, start, end))
-        self._text, self._values, self._end = text, values, end
+    def _hand_out(self, tree: Tree) -> None:
+        comments = iter(tree.comments)
+        comment = next(comments, None)
+        for token in tokens(tree.root) if comment else ():
+            while comment and comment.start < token.start:
+                self.comment(comment)
+                comment = next(comments, None)
+            if self._waiting:
+                self.spelled[token.start] = self._placed(token.start) + self._text[token.start : token.end]
+            self._token, self._end = token, token.end
+            if not comment:
+                return
+        for rest in [comment, *comments] if comment else ():
+            self.comment(rest)
 
     def last(self) -> str:
         """The comments after the program's end."""
         return "".join([f"{LINE}{OWN_LINE}{comment}{END}" for comment, _, _ in self._waiting])
+
+    def comment(self, span: Span) -> None:
+        """Hand a comment to the token before it, or have it wait for the one after."""
+        comment = _LINE_ENDS.sub("\n", self._text[span.start : span.end])
+        comment = comment.rstrip() if comment[1] == "/" else comment
+        self.found.append(comment)
+        on_line = self._token is not None and not _LINE_BREAK.search(self._text, self._end, span.start)
+        beside = on_line and self._beside == len(self._waiting)
+        if beside and not self._waiting and self._token is not None and self._token.token not in _OPENING:
+            self._follow(_beside(comment))
+        else:
+            self._beside += beside
+            self._waiting.append((comment, span.start, span.end))
+        self._end = span.end
+
+    def _follow(self, marked: str) -> None:
+        """Hand comments to the token before."""
+        assert self._token is not None
+        start = self._token.start
+        before = self.spelled.get(start, self._text[start : self._token.end])
+        self._after.setdefault(start, [before]).append(marked)
 
     def _placed(self, following: int) -> str:
         """The comments before the token at `following`; those of the token before are handed to it."""
@@ -161,7 +187,7 @@ class Comments:
         comments = [comment for comment, _, _ in self._waiting]
         kinds.reverse()
         if self._beside and OWN_LINE in kinds:
-            self._values[-1] += "".join([_beside(comment) for comment in comments[: self._beside]])
+            self._follow("".join([_beside(comment) for comment in comments[: self._beside]]))
             del comments[: self._beside], kinds[: self._beside]
         self._waiting, self._beside = [], 0
         return "".join([f"{kind}{comment}{END}" for kind, comment in zip(kinds, comments, strict=True)])
@@ -238,18 +264,16 @@ def _spaced(before: str, kind: str, text: str) -> bool:
 
 def _said(text: str, path: str | None = None) -> bytes | str:
     """What a text says: its Program in bytes, or its phrases if no Program can hold them. Raises ParseError."""
-    from miltext.parser import parse, parse_tree
+    from miltext.parser import parse
 
     try:
         return parse(text).SerializeToString(deterministic=True)
     except ParseError:
-        parse_tree(text, path)
-    return Driver(_Phrases(), fast=False).run(text)[0]  # type: ignore[no-any-return]
+        pass
+    return transformed(parse_tree(text, path).root, _Phrases().phrase)  # type: ignore[no-any-return]
 
 
 def _comments(text: str) -> list[str]:
-    from miltext.parser import parse_tree
-
     if "//" not in text and "/*" not in text:
         return []
     comments = [text[span.start : span.end] for span in parse_tree(text).comments]
@@ -264,10 +288,9 @@ class _Phrases:
     _one = {"single_argument": "argument", "scalar_type": "tensor_type"}
     _nothing = frozenset([None, "attributes()", "marked_attributes()", "tensor_attributes()", "dimensions()"])
 
-    def __getattr__(self, rule: str) -> Any:
-        return partial(self._phrase, self._one.get(rule, rule))
-
-    def _phrase(self, rule: str, children: Sequence[Any]) -> str:
+    def phrase(self, phrase: Node, children: Sequence[Any]) -> str:
+        """The phrase, given what its children were written as."""
+        rule = self._one.get(phrase.name, phrase.name)
         parts = [child for child in children if child not in self._punctuation and child not in self._nothing]
         if rule == "raw_list":
             return f"[{', '.join(map(literal, parts))}]"

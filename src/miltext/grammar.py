@@ -53,7 +53,7 @@ class Grammar(NamedTuple):
     """The tables. An entry of `states` maps a symbol to the next state, or to `-1 - rule` to reduce by it.
 
     `starts` has the state in which the parse of each phrase begins that may be read by itself; in one of `ends` it is
-    done.
+    done. `parts` has the expressions of the coarse terminals, and of those that they are made of.
     """
 
     terminals: list[Terminal]
@@ -61,6 +61,7 @@ class Grammar(NamedTuple):
     states: list[dict[str, int]]
     starts: dict[str, int]
     ends: list[int]
+    parts: dict[str, str]
 
 
 def grammar_text() -> str:
@@ -108,4 +109,5 @@ def load_grammar() -> Grammar:
         tables["states"],
         tables["starts"],
         tables["ends"],
+        tables["parts"],
     )

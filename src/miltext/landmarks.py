@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from miltext.dtypes import BY_NAME
+from miltext.lexer import FINE, lexer
 from miltext.names import DRAFT, RESERVED
-from miltext.syntax import fine_tokens
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
 _MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
@@ -74,7 +74,7 @@ class Landmarks:
         """
         end = self._back_over(" \t\r\n", start)
         before = self.text[max(end - 1, 0) : end]
-        for terminal, token, at in fine_tokens(self.text, start):
+        for terminal, token, at in lexer(FINE).tokens(self.text, start):
             opens_block = self._opens_block(at, before)
             if terminal == "$END":
                 return

@@ -12,17 +12,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from miltext.dtypes import BY_NAME
-from miltext.grammar import load_grammar
 from miltext.literals import LiteralError, unquote, without_spaces
 from miltext.memo import Memo
 from miltext.names import DRAFT, RESERVED, name_text
 from miltext.opsets import PROTO_BY_TEXT
-from miltext.plain_tokens import PLAIN_NAME, argument_pairs, element, is_list, operation_parts
+from miltext.plain_tokens import (
+    argument_pairs,
+    attribute_parts,
+    blob_parts,
+    element,
+    is_list,
+    operation_parts,
+    tensor_parts,
+)
 
 INLINE, LINE_END, OWN_LINE, END = "\1", "\2", "\3", "\0"
 """A comment with code on both sides, one that ends its line, one with a line of its own; and where it ends."""
@@ -44,7 +51,7 @@ _COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
 _ENDING_LINE = re.compile(rf"{LINE_END}[^{END}]*{END}(?:{_COMMENT})*\Z")
 _AT_LINE_END = re.compile(rf"[{LINE_END}{OWN_LINE}][^{END}]*{END}\Z")
 _PLAIN_LIST = rf'\[[^"({{{END}-{OWN_LINE}]*\]'
-_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*(\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\])\s*>")
+_DIMENSIONS = re.compile(r"\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\]")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 
 
@@ -211,7 +218,7 @@ class Layout:
         self._scalar = "{}" if dialect == "1.3" else "tensor<{}, []>"
         self._marks = (BREAKABLE, " " + BREAKABLE, CLOSING) if breakable else ("", " ", "")
         self._type = Memo(self._make_type, 1 << 12)
-        self._value = Memo(self._make_value, 1 << 14)
+        self._literal = Memo(self._make_literal, 1 << 14)
 
     raw_list = raw_tuple = raw_dictionary = pair = dimensions = staticmethod(_bracketed)
     list_type = tuple_type = dictionary_type = state_type = elided = array_file = staticmethod(_headed)
@@ -262,13 +269,11 @@ class Layout:
     def outputs(self, children: Sequence[Any]) -> str:
         return _bracketed([_name(child) for child in children])
 
-    @_token
     def plain_operation(self, token: str) -> str:
-        match = operation_parts(token)
-        assert match is not None  # the terminal is stricter
-        value_type, result, name, arguments, attributes = match.groups()
+        """An operation that was read as one token. Raises Unfit."""
+        value_type, result, name, arguments, attributes = operation_parts(token).groups()  # type: ignore[union-attr]
         head = f"{self._type(value_type)} {result} = {name}{self._plain_arguments(arguments)}"
-        return f"{head}{self._plain_attributes(attributes) if attributes.strip() else ''};"
+        return f"{head}{self._plain_attributes(attributes) if attributes else ''};"
 
     def operation(self, children: Sequence[Any]) -> str:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
@@ -282,13 +287,11 @@ class Layout:
 
     # ---- arguments and attributes
 
-    plain_arguments = _token(lambda self, token: self._plain_arguments(token))
-
     def _plain_arguments(self, token: str) -> str:
-        pairs = sorted(argument_pairs(token), key=itemgetter(0))
+        pairs = sorted(argument_pairs(token))
         if not RESERVED.isdisjoint([name for _, name in pairs]):
             raise Unfit
-        return self._list("(", [f"{key} = {name}" for key, name in pairs], ")")
+        return self._plain_list("(", [f"{key} = {name}" for key, name in pairs], ")")
 
     def arguments(self, children: Sequence[Any]) -> str:
         items = zip([child[0] for child in children[1:-1:2]], _items(children[1:-1]), strict=True)
@@ -309,11 +312,14 @@ class Layout:
             text = inside(lambda core: core if END in core else core[1:-1], text)
         return _key(name), f"{_name(name)} {equals} {text}"
 
-    plain_attributes = _token(lambda self, token: self._plain_attributes(token))
-
     def _plain_attributes(self, token: str) -> str:
-        pairs = sorted(_patterns()[2].findall(token), key=itemgetter(0))
-        return self._list("[", [f"{key} = {self._value(value)}" for key, value in pairs], "]")
+        members = sorted(attribute_parts(token), key=itemgetter(0))
+        return self._plain_list("[", [f"{key} = {self._value(kind, literal)}" for key, kind, literal in members], "]")
+
+    def _plain_list(self, opening: str, items: list[str], closing: str) -> str:
+        """A list that may be broken, in which no comment stands, nor another list of the kind."""
+        start, between, end = self._marks if items else ("", "", "")
+        return f"{opening}{start}{f',{between}'.join(items)}{end}{closing}"
 
     def attributes(self, children: Sequence[Any]) -> str:
         return inside(_unless_empty, self.arguments(children))
@@ -335,18 +341,16 @@ class Layout:
 
     # ---- types
 
-    plain_tensor = _token(lambda self, token: self._type(token))
     scalar_type = _token(lambda self, token: self._scalar.format(token))
 
     def _make_type(self, token: str) -> str:
         """A tensor type, or a data type alone, that was read as one token."""
         if token in BY_NAME:
             return self._scalar.format(token)
-        match = _TENSOR.fullmatch(token)
-        if match is None or match[1] not in BY_NAME:
+        name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
+        if name not in BY_NAME or not _DIMENSIONS.fullmatch(sizes):
             raise Unfit
-        sizes = without_spaces(match[2]).replace(",", ", ")
-        return self._collapsed(f"tensor<{match[1]}, {sizes}>")
+        return self._collapsed(f"tensor<{name}, {without_spaces(sizes).replace(',', ', ')}>")
 
     def _collapsed(self, text: str) -> str:
         """Rank 0 as the dialect spells it; a type with a comment inside stays as it is."""
@@ -371,24 +375,23 @@ class Layout:
 
     # ---- values
 
-    plain_value = _token(lambda self, token: self._value(token))
+    def _value(self, kind: str, literal: str) -> str:
+        """A value in a plain operation."""
+        text = literal if literal[0] == '"' else self._literal(literal)
+        return f"{self._type(kind)}({text})"
 
-    def _make_value(self, token: str) -> str:
-        """A value that was read as one token."""
-        match = _patterns()[0].fullmatch(token)
-        if match is None:
+    def _make_literal(self, literal: str) -> str:
+        if literal[0] == "[":
+            if not _is_plain_list(literal):
+                raise Unfit
+            return list_text(literal)
+        if literal[-1] == ")":
+            path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
+            path, offset = f"{self._type(path_type)}({path})", f"{self._type(offset_type)}({offset})"
+            return f"BLOBFILE(path = {path}, offset = {offset})"
+        if not element().fullmatch(literal):
             raise Unfit
-        value_type, element, elements, blob = match.groups()
-        raw = element or (list_text(elements) if elements else self._blob(blob))
-        return f"{self._type(value_type.rstrip())}({raw})"
-
-    def _blob(self, token: str) -> str:
-        match = _patterns()[1].fullmatch(token)
-        if match is None:
-            raise Unfit
-        path_type, path, offset_type, offset = match.groups()
-        kinds = self._type(path_type.rstrip()), self._type(offset_type.rstrip())
-        return f"BLOBFILE(path = {kinds[0]}({path}), offset = {kinds[1]}({offset}))"
+        return literal
 
     def value(self, children: Sequence[Any]) -> str:
         doc, *parts = children
@@ -397,17 +400,6 @@ class Layout:
     def blob(self, children: Sequence[Any]) -> str:
         word, opening, *fields, closing = children
         return f"{word}{opening}{_joined(_fields(_items(fields)))}{closing}"
-
-
-@lru_cache(maxsize=1)
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A value in one token, its BLOBFILE, and an attribute of such a value: made of the grammar's own terminals."""
-    of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
-    kind = r"([^\"(]*)\(\s*"
-    value = rf"{kind}(?:({of['STRING']}|{element().pattern})|({_PLAIN_LIST})|(BLOBFILE.*))\s*\)"
-    fields = rf"path\s*=\s*{kind}({of['STRING']})\s*\)\s*,\s*offset\s*=\s*{kind}(\d+)\s*\)"
-    attribute = rf"({PLAIN_NAME})\s*=\s*({of['PLAIN_VALUE']})"
-    return re.compile(value, re.DOTALL), re.compile(rf"BLOBFILE\s*\(\s*{fields}\s*\)"), re.compile(attribute)
 
 
 def _unless_empty(attributes: str) -> str:

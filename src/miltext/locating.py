@@ -9,7 +9,7 @@ from miltext.places import name_of
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 
 class Located(NamedTuple):

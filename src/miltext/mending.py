@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from miltext.complaints import complain
@@ -23,13 +23,13 @@ from miltext.lowering.names import name_bytes
 from miltext.lowering.types import ABSENT
 from miltext.lowering.values import Raw
 from miltext.opsets import DIALECTS
-from miltext.parser import described, list_refusal
-from miltext.syntax import Driver, SyntaxFailure, Trace
+from miltext.parser import list_refusal, refusal
+from miltext.syntax import SyntaxFailure
+from miltext.tree import Node, Statement, flat, transformed
 from miltext.wire import sized
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.syntax import Node
 
 _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values that were defined before."""
@@ -41,96 +41,105 @@ Children: TypeAlias = "list[Any]"
 Mend: TypeAlias = Callable[[Children], Children]
 
 
+class Opaque(Node):
+    """An operation that could not be read, but for the names that it defines."""
+
+    names: tuple[str, ...] = ()
+
+
+def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
+    """An operation between two places, of which only the names that it defines are known."""
+    operation = Opaque("operation", start, end, [])
+    operation.names = tuple(names)
+    return operation
+
+
 class Mending:
-    """Callbacks of a traced parse: those of `Lowering`, but that a draft is no refusal, and that a refusal is no end.
+    """Lowering of a tree in which a draft is no refusal, and a refusal is no end.
 
     `mended` has the phrases that had to do without something, by their rule and place; `drafts` where those of a draft
     begin; `misnamed` the reserved words that a value was called by, which is told once, and not where they are used.
     """
 
-    def __init__(self, text: str, trace: Trace) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._trace = trace
         self._lowering = LeavingOut()
         self.diagnostics: list[Diagnostic] = []
         self.mended: set[tuple[str, int, int]] = set()
         self.drafts: list[int] = []
         self.misnamed: set[str] = set()
 
-    def __getattr__(self, rule: str) -> Callable[[Children], Any]:
-        return partial(self._lowered, rule, getattr(self._lowering, rule))
+    def lower(self, phrase: Node, values: Children) -> Any:
+        """What a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
+        if isinstance(phrase, Statement):
+            return self._statement(phrase)
+        if isinstance(phrase, Opaque):
+            self._mark(phrase)
+            return operation_of(phrase.names)
+        if phrase.name == "draft_value":  # `_ y`: an output without a type
+            self.drafts.append(phrase.start)
+            return self._lowered(phrase._replace(name="named_value"), [ABSENT, values[1]])
+        if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
+            return self._draft_binding(phrase, values[0])
+        return self._lowered(phrase, values)
 
-    def draft_value(self, children: Children) -> bytes:
-        """`_ y`: an output without a type."""
-        self.drafts.append(self._trace.nodes[-1].start)
-        return self.named_value([ABSENT, children[1]])  # type: ignore[no-any-return]
-
-    def draft_binding(self, children: Children) -> Any:
-        """`[0, 1]`: a binding that is yet to be made."""
-        if self.is_misnamed(self._trace.nodes[-1]):
+    def _draft_binding(self, phrase: Node, literal: str | Raw) -> Any:
+        if self.is_misnamed(phrase):
             return BROKEN
-        refusals = filter(None, map(list_refusal, _plain_lists(children[0])))
-        self.diagnostics += [described(self._text, refused, self._trace) for refused in refusals]
-        self.drafts.append(self._trace.nodes[-1].start)
+        refusals = [refused for refused in map(list_refusal, _plain_lists(literal)) if refused]
+        if refusals:
+            self.diagnostics += [refusal(phrase, refused) for refused in refusals]
+            return BROKEN
+        self.drafts.append(phrase.start)
         return b""
 
-    def plain_operation(self, children: Children) -> Any:
-        """A whole operation; if it is refused, by its phrases, of which each may be."""
-        token = children[0]
+    def _statement(self, statement: Statement) -> Any:
+        """A plain operation; if it is refused, by its phrases, of which each may be."""
         try:
-            return self._lowering.plain_operation(children)
+            return self._lowering.plain_operation([statement.text])
         except Refused:
-            driver, trace = self._by_phrases
-        trace.nodes.clear()
-        trace.offset = token.start
+            stack = statement.stack()
         try:
-            return driver.fragment("operation", token, trace)
+            return transformed(statement.read(stack), self.lower)
         except SyntaxFailure as failure:
-            if not self.is_misnamed(*trace.nodes[-1:]):
-                self.diagnostics.append(complain(self._text, failure, trace.nodes))
-        self.mended.add(("operation", token.start, token.end))
-        return operation_of([token.partition("=")[0].split()[-1]])
+            nodes = flat(stack[1])
+            if not self.is_misnamed(*nodes[-1:]):
+                self.diagnostics.append(complain(self._text, failure, nodes))
+        self._mark(statement)
+        return operation_of([statement.text.partition("=")[0].split()[-1]])
 
-    @cached_property
-    def _by_phrases(self) -> tuple[Driver, Trace]:
-        """What reads an operation phrase by phrase, and tells and keeps it here."""
-        trace = Trace()
-        inner = Mending(self._text, trace)
-        inner.diagnostics, inner.mended, inner.drafts = self.diagnostics, self.mended, self.drafts
-        inner.misnamed = self.misnamed
-        return Driver(inner, fast=False), trace
-
-    def _lowered(self, rule: str, lower: Callable[[Children], Any], children: Children) -> Any:
+    def _lowered(self, phrase: Node, children: Children) -> Any:
+        lower = getattr(self._lowering, phrase.name)
         if any(child is BROKEN for child in children):
-            if rule not in _WITHOUT_BROKEN:
+            if phrase.name not in _WITHOUT_BROKEN:
                 return BROKEN
-            children = self._mend(_WITHOUT_BROKEN[rule], children)
+            self._mark(phrase)
+            children = _WITHOUT_BROKEN[phrase.name](children)
         try:
             return BROKEN if any(child is BROKEN for child in children) else lower(children)
         except Refused as refused:
-            self._tell(rule, refused)
-        if rule not in _WITHOUT_REFUSED:
+            self._tell(phrase, refused)
+        if phrase.name not in _WITHOUT_REFUSED:
             return BROKEN
+        self._mark(phrase)
         try:
-            return lower(self._mend(_WITHOUT_REFUSED[rule], children))
+            return lower(_WITHOUT_REFUSED[phrase.name](children))
         except Refused:
             return BROKEN
 
-    def _tell(self, rule: str, refused: Refused) -> None:
-        if refused.code == "MIL102" and rule == "named_value":
+    def _tell(self, phrase: Node, refused: Refused) -> None:
+        if refused.code == "MIL102" and phrase.name == "named_value":
             self.misnamed.add(str(refused.at))
-        elif refused.code == "MIL102" and rule in _USES and refused.at in self.misnamed:
+        elif refused.code == "MIL102" and phrase.name in _USES and refused.at in self.misnamed:
             return
-        self.diagnostics.append(described(self._text, refused, self._trace))
+        self.diagnostics.append(refusal(phrase, refused))
 
     def is_misnamed(self, *phrases: Node) -> bool:
         """Whether a phrase is a reserved word that a value was called by."""
         return any(self._text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
-    def _mend(self, mend: Mend, children: Children) -> Children:
-        phrase = self._trace.nodes[-1]
+    def _mark(self, phrase: Node) -> None:
         self.mended.add((phrase.name, phrase.start, phrase.end))
-        return mend(children)
 
 
 def _plain_lists(literal: str | Raw) -> Iterator[str]:
@@ -142,7 +151,7 @@ def _plain_lists(literal: str | Raw) -> Iterator[str]:
         yield literal
 
 
-def operation_of(names: list[str]) -> bytes:
+def operation_of(names: Iterable[str]) -> bytes:
     """As a field of its Block, an Operation that could not be read, but for the names that it defines."""
     outputs = []
     for name in names:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from miltext.collector import collector_paused
 from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, too_deep
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.lexer import FINE, STATEMENTS
 from miltext.literals import shown, without_spaces
 from miltext.lowering import Lowering, Refused
+from miltext.meant import bool_meant, did_you_mean
 from miltext.places import find
 from miltext.plain_tokens import PIECES, element, is_list
 from miltext.programs import require_program
 from miltext.proto import Program
 from miltext.recursion import with_room
-from miltext.syntax import (
-    Driver,
-    NestingFailure,
-    Node,
-    SyntaxFailure,
-    Token,
-    Trace,
-    WholeOperation,
-    tree_driver,
-)
+from miltext.syntax import NestingFailure, Parser, SyntaxFailure
+from miltext.tree import Node, Statement, Token, Tree, flat, tokens, transformed, tree_of, tree_parser
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from miltext.proto import Message
 
     M = TypeVar("M", bound=Message)
@@ -35,6 +31,8 @@ if TYPE_CHECKING:
 
 FAILURES = (SyntaxFailure, NestingFailure, Refused, RecursionError)
 """What a parse ends in whose text is no Program."""
+
+TOO_NESTED = "this is nested too deeply to be a Program"
 
 
 @with_room
@@ -57,7 +55,7 @@ def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
     """The Program that MIL text spells, None where `parse` would raise: what is wrong is not looked for."""
     with collector_paused:
         try:
-            wire, deep = (_driver() if lowering is None else Driver(lowering)).run(text)
+            wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
         except FAILURES:
             return None
     return None if deep and too_deep(wire) is not None else Program.FromString(wire)
@@ -68,83 +66,105 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None) 
     """The wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raises ParseError."""
     with collector_paused:
         try:
-            wire, deep = (_driver() if lowering is None else Driver(lowering)).run(text)
+            wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
         except FAILURES as failure:
-            raise ParseError([diagnose(text, failure, lowering)], text=text, path=path) from None
+            raise ParseError([diagnose(text, failure, lowering or Lowering())], text=text, path=path) from None
         if deep and (step := too_deep(wire)) is not None:
             span = find(parse_tree(text, whole=True).root, step).span
             raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
     return wire  # type: ignore[no-any-return]
 
 
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    return Parser(Lowering())
+
+
 @with_room
-def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Trace:
+def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tree:
     """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError.
 
     With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them: much
     sooner done, for whoever asks for few.
     """
-    kept = _Tree()
+    comments: list[Span] = []
+    coarse = STATEMENTS if whole else FINE
+    stack = tree_parser(coarse).stack()
     with collector_paused:
         try:
-            tree_driver(whole).run(text, kept)
-        except (SyntaxFailure, NestingFailure, Refused) as failure:
-            raise ParseError([described(text, failure, kept)], text=text, path=path) from None
-    return kept
+            tree_of(text, coarse, stack, comments)
+            failure = None
+        except (SyntaxFailure, NestingFailure) as broken:
+            failure = broken
+        nodes = flat(stack[1])
+        found = _first_broken_list(nodes) or (failure and described(text, failure, nodes))
+        if found:
+            raise ParseError([found], text=text, path=path)
+    return Tree(nodes[0], comments)
 
 
-@lru_cache(maxsize=3)
-def _driver(fast: bool = True, whole: bool = True) -> Driver:
-    return Driver(Lowering(), fast=fast, whole=whole)
+def diagnose(text: str, failure: Exception, lowering: Lowering) -> Diagnostic:
+    """The diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
 
-
-def diagnose(text: str, failure: Exception, lowering: Lowering | None = None) -> Diagnostic:
-    """The diagnostic of a text that the fast parse refused with `failure`: a second, traced parse finds the place."""
-    kept: Trace = _Glance()
+    The first phrase that cannot be lowered is to blame, or else the end of what was read.
+    """
+    stack = tree_parser(STATEMENTS).stack()
     try:
-        _again(lowering, whole=True).run(text, kept)
-    except FAILURES as failed:
-        operation = _whole_operation(kept.nodes[-1:])
-        if operation is None or not isinstance(failed, Refused):
-            return described(text, failed, kept)
-        kept = Trace(operation.start)
-        try:
-            _again(lowering, whole=False).fragment("operation", operation.text, kept)
-        except FAILURES as refused:
-            return described(text, refused, kept)
-    raise failure
+        tree_of(text, STATEMENTS, stack)
+    except (SyntaxFailure, NestingFailure) as broken:
+        failure = broken
+    nodes = flat(stack[1])
+    refused = first_refusal(text, nodes, lowering)
+    if refused is None and isinstance(failure, RecursionError):
+        return error("MIL006", TOO_NESTED, nodes[-1].span)
+    if refused is None and isinstance(failure, Refused):
+        raise failure
+    return refused or described(text, failure, nodes)
 
 
-def _again(lowering: Lowering | None, whole: bool) -> Driver:
-    """What reads a text again, with places."""
-    return _driver(False, whole) if lowering is None else Driver(lowering, fast=False, whole=whole)
+def first_refusal(text: str, nodes: Iterable[Node], lowering: Lowering) -> Diagnostic | None:
+    """What is wrong with the first of the phrases that cannot be lowered."""
+    try:
+        for node in nodes:
+            if node.token is None:
+                transformed(node, partial(_lowered, text, lowering))
+    except ParseError as refused:
+        return refused.diagnostics[0]
+    return None
 
 
-def _whole_operation(last: list[Node]) -> WholeOperation | None:
-    """The operation that was read as one token, if that is what was last read."""
-    while last and last[-1].name[0] == "_":
-        last = last[-1].children
-    return last[-1] if last and isinstance(last[-1], WholeOperation) else None
+def _lowered(text: str, lowering: Lowering, phrase: Node, values: list[Any]) -> Any:
+    """What a phrase is lowered to. Raises ParseError at the place that is to blame."""
+    if isinstance(phrase, Statement):
+        return _lowered_statement(text, lowering, phrase)
+    try:
+        return getattr(lowering, phrase.name)(values)
+    except Refused as refused:
+        raise ParseError([refusal(phrase, refused)]) from None
+    except RecursionError:
+        raise ParseError([error("MIL006", TOO_NESTED, phrase.span)]) from None
 
 
-class _Glance(Trace):
-    """A trace for a diagnostic: of the phrases that are open it keeps what they directly hold, not the whole tree."""
+def _lowered_statement(text: str, lowering: Lowering, statement: Statement) -> Any:
+    """The same of a plain operation, whose phrases are only looked at where it is refused."""
+    try:
+        return lowering.plain_operation([statement.text])
+    except Refused:
+        pass
+    stack = statement.stack()
+    try:
+        operation = statement.read(stack)
+    except SyntaxFailure as failure:
+        raise ParseError([complain(text, failure, flat(stack[1]))]) from None
+    return transformed(operation, partial(_lowered, text, lowering))
 
-    def reduce(self, name: str, size: int) -> None:
-        for node in self.nodes[-size:]:
-            if node.name[0] != "_" and not isinstance(node, WholeOperation):
-                node.children.clear()
-        super().reduce(name, size)
 
-
-class _Tree(Trace):
-    """A trace for whoever has no lowering: a list that is one token is looked into, as the lowering would."""
-
-    def shift(self, terminal: str, token: str, start: int, end: int) -> str:
-        placed = super().shift(terminal, token, start, end)
-        if terminal == "LIST" and (refused := list_refusal(placed)):
-            raise refused
-        return placed
+def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
+    """What is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
+    for token in (token for node in nodes for token in tokens(node)):
+        if token.name == "LIST" and token.token and (refused := list_refusal(token.token)):
+            return refusal(token, refused)
+    return None
 
 
 def list_refusal(token: str) -> Refused | None:
@@ -153,19 +173,23 @@ def list_refusal(token: str) -> Refused | None:
         return None
     for piece in PIECES.finditer(token):
         if piece[0] not in "[],," and not element().fullmatch(piece[0]):
-            message = f"`{shown(piece[0])}` is no number, and no other element of a list"
+            near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
+            message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
             return Refused("MIL021", message, token, piece.start(), piece.end())
     return Refused("MIL022", "the brackets and commas of this list are not those of one", token)
 
 
-def described(text: str, failure: Exception, kept: Trace) -> Diagnostic:
-    """The diagnostic of a traced parse's failure."""
+def described(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:
+    """The diagnostic of a text that breaks off after these phrases."""
     if isinstance(failure, SyntaxFailure):
-        return complain(text, failure, kept.nodes)
-    if isinstance(failure, Refused):
-        return error(failure.code, failure.message, _blamed(failure, kept.nodes[-1]))
-    span = Span(failure.start, failure.start + 1) if isinstance(failure, NestingFailure) else kept.nodes[-1].span
-    return error("MIL006", "this is nested too deeply to be a Program", span)
+        return complain(text, failure, nodes)
+    start = failure.start if isinstance(failure, NestingFailure) else nodes[-1].start
+    return error("MIL006", TOO_NESTED, Span(start, start + 1))
+
+
+def refusal(phrase: Node, refused: Refused) -> Diagnostic:
+    """The diagnostic of a phrase that cannot be lowered."""
+    return error(refused.code, refused.message, _blamed(refused, phrase))
 
 
 def _blamed(refused: Refused, phrase: Node) -> Span:
@@ -173,6 +197,8 @@ def _blamed(refused: Refused, phrase: Node) -> Span:
     if isinstance(refused.at, Token):
         start = refused.at.start
         return Span(start + refused.start, refused.at.end if refused.end is None else start + refused.end)
-    if isinstance(refused.at, int) and refused.at < len(phrase.children):
-        return phrase.children[refused.at].span
+    if isinstance(refused.at, int) and refused.at not in phrase.absent:
+        index = refused.at - sum(absent < refused.at for absent in phrase.absent)
+        if index < len(phrase.children):
+            return phrase.children[index].span
     return phrase.span

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.depth import Key, Path
 from miltext.literals import LiteralError, unquote
 from miltext.opsets import PROTO_BY_TEXT
-from miltext.syntax import Node, named
+from miltext.tree import Node, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable

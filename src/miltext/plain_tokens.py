@@ -1,7 +1,6 @@
-"""Expressions that take the grammar's coarse tokens apart, for all who read those.
+"""Expressions that take the grammar's coarse tokens apart, made of the grammar's own terminals.
 
-The terminals are stricter: what they let pass matches, so that names and types need no exact spelling here. Only of a
-list they know no more than its characters, and `is_list` judges it.
+They know no more of a list than its characters; `is_list` judges it.
 """
 
 from __future__ import annotations
@@ -13,16 +12,38 @@ from itertools import accumulate
 
 from miltext.grammar import load_grammar
 
-PLAIN_NAME = "[A-Za-z0-9_@]+"
-PLAIN_TYPE = r"tensor[^>]*>|[a-z0-9]+"
 
-operation_parts = re.compile(
-    rf"({PLAIN_TYPE})\s*({PLAIN_NAME})\s*=\s*({PLAIN_NAME})\s*(\([^)]*\))(.*);", re.DOTALL
+def _grouped(terminal: str, *parts: str) -> re.Pattern[str]:
+    """The expression of a terminal with a group round each of the terminals that it is made of, in their order."""
+    of = load_grammar().parts
+    pattern, at = of[terminal], 0
+    for part in parts:
+        at = pattern.index(of[part], at)
+        group = f"({of[part]})"
+        pattern = pattern[:at] + group + pattern[at + len(of[part]) :]
+        at += len(group)
+    return re.compile(pattern)
+
+
+operation_parts = _grouped(
+    "OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", "_ATTRIBUTES"
 ).fullmatch
-"""Type and name of the output, the operation's type, its arguments, and its attributes with the space round them."""
+"""Type and name of the output, the operation's type, its arguments, and its attributes where it has them."""
 
-argument_pairs = re.compile(rf"({PLAIN_NAME})\s*=\s*({PLAIN_NAME})").findall
-"""The pairs of an argument list."""
+argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
+"""The parameter and the name of each argument."""
+
+arguments_in = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").finditer
+"""The same as matches, from one place of a text to another."""
+
+attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_LITERAL").findall
+"""The name, the type and the literal of each attribute."""
+
+blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS").fullmatch
+"""The two types of a blob's fields, each with what it holds."""
+
+tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
+"""The data type of a tensor type, and its dimensions in brackets."""
 
 PIECES = re.compile(r"[\[\],]|[^\s\[\],]+")
 """The brackets, commas and elements of a list."""

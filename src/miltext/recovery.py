@@ -16,12 +16,14 @@ from miltext.complaints import complain
 from miltext.depth import TOO_DEEP, Path, too_deep
 from miltext.diagnostics import Diagnostic, error
 from miltext.landmarks import Landmarks, names_in, opset_in
-from miltext.mending import Mending, operation_of
-from miltext.parser import described
+from miltext.lexer import STATEMENTS
+from miltext.mending import Mending, opaque
+from miltext.parser import TOO_NESTED, described
 from miltext.places import Enter, find, places
 from miltext.proto import Program
 from miltext.recursion import with_room
-from miltext.syntax import Driver, NestingFailure, Node, SyntaxFailure, Trace, children_of
+from miltext.syntax import NestingFailure, SyntaxFailure
+from miltext.tree import Node, flat, leaf, transformed, tree_parser
 
 PATIENCE = 4
 """How many failures in a row may be no further in the text than one before: mending that leads nowhere ends."""
@@ -46,11 +48,11 @@ def recover(text: str) -> Recovered:
     """Read a text past all that is wrong with it."""
     reading = _Reading(text)
     with collector_paused:
-        wire = reading.read()
-    diagnostics = [*reading.mending.diagnostics, *reading.diagnostics]
-    if not isinstance(wire, bytes):
+        root = reading.read()
+        wire = reading.lowered(root) if root else None
+    diagnostics = reading.diagnostics
+    if root is None or not isinstance(wire, bytes):
         return Recovered(diagnostics, None, None, set(), {})
-    root = reading.trace.root
     if (step := _too_deep(wire)) is not None:
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
         return Recovered(diagnostics, None, root, set(), {})
@@ -67,44 +69,53 @@ def _too_deep(wire: bytes) -> Path | None:
     return None
 
 
-class _Reading(Driver):
-    """A traced parse that mends its own stack: `anchor` is a place on it where an operation or a function may begin."""
+class _Reading:
+    """A parse to a tree that mends its own stack: `anchor` is a place where an operation or a function may begin."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.trace = Trace()
-        self.mending = Mending(text, self.trace)
-        self.diagnostics: list[Diagnostic] = []
+        self.mending = Mending(text)
+        self.told: list[tuple[Diagnostic, list[Node]]] = []
         self.passed: list[int] = []
         self.marks = Landmarks(text)
-        super().__init__(self.mending, fast=False, whole=True)
-        self.states, self.values = self.stack()
+        self.parser = tree_parser(STATEMENTS)
+        self.states, self.values = self.stack = self.parser.stack()
 
-    def read(self) -> Any:
-        """The Program's wire form, anything else where there is none."""
+    def read(self) -> Node | None:
+        """The tree; None where nothing is left of it."""
         position: int | None = 0
         furthest, patience = -1, PATIENCE
         while position is not None and patience:
             try:
-                return self.run(self.text, self.trace, (self.states, self.values), position)[0]
+                return self.parser.run(self.text, place=leaf, stack=self.stack, position=position)[0]  # type: ignore[no-any-return]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
-                self.tell(complain(self.text, failure, self.trace.nodes))
+                self.tell(complain(self.text, failure, flat(self.values)))
                 position = self.mend(failure.start)
                 patience = PATIENCE if failure.start > furthest else patience - 1
                 furthest = max(furthest, failure.start)
-            except (NestingFailure, RecursionError) as failure:
-                self.diagnostics.append(described(self.text, failure, self.trace))
+            except NestingFailure as failure:
+                self.told.append((described(self.text, failure, flat(self.values)), []))
                 return None
         return self.finish()
 
-    def tell(self, complaint: Diagnostic) -> None:
-        """Keep a complaint, but the first only of those about one place, which may take several mends.
+    def lowered(self, phrase: Node) -> Any:
+        """What a phrase is lowered to, a program to its wire form; None for a token, or what is nested too deeply."""
+        try:
+            return None if phrase.token is not None else transformed(phrase, self.mending.lower)
+        except RecursionError:
+            self.told.append((error("MIL006", TOO_NESTED, phrase.span), []))
+            return None
 
-        What was told where a name is defined is not told again where it is used.
-        """
-        is_told = self.diagnostics and self.diagnostics[-1].span == complaint.span
-        if not is_told and not self.mending.is_misnamed(*self.trace.nodes[-1:]):
-            self.diagnostics.append(complaint)
+    def tell(self, complaint: Diagnostic) -> None:
+        """Keep a complaint, but the first only of those about one place, which may take several mends."""
+        if not self.told or self.told[-1][0].span != complaint.span:
+            self.told.append((complaint, flat(self.values)[-1:]))
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All complaints, in which what was told where a name is defined is not told again where it is used."""
+        own = [complaint for complaint, last in self.told if not self.mending.is_misnamed(*last)]
+        return [*self.mending.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
         """The paths of what was mended, and of the innermost operation, block or function at each place passed over."""
@@ -133,13 +144,13 @@ class _Reading(Driver):
 
     def mend(self, start: int) -> int | None:
         """Change the stack so that the parse can go on, and say from where; None where it cannot."""
-        last = self.trace.nodes[-1] if self.trace.nodes else None
-        if last and (last.token == ";" or last.name == "operation"):
+        last = flat(self.values[-1:])[-1:]
+        if last and (last[0].token == ";" or last[0].name == "operation"):
             self.settle("RBRACE")
         anchor = self.anchor(("operation", "function"))
         if anchor is None:
             return self.mend_head(start, 0, "program ( 1.3 )")
-        open_phrases = self.trace.nodes[anchor:]
+        open_phrases = self.begun(anchor)
         closed = bool(open_phrases) and open_phrases[0].token == "}"
         if "function" in self.states[anchor]:
             return None if closed else self.mend_head(start, anchor, "func")
@@ -147,7 +158,7 @@ class _Reading(Driver):
 
     def mend_operation(self, start: int, anchor: int) -> int | None:
         """A failure where an operation begins, or in one that is not finished."""
-        begun = self.trace.nodes[anchor:]
+        begun = self.begun(anchor)
         head = begun[0].start if begun else start
         if self.marks.begins_function(head) and self.marks.begins_line(head):
             self.close_blocks()
@@ -162,7 +173,7 @@ class _Reading(Driver):
 
     def drop_operation(self, start: int, anchor: int) -> int | None:
         """Pass over the rest of an operation; its names stay defined."""
-        begun = self.trace.nodes[anchor:]
+        begun = self.begun(anchor)
         end = self.operation_end(start, begun)
         head = begun[0].start if begun else start
         names = _defined(begun, self.text[head : len(self.text) if end is None else end])
@@ -175,9 +186,7 @@ class _Reading(Driver):
 
     def put_operation(self, names: list[str], start: int, end: int) -> None:
         """Have an operation that could not be read stand on the stack, as one that was mended."""
-        self.mending.mended.add(("operation", start, end))
-        self.trace.nodes.append(Node("operation", start, end, []))
-        self.values.append(operation_of(names))
+        self.values.append(opaque(names, start, end))
         self.states.append(self.states[-1]["operation"])
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
@@ -196,9 +205,9 @@ class _Reading(Driver):
     def mend_closing(self, start: int, anchor: int) -> int | None:
         """A failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one too many."""
         if self.lacks_semicolon(start):
-            self.feed(";", self.trace.nodes[-1].end)
+            self.feed(";", flat(self.values)[-1].end)
             return start
-        closing, *outputs = self.trace.nodes[anchor:]
+        closing, *outputs = self.begun(anchor)
         if not outputs and self.marks.begins_operation(start):
             self.cut(anchor)
             return start
@@ -228,9 +237,9 @@ class _Reading(Driver):
 
     def mend_head(self, start: int, anchor: int, words: str) -> int | None:
         """A failure before the first block of the program, or where a function begins, up to its block."""
-        begun = self.trace.nodes[anchor:]
+        begun = self.begun(anchor)
         begins_inside = self.marks.begins_operation if anchor else self.marks.begins_function
-        if begun and begins_inside(start) and self._takes(self.states, "LBRACE"):
+        if begun and begins_inside(start) and self.parser.takes(self.states, "LBRACE"):
             self.feed("{", start)
             return start
         for token, at, opens_block in self.tokens(start, begun):
@@ -255,7 +264,8 @@ class _Reading(Driver):
 
     def feed_head(self, anchor: int, words: str, start: int, at: int) -> int:
         """What is missing before the `{` at a place, where the head breaks off at `start`."""
-        head = self.trace.nodes[anchor].start if len(self.trace.nodes) > anchor else start
+        begun = self.begun(anchor)
+        head = begun[0].start if begun else start
         self.passed.append(head)
         if anchor:
             self.feed_function_head(anchor, head, self.text[head:at])
@@ -267,7 +277,7 @@ class _Reading(Driver):
     def feed_function_head(self, anchor: int, head: int, text: str) -> None:
         """What is missing of `func main<ios18>(...)`: name, opset and inputs stay as far as they can be told."""
         known: list[str] = []
-        begun = [node.name for node in self.trace.nodes[anchor:]]
+        begun = [node.name for node in self.begun(anchor)]
         for kind in ("FUNC", "NAME", "opset", "parameters"):
             known += [kind] if begun[len(known) : len(known) + 1] == [kind] else []
         self.cut(anchor + len(known))
@@ -291,65 +301,49 @@ class _Reading(Driver):
         return None
 
     def cut(self, size: int) -> None:
-        """Forget what was read from a place of the stack on."""
-        del self.trace.nodes[size:], self.values[size:], self.states[size + 1 :]
+        """Forget what was read from a place of the stack on; what is wrong with that is told all the same."""
+        for phrase in self.begun(size):
+            self.lowered(phrase)
+        del self.values[size:], self.states[size + 1 :]
 
     def feed(self, words: str, at: int) -> None:
         """Read words, parted by spaces, that do not stand in the text."""
         for word in words.split():
-            kind = self._lexicon.words.get(word, "NUMBER")
-            self.read_token(kind if self._takes(self.states, kind) else "NAME", word, at)
+            kind = self.parser.words.get(word, "NUMBER")
+            self.read_token(kind if self.parser.takes(self.states, kind) else "NAME", word, at)
 
     def read_token(self, terminal: str, token: str, at: int) -> None:
-        while True:
-            action = self.states[-1][terminal]
-            if isinstance(action, tuple):
-                self.reduce(*action)
-                continue
-            token = self.trace.shift(terminal, token, at, at)
-            if isinstance(action, dict):
-                self.values.append(token)
-                self.states.append(action)
-            else:
-                callback, row, name, _ = action
-                self.trace.reduce(name, 1)
-                self.values.append(callback([token]))
-                self.states.append(row)
-            return
-
-    def reduce(self, size: int, callback: Any, plan: Any, origin: str, name: str) -> None:
-        self.trace.reduce(name, size)
-        children = self.values[-size:]
-        del self.values[-size:], self.states[-size:]
-        children = children if plan is None else children_of(plan, children)
-        self.values.append(children if callback is None else callback(children))
-        self.states.append(self.states[-1][origin])
+        """Read a token that does not stand in the text, at a place in it."""
+        self.parser.read(terminal, leaf(terminal, token, at)._replace(end=at), self.stack)
 
     def close_blocks(self) -> None:
         """Close all blocks of the function that is open."""
-        end = self.trace.nodes[-1].end
+        end = flat(self.values)[-1].end
         while (anchor := self.anchor(("operation", "function"))) is not None and "operation" in self.states[anchor]:
             self.cut(anchor)
             self.feed("} -> ( ) ;", end)
             self.settle("RBRACE")
 
-    def finish(self) -> Any:
-        """Close what is open at the text's end; the program's value, None where it has not begun."""
+    def finish(self) -> Node | None:
+        """Close what is open at the text's end; the program's tree, None where it has not begun."""
         anchor = self.anchor(("function",))
         if anchor is None:
             return None
-        if self.trace.nodes[anchor:][:1] and self.trace.nodes[anchor].token == "}":
+        begun = self.begun(anchor)
+        if begun and begun[0].token == "}":
             self.cut(anchor + 1)
         else:
             self.close_blocks()
             self.cut(self.anchor(("function",)) or 0)
             self.feed("}", len(self.text))
         self.settle("$END")
-        return self.values[0]
+        return self.values[0]  # type: ignore[no-any-return]
 
     def lacks_semicolon(self, at: int) -> bool:
         """Whether a `;` is all that is missing before a place."""
-        return self._takes(self.states, "SEMICOLON") and (self.marks.begins_line(at) or self.text.startswith("}", at))
+        return self.parser.takes(self.states, "SEMICOLON") and (
+            self.marks.begins_line(at) or self.text.startswith("}", at)
+        )
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
         """The tokens from a place on, as Landmarks has them: braces among the phrases that are begun are open."""
@@ -357,8 +351,11 @@ class _Reading(Driver):
 
     def settle(self, terminal: str) -> None:
         """Finish the phrases that end before a terminal."""
-        while isinstance(action := self.states[-1].get(terminal), tuple):
-            self.reduce(*action)
+        self.parser.settle(terminal, self.stack)
+
+    def begun(self, anchor: int) -> list[Node]:
+        """The phrases that were read since a place of the stack."""
+        return flat(self.values[anchor:])
 
 
 def _defined(begun: list[Node], text: str) -> list[str]:

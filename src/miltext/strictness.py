@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, error, warning
 from miltext.parser import parse_tree
-from miltext.syntax import walk
+from miltext.tree import walk
 
 if TYPE_CHECKING:
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]"), "the data type"),

@@ -16,10 +16,10 @@ from miltext.locating import name_token, results, string_of
 from miltext.names import name_text
 from miltext.parser import parse_tree
 from miltext.places import name_of
-from miltext.syntax import walk
+from miltext.tree import walk
 
 if TYPE_CHECKING:
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 Edit = tuple[int, int, str]
 """A stretch of text, its start and end, and what takes its place."""

@@ -11,11 +11,11 @@ from miltext.diagnostics import ModelError, Note
 from miltext.locating import string_of
 from miltext.parser import parse_tree
 from miltext.places import name_of
-from miltext.syntax import walk
+from miltext.tree import walk
 
 if TYPE_CHECKING:
     from miltext.models import Model
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 
 class Subject(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, ParseError, Span
+from miltext.lexer import FINE, lexer
 from miltext.lowering.left_out import LeavingOut
 from miltext.parser import attempt
-from miltext.syntax import fine_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tu
     """
     if not any(word in text for word in CODES):
         return None, []
-    places = [(word, Span(at, at + len(word))) for _, word, at in fine_tokens(text, 0) if word in CODES]
+    places = [(word, Span(at, at + len(word))) for _, word, at in lexer(FINE).tokens(text, 0) if word in CODES]
     if not places:  # it stands in strings and comments alone
         return None, []
     unfit: list[Diagnostic] = []

@@ -11,14 +11,14 @@ from miltext.checking.scopes import name_findings
 from miltext.checking.specializations import specialization_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import Diagnostic, Note, Span
+from miltext.lexer import FINE, lexer
 from miltext.places import places, words
-from miltext.syntax import fine_tokens
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.depth import Path
     from miltext.proto import Program
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 INSIDE = ("blocks", "block_specializations", "operations")
 """The fields whose messages are judged by themselves, whatever is said of the one around them."""
@@ -26,7 +26,7 @@ INSIDE = ("blocks", "block_specializations", "operations")
 
 def dialect_of(text: str) -> str:
     """The dialect that a text says it is in; 1.3 where that is not plain."""
-    words = (word for terminal, word, _ in fine_tokens(text, 0) if terminal != "COMMENT")
+    words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
     return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
 
 

@@ -29,20 +29,19 @@ from miltext.fields import (
     OPERATION_BLOCKS,
     OPERATION_INPUTS,
     OPERATION_OUTPUTS,
-    OPERATION_TYPE,
     PROGRAM_ATTRIBUTES,
     PROGRAM_DOC,
     PROGRAM_FUNCTIONS,
     TENSOR_TYPE_ATTRIBUTES,
 )
-from miltext.lowering import plain
 from miltext.lowering.maps import (
     Entries,
     entries,
     repeated,
     unique,
 )
-from miltext.lowering.names import name_bytes, string_bytes, whole_number
+from miltext.lowering.names import name_bytes, operation_type, string_bytes, whole_number
+from miltext.lowering.plain import plain_operation, plain_type
 from miltext.lowering.refusal import Refused as Refused
 from miltext.lowering.types import (
     ABSENT,
@@ -53,7 +52,6 @@ from miltext.lowering.types import (
     dictionary_type,
     list_type,
     lower_dimension,
-    plain_tensor,
     scalar_type,
     state_type,
     tensor_type,
@@ -182,13 +180,13 @@ class Lowering:
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
             raise Refused("MIL109", "an operation's own opset has no place in a Program; only functions have one", 3)
-        head: bytes = sized(OPERATION_TYPE, name_bytes(name)) + arguments + (results or b"")
+        head: bytes = operation_type(name) + arguments + (results or b"")
         parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
         return sized(BLOCK_OPERATIONS, b"".join(parts))
 
     def plain_operation(self, children: list[Any]) -> bytes:
         """The same, read as one token"""
-        return plain.plain_operation(children[0])
+        return sized(BLOCK_OPERATIONS, plain_operation(children[0]))
 
     def results(self, children: list[Any]) -> bytes:
         """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
@@ -199,10 +197,6 @@ class Lowering:
         raise Refused("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
 
     # ---- arguments and attributes
-
-    def plain_arguments(self, children: list[Any]) -> bytes:
-        """`(x = a, y = b)`, read as one token"""
-        return plain.plain_arguments(children[0])
 
     def arguments(self, children: list[Any]) -> bytes:
         """`(x = a, values = (b, c), axis = int32(1))`"""
@@ -234,10 +228,6 @@ class Lowering:
         """`[0, 1]`"""
         raise Refused("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
 
-    def plain_attributes(self, children: list[Any]) -> Entries:
-        """`[name = string("y")]`, read as one token"""
-        return plain.plain_attributes(children[0])
-
     def attributes(self, children: list[Any]) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""
         pairs = children[1:-1:2]
@@ -255,7 +245,7 @@ class Lowering:
 
     def plain_tensor(self, children: list[Any]) -> LoweredType:
         """`tensor<fp16, [1, 80]>`, read as one token"""
-        return plain_tensor(children[0])
+        return plain_type(children[0])
 
     def scalar_type(self, children: list[Any]) -> LoweredType:
         """`fp16`, `$99`"""
@@ -329,10 +319,6 @@ class Lowering:
         return EMPTY
 
     # ---- values
-
-    def plain_value(self, children: list[Any]) -> bytes:
-        """`string("x")`, `tensor<fp16, [1]>(BLOBFILE(...))`, read as one token"""
-        return plain.plain_value(children[0])
 
     def value(self, children: list[Any]) -> bytes:
         """`$doc("...") int32(1)` -> Value"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from miltext.fields import ENTRY_VALUE, KEY
 from miltext.literals import shown
@@ -15,7 +16,7 @@ Entries = dict[bytes, bytes]
 
 def entry(field: bytes, key: bytes, value: bytes) -> bytes:
     """An entry of the map that is this field of a message."""
-    return b"".join(_parts(field, key, value))
+    return sized(field, map_key(key) + sized(ENTRY_VALUE, value))
 
 
 def entries(field: bytes, members: Entries | None) -> list[bytes]:
@@ -24,8 +25,14 @@ def entries(field: bytes, members: Entries | None) -> list[bytes]:
 
 
 def _parts(field: bytes, key: bytes, value: bytes) -> tuple[bytes, bytes, bytes]:
-    head = sized(KEY, key) + ENTRY_VALUE + varint(len(value))
+    head = map_key(key) + ENTRY_VALUE + varint(len(value))
     return field + varint(len(head) + len(value)), head, value
+
+
+@lru_cache(maxsize=1 << 10)
+def map_key(key: bytes) -> bytes:
+    """The key of a map's entry, as its field."""
+    return sized(KEY, key)
 
 
 def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from miltext.fields import OPERATION_TYPE
 from miltext.literals import LiteralError, shown, unquote
 from miltext.lowering.refusal import Refused
+from miltext.memo import memo
 from miltext.names import RESERVED
+from miltext.wire import sized
 
 
 def name_bytes(token: str) -> bytes:
@@ -36,3 +39,9 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
     if not least <= number <= most:
         raise Refused("MIL020", f"this number is outside {least} to {most}", token)
     return number
+
+
+@memo(1 << 10)
+def operation_type(token: str) -> bytes:
+    """The type of an Operation, as its field."""
+    return sized(OPERATION_TYPE, name_bytes(token))

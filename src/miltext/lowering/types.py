@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from miltext.fields import VALUE_TYPE
 from miltext.lowering.names import whole_number
 from miltext.lowering.refusal import Refused
 from miltext.memo import memo
+from miltext.plain_tokens import tensor_parts
 from miltext.wire import number_tag, sized, tag, varint
 
 UNKNOWN = sized(tag(2), b"")
@@ -119,17 +119,14 @@ def data_type(token: str) -> tuple[int, DType | None]:
     return BY_NAME[token].number, BY_NAME[token]
 
 
-_PLAIN_TENSOR = re.compile(r"tensor\s*<\s*([a-z0-9]+)\s*,\s*\[([^\]]*)\]\s*>")
-
-
-@memo(1 << 14)
 def plain_tensor(token: str) -> LoweredType:
     """A tensor type that was read as one token: `tensor<fp16, [1, 80]>`."""
-    name, sizes = _PLAIN_TENSOR.fullmatch(token).groups()  # type: ignore[union-attr]  # the terminal is stricter
+    name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
     dtype = BY_NAME.get(name)
     if dtype is None:
-        raise Refused(
-            "MIL104", f"there is no data type `{name}`", token, token.index(name), token.index(name) + len(name)
-        )
-    dimensions = [lower_dimension(size.strip()) for size in sizes.split(",")] if sizes.strip() else []
-    return tensor_type(dtype.number, dtype, dimensions)
+        start = token.index(name, len("tensor"))
+        raise Refused("MIL104", f"there is no data type `{name}`", token, start, start + len(name))
+    sizes = sizes[1:-1].strip()
+    if not sizes:
+        return scalar_type(dtype)
+    return tensor_type(dtype.number, dtype, [lower_dimension(size.strip()) for size in sizes.split(",")])

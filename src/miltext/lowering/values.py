@@ -24,7 +24,7 @@ from miltext.literals import LiteralError, elements, shown
 from miltext.lowering.names import string_bytes
 from miltext.lowering.refusal import Refused
 from miltext.lowering.types import LoweredType, scalar_type
-from miltext.wire import sized, tag, varint, varints
+from miltext.wire import heads, sized, tag, varint, varints
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
@@ -95,6 +95,8 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
             raise Refused(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
+    if raw[0] == '"' and value_type is STRING:
+        return string_content(string_bytes(raw))
     shape, dtype = _literal_shape(value_type, raw), value_type.dtype
     assert dtype is not None
     if raw[0] == "[":
@@ -102,6 +104,19 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if shape:
         raise Refused("MIL022", f"expected a list nested like its type's shape, found `{shown(raw)}`", raw)
     return tensor_content(dtype, element_values([raw], dtype, raw))
+
+
+STRING = scalar_type(BY_NAME["string"])
+_STRING_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=120)
+"""What comes before a string of each short length: half of all values are an operation's name."""
+
+
+def string_content(text: bytes) -> bytes:
+    """The content of a Value that is one string."""
+    size = len(text)
+    if size < len(_STRING_HEADS):
+        return _STRING_HEADS[size] + text
+    return immediate(TENSOR, sized(TENSOR_VALUES["strings"], sized(VALUES, text)))
 
 
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:

@@ -10,13 +10,16 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.lexer import FINE
 from miltext.lsp.trees import first
 from miltext.places import name_of
-from miltext.syntax import NestingFailure, Node, SyntaxFailure, Trace, named, tree_driver
+from miltext.syntax import NestingFailure, SyntaxFailure
+from miltext.tree import Node, flat, named, tree_of, tree_parser
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
+    from miltext.diagnostics import Span
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scope, Value
 
@@ -123,26 +126,18 @@ def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], lis
 
 def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
     """What is open at the end of a text, and what could come next; None for one that breaks off before its end."""
-    kept = Trace()
+    comments: list[Span] = []
+    stack = tree_parser(FINE).stack(kind)
     try:
-        tree_driver().fragment(kind, text, kept)
+        tree_of(text, FINE, stack, comments)
     except SyntaxFailure as failure:
         if failure.start < len(text):
             return None
-        in_comment = any(span.end == len(text) and text.startswith("//", span.start) for span in kept.comments)
-        return ([], []) if in_comment else (list(_without_lists(kept.nodes)), failure.expected)
+        in_comment = any(span.end == len(text) and text.startswith("//", span.start) for span in comments)
+        return ([], []) if in_comment else (flat(stack[1]), failure.expected)
     except NestingFailure:
         return None
     return [], []
-
-
-def _without_lists(nodes: list[Node]) -> Iterator[Node]:
-    """The nodes, with those of lists that are still growing in their places."""
-    for node in nodes:
-        if node.token is None and node.name[0] == "_":
-            yield from node.children
-        else:
-            yield node
 
 
 def _seen(scope: Scope | None, place: int) -> list[Value]:

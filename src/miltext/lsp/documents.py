@@ -16,7 +16,7 @@ from miltext.lsp.trees import chain
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
     from miltext.lsp.scopes import Scopes
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 
 @dataclass(eq=False)

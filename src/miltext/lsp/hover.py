@@ -10,15 +10,15 @@ from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.dtypes import BY_NAME
 from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
-from miltext.lsp.trees import first, refined
+from miltext.lsp.trees import first
 from miltext.lsp.weights import describe_weight
 from miltext.places import name_of
-from miltext.syntax import named
+from miltext.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scope, Value
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 LONGEST = 300
 """Characters of a constant that are shown."""
@@ -52,7 +52,7 @@ def _described(view: View, phrase: Node, around: Node, outside: list[Node]) -> s
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]
         return f"`{dtype.name}`: {_WORDS[dtype.kind]}" + (f" of {dtype.bits} bits" if dtype.bits else "")
-    if phrase.name in ("value", "plain_value"):
+    if phrase.name == "value":
         return describe_weight(view.text[phrase.start : phrase.end], folder_of(view.document.uri))
     return None
 
@@ -112,8 +112,8 @@ def constant(view: View, value: Value) -> str | None:
     token = first(value.operation, "NAME") if value.operation else None
     if value.operation is None or token is None or token.token != "const":
         return None
-    for phrase in named(value.operation, "attributes", "plain_attributes", "arguments"):
-        for part in named(refined(phrase), "attribute", "single_argument"):
+    for phrase in named(value.operation, "attributes", "arguments"):
+        for part in named(phrase, "attribute", "single_argument"):
             if part.children[0].token == "val":
                 return view.text[part.children[2].start : part.children[2].end]
     return None

@@ -9,11 +9,11 @@ from lsprotocol import types as lsp
 
 from miltext.lsp.trees import first
 from miltext.places import name_of
-from miltext.syntax import named
+from miltext.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 _FOLDED = ("program", "function", "block", "specialization", "operation", "inner_block")
 """The phrases that can be folded where they are longer than a line."""

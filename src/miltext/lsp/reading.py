@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from miltext.lsp.scopes import Scopes, Value
 from miltext.lsp.trees import coarse_tree
-from miltext.syntax import NestingFailure, Node, SyntaxFailure
+from miltext.syntax import NestingFailure, SyntaxFailure
+from miltext.tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

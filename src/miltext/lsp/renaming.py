@@ -18,15 +18,14 @@ from miltext.locating import string_of
 from miltext.lsp.edits import workspace_edit
 from miltext.lsp.reading import read_whole
 from miltext.lsp.refusals import refusal
-from miltext.lsp.trees import refined
 from miltext.names import name_text
 from miltext.renaming import NAME
-from miltext.syntax import named, walk
+from miltext.tree import named, walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scopes, Value
-    from miltext.syntax import Node
+    from miltext.tree import Node
 
 Edit = tuple[int, int, str]
 
@@ -95,10 +94,10 @@ def _repeated(value: Value) -> Iterator[Node]:
     if value.is_function:
         return
     phrase, key = (value.operation, NAME) if value.operation else (value.scope.phrase, ATTRIBUTE)
-    for attributes in named(phrase, "attributes", "plain_attributes"):
-        for attribute in named(refined(attributes), "attribute"):
+    for attributes in named(phrase, "attributes"):
+        for attribute in named(attributes, "attribute"):
             if attribute.children[0].token == key:
-                held = refined(attribute.children[2])
+                held = attribute.children[2]
                 parts = held.children if key == NAME else walk(held)
                 yield from (part for part in parts if part.name == "STRING")
 

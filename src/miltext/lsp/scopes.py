@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,12 +9,10 @@ from weakref import ref
 
 from miltext.lsp.trees import first
 from miltext.places import name_of
-from miltext.syntax import named
+from miltext.tree import Statement, named
 
 if TYPE_CHECKING:
-    from miltext.syntax import Node
-
-_PLAIN_ARGUMENT = re.compile(r"=[ \t\r\n]*([A-Za-z_][A-Za-z0-9_@]*)")
+    from miltext.tree import Node
 
 
 class Name(NamedTuple):
@@ -85,16 +82,23 @@ class Value:
     `seen_from` on.
     """
 
-    __slots__ = ("_scope", "name", "operation", "phrase", "seen_from", "uses")
+    __slots__ = ("_phrase", "_scope", "name", "operation", "seen_from", "uses")
 
     def __init__(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
         self.name = name
-        self.phrase = phrase
+        self._phrase = phrase
         self.operation = operation
         self._scope = ref(scope)
         self.seen_from = operation.end if operation else phrase.end
         self.uses: list[Name] = []
         scope.values.setdefault(name.text, []).append(self)
+
+    @property
+    def phrase(self) -> Node:
+        """What spells it, with its type."""
+        if isinstance(self._phrase, Statement):
+            return next(named(self._phrase, "results")).children[0]
+        return self._phrase
 
     @property
     def scope(self) -> Scope:
@@ -106,7 +110,7 @@ class Value:
     @property
     def is_function(self) -> bool:
         """Whether this is a function."""
-        return self.phrase.name == "function"
+        return self._phrase.name == "function"
 
     @property
     def names(self) -> list[Name]:
@@ -184,10 +188,14 @@ class Scopes:
                     self._use(name, scope)
 
     def _operation(self, operation: Node, scope: Scope) -> None:
+        if isinstance(operation, Statement):
+            defined, *used = [Name(*place) for place in operation.names()]
+            for name in used:
+                self._use(name, scope)
+            self._found.append((defined, Value(defined, operation, operation, scope)))
+            return
         for child in operation.children:
-            if child.name == "plain_arguments":
-                self._plain_arguments(child, scope)
-            elif child.name == "arguments":
+            if child.name == "arguments":
                 for argument in named(child, "argument", "single_argument"):
                     self._argument(argument, scope)
             elif child.name == "inner_block":
@@ -200,10 +208,6 @@ class Scopes:
             if binding.name == "name_binding":
                 self._use(Name.of(binding.children[0]), scope)
             self.is_draft = self.is_draft or binding.name == "draft_binding"
-
-    def _plain_arguments(self, arguments: Node, scope: Scope) -> None:
-        for match in _PLAIN_ARGUMENT.finditer(arguments.children[0].token or ""):
-            self._use(Name(arguments.start + match.start(1), arguments.start + match.end(1), match[1]), scope)
 
     def _inputs(self, phrase: Node, scope: Scope) -> None:
         for parameters in named(phrase, "parameters"):

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.trees import SHORT, fine, first
+from miltext.lsp.trees import first
 from miltext.places import name_of
 from miltext.signatures import first_opset
+from miltext.tree import Node, Statement, leaf
 from miltext.vocabulary import keywords
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.positions import Positions
     from miltext.lsp.scopes import Name, Value
-    from miltext.syntax import Node
 
 TYPES = [
     kind.value
@@ -164,8 +164,8 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
         for child in phrase.children:
             if child.end < start or child.start > end:
                 continue
-            if child.name.startswith("plain_"):
-                inside = _inside(child.name, child.children[0].token or "")
+            if isinstance(child, Statement):
+                inside = _inside(child.text)
                 yield from ((begin + child.start, stop + child.start, kind) for begin, stop, kind in inside)
             elif token := _token(child, phrase):
                 yield token
@@ -173,19 +173,10 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
                 todo.append(child)
 
 
-def _inside(name: str, token: str) -> tuple[Token, ...]:
-    """The tokens of a plain phrase, from its beginning."""
-    return _inside_short(name, token) if len(token) < SHORT else _inside_any(name, token)
-
-
 @lru_cache(maxsize=1 << 13)
-def _inside_short(name: str, token: str) -> tuple[Token, ...]:
-    return _inside_any(name, token)
-
-
-def _inside_any(name: str, token: str) -> tuple[Token, ...]:
-    whole = fine(name, token)
-    return tuple(_read(whole, whole.start, whole.end)) if whole else ()
+def _inside(statement: str) -> tuple[Token, ...]:
+    """The tokens of a plain operation, from its beginning."""
+    return tuple(_read(leaf("OPERATION", statement, 0), 0, len(statement)))
 
 
 def _token(phrase: Node, around: Node) -> Token | None:
