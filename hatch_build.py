@@ -13,7 +13,7 @@ class PageAndGrammarHook(BuildHookInterface):  # type: ignore[type-arg]  # its p
     """The wheel's build hook (static force-include would put the files into editable installs too)."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add `miltext/mil.lark` and `miltext/diagnostics.md`, unless `version` is `editable`."""
+        """Add `miltext/syntax/mil.lark` and `miltext/diagnostics/diagnostics.md`, unless `version` is `editable`."""
         if version != "editable":
-            build_data["force_include"]["grammar/mil.lark"] = "miltext/mil.lark"
-            build_data["force_include"]["docs/diagnostics.md"] = "miltext/diagnostics.md"
+            build_data["force_include"]["grammar/mil.lark"] = "miltext/syntax/mil.lark"
+            build_data["force_include"]["docs/diagnostics.md"] = "miltext/diagnostics/diagnostics.md"

@@ -18,9 +18,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from miltext.dtypes import DTYPES, DType
-from miltext.encoding import decode, encode_list
-from miltext.literals import nest
+from miltext.schema.dtypes import DTYPES, DType
+from miltext.syntax.encoding import decode, encode_list
+from miltext.syntax.literals import nest
 
 COLUMNS = 1000
 

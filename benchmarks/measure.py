@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import miltext
-from miltext.parser import parse_tree
+from miltext.parsing.parser import parse_tree
 
 EMPTY = "program(1.3)\n{\n}\n"
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf import json_format, text_format
 
-from miltext.dtypes import BY_NUMBER
-from miltext.proto import Program
+from miltext.schema.dtypes import BY_NUMBER
+from miltext.schema.proto import Program
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

@@ -11,11 +11,11 @@ import random
 import struct
 from typing import TYPE_CHECKING
 
-from miltext.dtypes import BY_NAME
-from miltext.parser import parse
+from miltext.parsing.parser import parse
+from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from miltext.proto import Program
+    from miltext.schema.proto import Program
 
 FRAMES, WIDTH, HEADS = 16, 64, 4
 INDENT = " " * 12

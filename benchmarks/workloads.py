@@ -22,7 +22,7 @@ from benchmarks.programs import immediate_program, nested_text, network_text
 from benchmarks.server import Session
 
 if TYPE_CHECKING:
-    from miltext.proto import Program
+    from miltext.schema.proto import Program
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS") or ROOT.parent / "shared" / "corpus")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from miltext.vocabulary import KEYWORDS_FILE, keywords_of_the_grammar
+from miltext.syntax.vocabulary import KEYWORDS_FILE, keywords_of_the_grammar
 
 EDITORS = Path(__file__).resolve().parent
 

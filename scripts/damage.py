@@ -15,7 +15,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from damage import KINDS, OTHER, READ, REFUSED, make_scene, tally
+from support.damage import KINDS, OTHER, READ, REFUSED, make_scene, tally
 
 
 @click.command()

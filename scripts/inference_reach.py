@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from miltext import proto
-from miltext.inference import RULES, Inference, infer_types
-from miltext.signatures import all_names
+from miltext.checking.inference import RULES, Inference, infer_types
+from miltext.schema import proto
+from miltext.schema.operations import all_names
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def programs(models: list[str]) -> Iterator[proto.Program]:
     """Those that the tests make with coremltools, and those of the models."""
     sys.path.insert(0, str(ROOT / "tests"))
-    from coremltools_programs import PROGRAMS
+    from support.coremltools_programs import PROGRAMS
 
     for sample in PROGRAMS:
         yield proto.Program.FromString(sample.program())

@@ -1,4 +1,4 @@
-"""Make src/miltext/proto/*.binpb and __init__.pyi out of schema/*.proto; `--check` fails where they are stale.
+"""Make src/miltext/schema/proto/*.binpb and __init__.pyi out of schema/*.proto; `--check` fails where they are stale.
 
 Needs grpcio-tools (its protoc) and protobuf. A descriptor holds nothing that depends on protoc's version.
 """
@@ -16,7 +16,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
-PACKAGE = ROOT / "src" / "miltext" / "proto"
+PACKAGE = ROOT / "src" / "miltext" / "schema" / "proto"
 FILES = ("MIL", "FeatureTypes", "Model")
 
 SCALARS = {

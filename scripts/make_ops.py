@@ -1,4 +1,4 @@
-"""Make src/miltext/ops.json, the table of op signatures, out of coremltools; `--check` fails where it is stale.
+"""Make src/miltext/schema/ops.json, the table of op signatures, out of coremltools; `--check` fails where it is stale.
 
 Needs coremltools 9.0. The table describes Programs as coremltools saves them, which differ from what its
 registry declares: parameters that begin with `_` exist in memory only, the iOS16 `constexpr_*` and
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "ops.json"
+TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "schema" / "ops.json"
 
 # The registry's first opsets are those of neural networks: a program starts at iOS15 (coremltools/__init__.py: _OPSET).
 OPSETS = {"iOS13": "ios15", "iOS14": "ios15", "iOS15": "ios15", "iOS16": "ios16", "iOS17": "ios17", "iOS18": "ios18"}

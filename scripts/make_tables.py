@@ -1,4 +1,5 @@
-"""Make src/miltext/tables.json, the parser's tables, out of grammar/mil.lark; `--check` fails where they are stale.
+"""Make src/miltext/syntax/tables.json, the parser's tables, out of grammar/mil.lark; `--check` fails where they are
+stale.
 
 Lark builds the LALR(1) automaton, and numbers its states as Python's hashes fall. Here they are numbered anew, in the
 order in which a walk over sorted symbols meets them: one grammar has one file, on every run and every machine.
@@ -12,7 +13,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from miltext.grammar import TABLES, WORD_END, lark_parser
+from miltext.syntax.tables import TABLES, WORD_END, lark_parser
 
 if TYPE_CHECKING:
     from lark import Lark

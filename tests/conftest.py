@@ -61,8 +61,8 @@ class _Rules:
 
 def rules_read(text: str, *, fast: bool) -> Counter[str]:
     """How often each rule of the grammar reads a phrase of a text, with or without the coarse tokens."""
-    from miltext.lexer import COARSE, FINE
-    from miltext.syntax import Parser
+    from miltext.syntax.lexer import COARSE, FINE
+    from miltext.syntax.parser import Parser
 
     rules = _Rules()
     Parser(rules, COARSE if fast else FINE).run(text)

@@ -69,7 +69,7 @@ def test_a_reach_is_judged_by_the_median() -> None:
 
 
 def test_cold_forgets_what_was_read() -> None:
-    from miltext.lowering.plain import plain_type
+    from miltext.parsing.lowering.plain import plain_type
 
     miltext.parse(network_text(1))
     assert plain_type

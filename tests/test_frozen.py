@@ -9,7 +9,7 @@ from conftest import GOLDEN, wire
 from google.protobuf import text_format
 
 from miltext import format_text, parse
-from miltext.proto import Program
+from miltext.schema.proto import Program
 
 TEXTS = sorted((GOLDEN / "frozen").glob("*/*.mil"))
 

@@ -9,8 +9,8 @@ from conftest import GOLDEN, wire
 from google.protobuf import text_format
 
 from miltext import parse
-from miltext.proto import Program
 from miltext.pytest_plugin import MilGolden
+from miltext.schema.proto import Program
 
 FOLDER = GOLDEN / "print"
 NAMES = [path.stem for path in sorted(FOLDER.glob("*.txtpb"))]

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from miltext import ParseError, check, format_text, parse
+from miltext.formatting.layout import Layout
 from miltext.highlight import MilLexer
-from miltext.layout import Layout
-from miltext.memo import LONGEST, Memo
-from miltext.names import name_text
+from miltext.syntax.memo import LONGEST, Memo
+from miltext.syntax.names import name_text
 
 SAMPLE = """program(1.3)
 [a = tensor<fp16, [1, 2]>(BLOBFILE(path = string("w"), offset = uint64(64))), b = list<int32, 2>([2, 3]),

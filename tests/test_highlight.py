@@ -13,15 +13,15 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename, guess_lexer
 from pygments.token import Error, Token, Whitespace, _TokenType
-from strategies import any_programs
+from support.strategies import any_programs
+from support.token_roles import CLASSES, contradictions
 from test_language_page import examples
-from token_roles import CLASSES, contradictions
 
 from miltext import ParseError, PrintError, parse, to_text
-from miltext.dtypes import DTYPES
 from miltext.highlight import MilLexer
-from miltext.proto import Program
-from miltext.vocabulary import keywords, keywords_of_the_grammar, operation_names, parameter_names, type_names
+from miltext.schema.dtypes import DTYPES
+from miltext.schema.proto import Program
+from miltext.syntax.vocabulary import keywords, keywords_of_the_grammar, operation_names, parameter_names, type_names
 
 FOLDER = GOLDEN / "highlight"
 PARSED = corpus_files(
@@ -167,6 +167,8 @@ def test_other_text_is_not(text: str) -> None:
 
 
 def test_it_loads_without_what_only_parsing_needs() -> None:
-    code = "import sys, miltext.highlight; print(*{'lark', 'numpy', 'google', 'miltext.grammar'} & {*sys.modules})"
+    code = (
+        "import sys, miltext.highlight; print(*{'lark', 'numpy', 'google', 'miltext.syntax.tables'} & {*sys.modules})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

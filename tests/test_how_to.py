@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from containers import coremldata
-from model_checks import assert_coremltools_opens
+from support.containers import coremldata
+from support.model_checks import assert_coremltools_opens
 
 import miltext
-from miltext.coremlc import as_coremlc
-from miltext.proto import Operation
+from miltext.printing.coremlc import as_coremlc
+from miltext.schema.proto import Operation
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from conftest import CORPUS, GOLDEN, wire
-from strategies import KEEPS_NANS
-from test_proto import BACKENDS
+from schema.test_proto import BACKENDS
+from support.strategies import KEEPS_NANS
 
 from miltext import parse, to_text
 
@@ -109,7 +109,9 @@ print("both")
 """
 
 
-@pytest.mark.parametrize(("first", "second"), [("miltext.parser", "coremltools"), ("coremltools", "miltext.parser")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("miltext.parsing.parser", "coremltools"), ("coremltools", "miltext.parsing.parser")]
+)
 def test_import_order_does_not_matter(first: str, second: str) -> None:
     pytest.importorskip("coremltools", reason="needs coremltools to live beside")
     code = BESIDE.format(first=first, second=second, path=str(GOLDEN / "print" / "our_values.mil"))

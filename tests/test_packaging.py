@@ -18,7 +18,7 @@ import site, sys
 before = list(sys.path)
 site.addsitedir(sys.argv[1])
 sys.path[:] = [path for path in sys.path if path not in before] + before
-from miltext import grammar
+from miltext.syntax import tables as grammar
 print(grammar.__file__)
 sys.stdout.flush()
 sys.stdout.buffer.write(grammar.grammar_text().encode())
@@ -57,7 +57,7 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
-    """Unpack a wheel as an installer does; where it finds `miltext.grammar`, and the grammar that one reads."""
+    """Unpack a wheel as an installer does; where it finds `miltext.syntax.tables`, and the grammar that one reads."""
     with zipfile.ZipFile(archive) as files:
         files.extractall(folder)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -70,9 +70,15 @@ def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
 
 def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
     files = contents(wheel)
-    assert files["miltext/mil.lark"] == GRAMMAR
-    assert files["miltext/diagnostics.md"] == DIAGNOSTICS
-    for name in ("py.typed", "proto/MIL.binpb", "proto/__init__.pyi", "proto/LICENSE.Apple", "tables.json"):
+    assert files["miltext/syntax/mil.lark"] == GRAMMAR
+    assert files["miltext/diagnostics/diagnostics.md"] == DIAGNOSTICS
+    for name in (
+        "py.typed",
+        "schema/proto/MIL.binpb",
+        "schema/proto/__init__.pyi",
+        "schema/proto/LICENSE.Apple",
+        "tables.json",
+    ):
         assert files[f"miltext/{name}"] == (ROOT / "src" / "miltext" / name).read_bytes()
 
 
@@ -94,7 +100,7 @@ def test_installed_package_finds_the_grammar(source: str, request: pytest.Fixtur
 
 def test_editable_install_finds_the_grammar(tmp_path: Path) -> None:
     editable = build("editable", ROOT, tmp_path)
-    assert "miltext/mil.lark" not in contents(editable)
+    assert "miltext/syntax/mil.lark" not in contents(editable)
     place, text = installed_grammar(editable, tmp_path / "site")
     assert place.is_relative_to(ROOT / "src")
     assert text == GRAMMAR

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import realistic
 from conftest import GOLDEN, corpus_files, wire
-from coremltools_programs import PROGRAMS, Sample
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import any_programs, any_values, in_program
+from support import realistic
+from support.coremltools_programs import PROGRAMS, Sample
+from support.strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
-from miltext.building.draft import ml_programs
-from miltext.depth import walk
-from miltext.proto import Model, Program
-from miltext.strictness import strict_findings
+from miltext.models.building.draft import ml_programs
+from miltext.parsing.strict import strict_findings
+from miltext.schema.paths import walk
+from miltext.schema.proto import Model, Program
 
 STYLES = [(dialect, floats) for dialect in ("1.3", "1.0") for floats in ("hex", "decimal")]
 TEXTS = ("apple/*.mil", "handwritten/*.mil", "pairs/*/*.mil", "*/*.mlmodelc/**/*.mil", "runtime_dumps/*iso__*.mil")

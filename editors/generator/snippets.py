@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from miltext.signatures import BlockSignature, Parameter, Signature, all_names, signature
+from miltext.schema.operations import BlockSignature, Parameter, Signature, all_names, signature
 
 LITERALS = {
     "string": 'string("")',

@@ -15,32 +15,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from miltext.building.build import build
     from miltext.checking import check
-    from miltext.completing import infer_draft
+    from miltext.checking.completing import infer_draft
+    from miltext.checking.inference import infer_types
     from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
     from miltext.diffing import Difference, diff
-    from miltext.formatter import format_text
-    from miltext.inference import infer_types
-    from miltext.models import Model, load
-    from miltext.parser import parse
-    from miltext.printing import to_text
-    from miltext.source_map import SourceMap, parse_with_source
-    from miltext.strictness import strict_findings
+    from miltext.formatting.formatter import format_text
+    from miltext.models.building.build import build
+    from miltext.models.model import Model
+    from miltext.models.opening import load
+    from miltext.parsing.parser import parse
+    from miltext.parsing.source_map import SourceMap, parse_with_source
+    from miltext.parsing.strict import strict_findings
+    from miltext.printing.printing import to_text
 
 _HOMES = {
-    "building.build": ("build",),
     "checking": ("check",),
-    "completing": ("infer_draft",),
+    "checking.completing": ("infer_draft",),
+    "checking.inference": ("infer_types",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
-    "formatter": ("format_text",),
-    "inference": ("infer_types",),
-    "models": ("Model", "load"),
-    "parser": ("parse",),
-    "printing": ("to_text",),
-    "source_map": ("SourceMap", "parse_with_source"),
-    "strictness": ("strict_findings",),
+    "formatting.formatter": ("format_text",),
+    "models.building.build": ("build",),
+    "models.model": ("Model",),
+    "models.opening": ("load",),
+    "parsing.parser": ("parse",),
+    "parsing.source_map": ("SourceMap", "parse_with_source"),
+    "parsing.strict": ("strict_findings",),
+    "printing.printing": ("to_text",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, error
-from miltext.traversal import values
+from miltext.schema.walk import values
 
 if TYPE_CHECKING:
-    from miltext.models import Model
+    from miltext.models.model import Model
 
 MISSING = "MIL480"
 UNLIKE = "MIL481"
@@ -30,7 +30,7 @@ def to_pymil(model: Model) -> Any:
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
 
-    from miltext.building.description import describe, known_version
+    from miltext.models.building.description import describe, known_version
 
     spec = coremltools.proto.Model_pb2.Model()
     if model.spec is not None:
@@ -58,10 +58,10 @@ def from_pymil(program: Any) -> Model:
     _coremltools()
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
 
-    from miltext.building.description import describe
+    from miltext.models.building.description import describe
     from miltext.models.spec import SpecModel
-    from miltext.proto import Model as Spec
-    from miltext.proto import Program
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Program
 
     folder = tempfile.TemporaryDirectory(prefix="miltext-")
     weights = Path(folder.name) / "weights"

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pygments.lexer import RegexLexer, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from miltext.literals import FORBIDDEN
-from miltext.vocabulary import keywords, operation_names, type_names
+from miltext.syntax.literals import FORBIDDEN
+from miltext.syntax.vocabulary import keywords, operation_names, type_names
 
 _WORDS = keywords()
 _END = r"(?![A-Za-z0-9_@])"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CORPUS, GOLDEN
-from highlighters import EDITORS, SCRIPTS, absent, emacs, run, texts_of, vim
+from support.highlighters import EDITORS, SCRIPTS, absent, emacs, run, texts_of, vim
 
 INDENTED = [GOLDEN / "highlight" / "everything.mil", *sorted(CORPUS.glob("apple/*.mil"))]
 

@@ -45,7 +45,7 @@ def test_the_files_are_current() -> None:
 
 
 def test_a_new_operation_comes_to_every_editor(tree: Path) -> None:
-    table = tree / "src" / "miltext" / "ops.json"
+    table = tree / "src" / "miltext" / "schema" / "ops.json"
     operations = json.loads(table.read_text(encoding="utf-8"))
     operations["frobnicate"] = [{"opset": "ios26", "parameters": {"knob": {}}}]
     table.write_text(json.dumps(operations), encoding="utf-8")
@@ -56,7 +56,7 @@ def test_a_new_operation_comes_to_every_editor(tree: Path) -> None:
 
 def test_a_new_data_type_comes_to_every_editor(tree: Path) -> None:
     edit(
-        tree / "src/miltext/dtypes.py",
+        tree / "src/miltext/schema/dtypes.py",
         '    DType("bool"',
         '    DType("fp12", 77, "F12", 8, "float", "<u1", "bytes", 99),\n    DType("bool"',
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import CORPUS, GOLDEN
-from highlighters import HIGHLIGHTERS, texts_of
 from pygments.token import Error
-from token_roles import Piece, classes_of, contradictions
+from support.highlighters import HIGHLIGHTERS, texts_of
+from support.token_roles import Piece, classes_of, contradictions
 
 from miltext.highlight import MilLexer
 

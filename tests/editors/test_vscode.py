@@ -8,10 +8,10 @@ import subprocess
 from typing import Any
 
 import pytest
-from highlighters import EDITORS, absent
+from support.highlighters import EDITORS, absent
 
-from miltext.parser import parse_tree
-from miltext.signatures import all_names
+from miltext.parsing.parser import parse_tree
+from miltext.schema.operations import all_names
 
 FOLDER = EDITORS / "vscode"
 STOP = re.compile(r"\$\{(\d+)(?::([^}]*)|\|([^}|]*)\|)?\}|\$(\d+)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.recursion import with_room
+from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
-    from miltext.models import Model
-    from miltext.proto import Message, Program
+    from miltext.models.model import Model
+    from miltext.schema.proto import Message, Program
 
 
 class Checked(NamedTuple):
@@ -47,8 +47,8 @@ def examine(
     What a text leaves out is taken from the `originals`, and from the arrays beside it. Raises ModelError as `check`
     does, and MIL480 where coremltools is not there.
     """
-    from miltext.collector import collector_paused
-    from miltext.models import Model
+    from miltext.models.model import Model
+    from miltext.syntax.gc_pause import gc_paused
 
     said: list[Finding] = []
     text_or_program: str | Message
@@ -57,7 +57,7 @@ def examine(
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
-    with collector_paused:
+    with gc_paused:
         if isinstance(text_or_program, str):
             folder = subject.model_path if isinstance(subject, Model) else None
             return Checked(_check_text(text_or_program, said, folder, originals), text_or_program)
@@ -77,7 +77,7 @@ def _check_text(text: str, said: list[Finding], folder: Path | None, originals: 
     """The findings about a text, and those that others `said` of its Program."""
     from miltext.checking.left_out import complete
     from miltext.checking.verifier import dialect_of, in_order, located, verify
-    from miltext.parser import attempt, parse_tree
+    from miltext.parsing.parser import attempt, parse_tree
 
     told: list[Diagnostic] = []
     program = attempt(text)
@@ -91,9 +91,9 @@ def _check_text(text: str, said: list[Finding], folder: Path | None, originals: 
 
 def _check_broken(text: str) -> list[Diagnostic]:
     """The findings about a text that does not parse, or is a draft."""
+    from miltext.checking.drafts import draft_notice, fill
     from miltext.checking.verifier import apart_from, dialect_of, in_order, located, verify
-    from miltext.drafts import draft_notice, fill
-    from miltext.recovery import recover
+    from miltext.parsing.recovery import recover
 
     read = recover(text)
     filled = fill(text, read)
@@ -110,8 +110,8 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
     """The findings about a Program, and those that others `said` of it, with the text that it prints as."""
     from miltext.checking.verifier import located, verify
     from miltext.diagnostics import PrintError
-    from miltext.printing import to_text
-    from miltext.programs import own_copy
+    from miltext.printing.printing import to_text
+    from miltext.syntax.programs import own_copy
 
     try:
         findings = [*verify(own_copy(program)), *said]
@@ -120,6 +120,6 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
         text = to_text(program)
     except PrintError as error:
         return Checked(error.diagnostics, None)
-    from miltext.parser import parse_tree
+    from miltext.parsing.parser import parse_tree
 
     return Checked(located(findings, parse_tree(text, whole=True).root), text)

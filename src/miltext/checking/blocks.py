@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted, here
-from miltext.inference import TensorType, Type, compatible, spelled
+from miltext.checking.inference import TensorType, Type, compatible, spelled
 
 if TYPE_CHECKING:
-    from miltext.depth import Path
-    from miltext.inference import Arguments
-    from miltext.proto import Operation
-    from miltext.signatures import BlockSignature, Signature
+    from miltext.checking.inference import Arguments
+    from miltext.schema.operations import BlockSignature, Signature
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import Operation
 
 TRUTH = TensorType("bool", ())
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.literals import shown
-from miltext.names import name_text
-from miltext.opsets import TEXT_BY_PROTO
+from miltext.schema.opsets import TEXT_BY_PROTO
+from miltext.syntax.literals import shown
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.depth import Path
+    from miltext.schema.paths import Path
 
 
 LONG = 200
@@ -25,7 +25,7 @@ class Remark(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What is wrong at `path`, which leads to a message or to a name in it, as `miltext.places` names them.
+    """What is wrong at `path`, which leads to a message or to a name in it, as `miltext.parsing.spans` names them.
 
     The other fields are those of the Diagnostic that it becomes.
     """

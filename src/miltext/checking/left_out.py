@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, ParseError, Span
-from miltext.lexer import FINE, lexer
-from miltext.lowering.left_out import LeavingOut
-from miltext.parser import attempt
+from miltext.parsing.lowering.left_out import LeavingOut
+from miltext.parsing.parser import attempt
+from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from miltext.proto import Program
+    from miltext.schema.proto import Program
 
 CODES = {"$elided": "MIL107", "$npy": "MIL111"}
 """What stands in place of values that are left out, and the codes for that."""
@@ -35,7 +35,7 @@ def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tu
         return None, []
     unfit: list[Diagnostic] = []
     if folder is not None:
-        from miltext.building.filling import fill
+        from miltext.models.building.filling import fill
 
         try:
             return fill(text, "", folder, originals).program, []

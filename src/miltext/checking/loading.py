@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
-from miltext.depth import Key, Path
-from miltext.literals import shown
+from miltext.schema.paths import Key, Path
+from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from miltext.models import Model
-    from miltext.proto import Block, Operation, Program
+    from miltext.models.model import Model
+    from miltext.schema.proto import Block, Operation, Program
 
 NOT_INSTALLED = "MIL480"
 

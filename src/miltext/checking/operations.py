@@ -1,7 +1,7 @@
 """Operations against their signatures, and the types that they declare against those that follow from their inputs.
 
-The signatures are those of `miltext.signatures`, the rules of types those of `miltext.inference`: both say less, never
-more, where writers of Programs differ.
+The signatures are those of `miltext.schema.operations`, the rules of types those of `miltext.checking.inference`: both
+say less, never more, where writers of Programs differ.
 """
 
 from __future__ import annotations
@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, counted, here, listed, named, one_of, opset_text
-from miltext.depth import Key, Path
-from miltext.inference import Inference, StateType, TensorType, Type, compatible, infer_types, is_known, spelled
-from miltext.meant import did_you_mean, nearest
-from miltext.names import name_text
-from miltext.signatures import Parameter, Signature, all_names, first_opset, signature
+from miltext.checking.inference import (
+    Inference,
+    StateType,
+    TensorType,
+    Type,
+    compatible,
+    infer_types,
+    is_known,
+    spelled,
+)
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
+from miltext.schema.paths import Key, Path
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.inference.operands import Arguments, Operand
-    from miltext.proto import Operation, Program
+    from miltext.checking.inference.operands import Arguments, Operand
+    from miltext.schema.proto import Operation, Program
 
 
 def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:

@@ -10,16 +10,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import Finding, Remark, named, opset_text
-from miltext.depth import Key, Path
-from miltext.dtypes import ELSEWHERE
-from miltext.inference import TensorType, spelled
-from miltext.literals import quote
-from miltext.meant import bool_meant, did_you_mean, nearest
-from miltext.names import RESERVED, name_text
-from miltext.opsets import OPSETS, PROTO_BY_TEXT
+from miltext.checking.inference import TensorType, spelled
+from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
+from miltext.schema.dtypes import ELSEWHERE
+from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
+from miltext.schema.paths import Key, Path
+from miltext.syntax.literals import quote
+from miltext.syntax.names import RESERVED, name_text
 
 if TYPE_CHECKING:
-    from miltext.proto import Block, Function, NamedValueType, Operation, Program
+    from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, Remark, listed, named, opset_text
-from miltext.depth import Key
-from miltext.inference import Type, compatible, read_type, spelled
-from miltext.names import name_text
+from miltext.checking.inference import Type, compatible, read_type, spelled
+from miltext.schema.paths import Key
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.proto import Block, Function, Program
+    from miltext.schema.proto import Block, Function, Program
 
 
 def specialization_findings(program: Program) -> Iterator[Finding]:

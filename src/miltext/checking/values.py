@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted
-from miltext.depth import Key, Path
-from miltext.dtypes import BY_NUMBER, DType
-from miltext.inference import compatible, read_type
-from miltext.lowering.left_out import MARK
-from miltext.weights import ALIGNMENT
+from miltext.checking.inference import compatible, read_type
+from miltext.models.weights import ALIGNMENT
+from miltext.parsing.lowering.left_out import MARK
+from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.paths import Key, Path
 
 if TYPE_CHECKING:
-    from miltext.proto import (
+    from miltext.schema.proto import (
         Argument,
         Block,
         NamedValueType,

@@ -11,14 +11,14 @@ from miltext.checking.scopes import name_findings
 from miltext.checking.specializations import specialization_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import Diagnostic, Note, Span
-from miltext.lexer import FINE, lexer
-from miltext.places import places, words
+from miltext.parsing.spans import places, words
+from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
-    from miltext.depth import Path
-    from miltext.proto import Program
-    from miltext.tree import Node
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import Program
+    from miltext.syntax.tree import Node
 
 INSIDE = ("blocks", "block_specializations", "operations")
 """The fields whose messages are judged by themselves, whatever is said of the one around them."""

@@ -60,7 +60,7 @@ class Verbs(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command as a process does, which signals end, and which has somewhere to write to."""
         from miltext.cli.streams import report_failures
-        from miltext.interrupts import ended_by_signals
+        from miltext.models.interrupts import ended_by_signals
 
         with ended_by_signals(), report_failures():
             return super().main(*args, **extra)

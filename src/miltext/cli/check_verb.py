@@ -12,12 +12,12 @@ import click
 
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
-from miltext.files import texts_below
+from miltext.models.files import texts_below
 
 if TYPE_CHECKING:
-    from miltext.models import Model
-    from miltext.proto import Program
-    from miltext.reports import Report
+    from miltext.diagnostics.reports import Report
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
 
 NO_COREMLTOOLS, NO_MODEL_FOLDER = "MIL480", "MIL251"
 
@@ -77,7 +77,7 @@ def command(paths: tuple[str, ...], form: str, original: str | None, loader: boo
 
 
 def _json(reports: Sequence[Report]) -> str:
-    from miltext.reports import as_json
+    from miltext.diagnostics.reports import as_json
 
     return as_json(reports)
 
@@ -85,13 +85,13 @@ def _json(reports: Sequence[Report]) -> str:
 def _sarif(reports: Sequence[Report]) -> str:
     from importlib.metadata import version
 
-    from miltext.reports import as_sarif
+    from miltext.diagnostics.reports import as_sarif
 
     return as_sarif(reports, version("miltext"))
 
 
 def _github(reports: Sequence[Report]) -> str:
-    from miltext.reports import as_github
+    from miltext.diagnostics.reports import as_github
 
     return as_github(reports)
 
@@ -121,7 +121,7 @@ def _names(paths: Sequence[str]) -> list[str]:
 
 def _is_plain_folder(path: str) -> bool:
     """Whether a folder is no model, but may hold some."""
-    from miltext.models import open_model
+    from miltext.models.opening import open_model
 
     if path == "-" or not os.path.isdir(path) or path.lower().endswith((".mlpackage", ".mlmodelc")):
         return False
@@ -134,7 +134,7 @@ def _is_plain_folder(path: str) -> bool:
 
 def _below(folder: str) -> list[str]:
     """Every .mil below, but for sidecars, which say less than a program."""
-    from miltext.sidecar import is_sidecar
+    from miltext.review.sidecar import is_sidecar
 
     names = texts_below(folder)
     if not names:
@@ -154,7 +154,7 @@ def _originals(name: str | None) -> list[Program]:
 
 def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
     """What is found in each program of a file or model."""
-    from miltext.models import open_model, read
+    from miltext.models.opening import open_model, read
 
     try:
         models = list(_programs(read(read_stdin(), "<stdin>") if name == "-" else open_model(name)))
@@ -175,7 +175,7 @@ def _programs(model: Model) -> Iterator[Model]:
 
 def _checked(model: Model, loader: bool, originals: Sequence[Program]) -> Report:
     from miltext.checking import examine
-    from miltext.reports import Report
+    from miltext.diagnostics.reports import Report
 
     try:
         checked = examine(model, with_coremltools=loader, originals=originals)
@@ -187,6 +187,6 @@ def _checked(model: Model, loader: bool, originals: Sequence[Program]) -> Report
 
 
 def _refused(error: MiltextError, name: str) -> Report:
-    from miltext.reports import Report
+    from miltext.diagnostics.reports import Report
 
     return Report(error.path or name, error.diagnostics, error.text)

@@ -14,7 +14,7 @@ from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
     from miltext.diffing import Difference
-    from miltext.models import Model
+    from miltext.models.model import Model
 
 EPILOG = """\b
 Examples:

@@ -37,7 +37,7 @@ def command(old: Path, new: Path) -> None:
 def _by_structure(old: Path, new: Path) -> str:
     """Raises ModelError where a side is no ML Program: another kind of model, another file, or none at all."""
     from miltext.diffing import diff
-    from miltext.models import load
+    from miltext.models.opening import load
 
     return diff(load(old), load(new)).to_text(color=colored(sys.stdout))
 
@@ -45,7 +45,7 @@ def _by_structure(old: Path, new: Path) -> str:
 def _by_line(old: Path, new: Path) -> list[str]:
     from difflib import unified_diff
 
-    from miltext.describing import describe
+    from miltext.review.textconv import describe
 
     a, b = ("".join(describe(side)).splitlines(keepends=True) if side.is_file() else [] for side in (old, new))
     return list(unified_diff(a, b, str(old), str(new)))

@@ -23,10 +23,10 @@ def edit_model(name: str, output: str, nested: str | None, force: bool, edit: Ca
 
     An output that ends in `.mil` gets the edited text itself.
     """
-    from miltext.files import write_file
+    from miltext.models.files import write_file
+    from miltext.models.outputs import check_name
     from miltext.models.programs import TextModel
-    from miltext.outputs import check_name
-    from miltext.printing import to_text
+    from miltext.printing.printing import to_text
 
     whole = open_whole(name)
     chosen = whole.select(nested)

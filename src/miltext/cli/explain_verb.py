@@ -15,7 +15,7 @@ Examples:
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """Tell what CODE means, with an example and the mend; without one, what codes there are."""
-    from miltext.codes import TITLES, explanation
+    from miltext.diagnostics.codes import TITLES, explanation
 
     if code is None:
         click.echo("".join(f"{each}  {title}\n" for each, title in TITLES.items()), nl=False)

@@ -27,7 +27,7 @@ def command(
     """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
 
     def edit(text: str, name: str) -> str:
-        from miltext.building.editing import expose
+        from miltext.models.building.editing import expose
 
         return expose(text, values, function=function, path=name)
 

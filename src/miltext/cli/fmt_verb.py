@@ -14,7 +14,7 @@ import click
 
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
-from miltext.files import is_stream, texts_below, write_file
+from miltext.models.files import is_stream, texts_below, write_file
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -98,8 +98,8 @@ def _size(name: str) -> int:
 
 def _format(name: str, width: int | None) -> Outcome:
     """Format one file, without writing it."""
-    from miltext.formatter import verified_format
-    from miltext.line_ends import keep_line_ends
+    from miltext.formatting.formatter import verified_format
+    from miltext.formatting.line_ends import keep_line_ends
     from miltext.models.contents import decode, read_file
 
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from miltext.cli.streams import fail, write_text
-from miltext.git import GitError, Installation
+from miltext.review.git import GitError, Installation
 
 EPILOG = """\b
 Examples:

@@ -11,7 +11,7 @@ from miltext.cli.models import nested_option, open_whole
 from miltext.cli.streams import model_argument, write_text
 
 if TYPE_CHECKING:
-    from miltext.inventory import Record
+    from miltext.models.summary import Record
 
 EPILOG = """\b
 Examples:
@@ -27,7 +27,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
     """Tell what MODEL holds: kind and specification, functions, operations, weights, and the models of a pipeline."""
-    from miltext.inventory import inventory
+    from miltext.models.summary import inventory
 
     whole = open_whole(model)
     record = inventory(whole.select(nested) if nested else whole)
@@ -60,14 +60,14 @@ def _lines(record: Record, indent: str = "") -> Iterator[str]:
 
 
 def _system(version: int | None) -> str:
-    from miltext.opsets import OPSETS
+    from miltext.schema.opsets import OPSETS
 
     names = [opset.text for opset in OPSETS if opset.specification == version]
     return f" ({names[0]})" if names else ""
 
 
 def _function_lines(function: Record, indent: str) -> Iterator[str]:
-    from miltext.opsets import TEXT_BY_PROTO
+    from miltext.schema.opsets import TEXT_BY_PROTO
 
     opset = TEXT_BY_PROTO.get(function["opset"], function["opset"])
     yield f"{indent}function {function['name']}" + (f" ({opset})" if opset else "")

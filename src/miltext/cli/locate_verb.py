@@ -11,8 +11,8 @@ from miltext.cli.models import nested_option
 from miltext.cli.streams import load_model, show, write_text
 
 if TYPE_CHECKING:
-    from miltext.locating import Located
-    from miltext.models import Model
+    from miltext.models.model import Model
+    from miltext.parsing.locating import Located
 
 EPILOG = """\b
 Examples:
@@ -39,9 +39,9 @@ def command(model: str, place: str, nested: str | None) -> None:
     counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. On the space
     before a line's first operation, that is told.
     """
-    from miltext.building.refusals import refusal
-    from miltext.locating import at_place
-    from miltext.parser import parse_tree
+    from miltext.models.building.refusals import refusal
+    from miltext.parsing.locating import at_place
+    from miltext.parsing.parser import parse_tree
 
     loaded = load_model(model, nested)
     numbers = _PLACE.fullmatch(place)
@@ -64,7 +64,7 @@ def command(model: str, place: str, nested: str | None) -> None:
 def _text(model: Model) -> str:
     if model.text is not None:
         return model.text
-    from miltext.coremlc import as_coremlc
+    from miltext.printing.coremlc import as_coremlc
 
     version = model.specification_version
     known = {"specification_version": version} if version else {}

@@ -15,7 +15,7 @@ from miltext.cli.streams import fail, read_stdin, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from miltext.models import Model
+    from miltext.models.model import Model
 
 QUIET_SECONDS = 1.0
 """How long work takes before it shows how far it is."""
@@ -41,7 +41,7 @@ def nested_option(help: str) -> Decorator:
 
 def open_whole(name: str) -> Model:
     """The model of that path, or on standard input; a pipeline, or one that is no ML Program, too."""
-    from miltext.models import open_model, read
+    from miltext.models.opening import open_model, read
 
     if name == "-":
         return read(read_stdin(), "<stdin>")
@@ -51,8 +51,10 @@ def open_whole(name: str) -> Model:
 
 
 def write_model(source: str | Model, output: str, *, original: str | Model | None = None, **choices: Any) -> None:
-    """Build a model, showing its warnings and how far it is; `choices` are those of `miltext.building.build.build`."""
-    from miltext.building.build import build
+    """Build a model, showing its warnings and how far it is; `choices` are those of
+    `miltext.models.building.build.build`.
+    """
+    from miltext.models.building.build import build
 
     made = open_whole(source) if isinstance(source, str) else source
     whole = open_whole(original) if isinstance(original, str) else original

@@ -13,7 +13,7 @@ from miltext.diagnostics import PrintError, error
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from miltext.proto import Program
+    from miltext.schema.proto import Program
 
 MOST_NAMED = 3
 """How many of the values that would be lost a message names."""
@@ -69,7 +69,7 @@ def _protobuf_text(program: Program, data: bytes) -> str:
 
 def _unlike(program: Program, back: Program) -> Iterator[str]:
     """The names of the values that were read back as others."""
-    from miltext.traversal import values
+    from miltext.schema.walk import values
 
     for held, read in zip(values(program), values(back), strict=False):
         if held.value.SerializeToString(deterministic=True) != read.value.SerializeToString(deterministic=True):

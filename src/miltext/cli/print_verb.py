@@ -19,12 +19,12 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import PrintError, error, warning
-from miltext.printing import pieces
+from miltext.printing.printing import pieces
 
 if TYPE_CHECKING:
-    from miltext.models import Model
-    from miltext.proto import Program
-    from miltext.weight_paths import WeightsError
+    from miltext.models.model import Model
+    from miltext.models.weight_paths import WeightsError
+    from miltext.schema.proto import Program
 
 EPILOG = """\b
 Examples:
@@ -106,18 +106,19 @@ def command(
 
 def _with_weights(model: Model, most: int) -> Program:
     """The model's program with the values of weights of at most that many elements in it."""
-    from miltext.model_weights import BlobFolder
-    from miltext.weight_printing import inline_weights
+    from miltext.models.model_weights import BlobFolder
+    from miltext.models.weight_printing import inline_weights
 
     return inline_weights(model.program, BlobFolder(model.model_path), most)
 
 
 def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[str]:
     """The text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
-    from miltext.model_weights import BlobFolder
+    from miltext.models.model_weights import BlobFolder
+    from miltext.models.weight_printing import annotated_pieces
 
     with weights_bar("reading weights", model, passes=2) as progress:
-        return list(pieces(program, annotate=BlobFolder(model.model_path, progress.add), **style))
+        return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), **style))
 
 
 def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
@@ -125,14 +126,14 @@ def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any])
     made = _compact(model, style) if compact else pieces(model.program, **style)
     if not html:
         return made
-    from miltext.html_page import page
+    from miltext.printing.html_page import page
 
     return [page("".join(made), model.name)]
 
 
 def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
     """The compact text, with one warning if there are weights that cannot be read."""
-    from miltext.compact import compact_pieces
+    from miltext.models.compact import compact_pieces
 
     unread: list[WeightsError] = []
     with weights_bar("reading weights", model) as progress:
@@ -155,7 +156,7 @@ def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str
 
 def _prove(text: str, program: Program) -> None:
     """Prove that the text reads back as the same Program, to the bit."""
-    from miltext.parser import parse
+    from miltext.parsing.parser import parse
 
     if parse(text).SerializeToString(deterministic=True) != program.SerializeToString(deterministic=True):
         raise PrintError([error("MIL205", "the text reads back as another Program; please report this as a bug")])

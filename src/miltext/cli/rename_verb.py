@@ -30,7 +30,7 @@ def command(model: str, old: str, new: str, output: str, function: str | None, n
     """
 
     def edit(text: str, name: str) -> str:
-        from miltext.building.editing import rename
+        from miltext.models.building.editing import rename
 
         return rename(text, old, new, function=function, path=name)
 

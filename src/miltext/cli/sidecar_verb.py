@@ -31,8 +31,8 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     The text is the program in compact form, weights as digests, after the model's description; its first line says
     what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
     """
-    from miltext.outputs import check_content
-    from miltext.sidecar import is_current, write
+    from miltext.models.outputs import check_content
+    from miltext.review.sidecar import is_current, write
 
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
@@ -53,7 +53,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
 
 def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
     """The sidecars of a model and their texts, for which all weights are read."""
-    from miltext.sidecar import sidecars
+    from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
         return list(sidecars(path, full, progress.add))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.models import Model
+    from miltext.models.model import Model
 
 WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
@@ -65,7 +65,7 @@ class OptionalNumbers(click.Command):
 
 def load_model(name: str, nested: str | None = None) -> Model:
     """The model of that path, or on standard input."""
-    from miltext.models import load, read
+    from miltext.models.opening import load, read
 
     if name != "-":
         if not os.path.lexists(name):
@@ -97,8 +97,8 @@ def write_text(output: str, pieces: Iterable[str], kind: str = "mil", source: st
 
 def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) -> None:
     """Bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
-    from miltext.files import write_file
-    from miltext.outputs import check_output
+    from miltext.models.files import write_file
+    from miltext.models.outputs import check_output
 
     if output != "-":
         check_output(output, kind, source)
@@ -184,7 +184,7 @@ def _give_up_output() -> None:
 def show_strict_findings(text: str, name: str | None = None) -> None:
     """Show what of a text is not Apple's: warnings for the unproven; for what is ours, an error ends the command."""
     from miltext.diagnostics import ParseError
-    from miltext.strictness import strict_findings
+    from miltext.parsing.strict import strict_findings
 
     findings = strict_findings(text)
     errors = [finding for finding in findings if finding.severity == "error"]

@@ -16,6 +16,6 @@ def command(file: Path) -> None:
 
     git calls this once `miltext git setup` has told it to; it never fails for what the file holds.
     """
-    from miltext.describing import describe
+    from miltext.review.textconv import describe
 
     write_text("-", describe(file))

@@ -12,7 +12,7 @@ from miltext.cli.models import Progress, nested_option
 from miltext.cli.streams import load_model, model_argument, write_text
 
 if TYPE_CHECKING:
-    from miltext.model_weights import Weight, Weights
+    from miltext.models.model_weights import Weight, Weights
 
 EPILOG = """\b
 Examples:
@@ -55,9 +55,9 @@ def save_arrays(weights: Weights, folder: Path) -> None:
 
     Characters of a name that files may not have are written `%2F` and the like.
     """
-    from miltext.files import write_new
-    from miltext.model_weights import npy_pieces
-    from miltext.staging import Staging
+    from miltext.models.files import write_new
+    from miltext.models.model_weights import npy_pieces
+    from miltext.models.staging import Staging
 
     entries = weights.entries
     with (

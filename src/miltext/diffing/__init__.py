@@ -7,21 +7,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.coremlc import BUILD_INFO
 from miltext.diffing.comparing import Comparison
-from miltext.diffing.contents import Contents
 from miltext.diffing.descriptions import compare_models
-from miltext.diffing.graph import Graph, Keys
-from miltext.diffing.pairing import pair_functions
+from miltext.diffing.difference import Difference
 from miltext.diffing.spelling import Spelling
-from miltext.diffing.structure import Difference, WeightDifference
+from miltext.diffing.structure import WeightDifference
 from miltext.diffing.unified import Texts
 from miltext.diffing.values import Values
-from miltext.models import Model, load
-from miltext.programs import own_copy
+from miltext.models.model import Model
+from miltext.models.opening import load
+from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.pairing import pair_functions
+from miltext.printing.coremlc import BUILD_INFO
+from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.proto import Message, Program
+    from miltext.schema.proto import Message, Program
 
 __all__ = ["Difference", "diff"]
 

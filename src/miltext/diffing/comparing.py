@@ -20,14 +20,14 @@ from miltext.diffing.structure import (
     Rename,
     WeightChange,
 )
-from miltext.literals import quote
-from miltext.names import name_text
+from miltext.syntax.literals import quote
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.diffing.graph import FunctionGraph, Graph, Node, Region
-    from miltext.diffing.pairing import PairedBlock, PairedFunction
-    from miltext.diffing.sequences import Pair
     from miltext.diffing.values import Found, Values
+    from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
+    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.models.pairing.sequences import Pair
 
 _USES = 3
 """How many of the arguments that a constant stands for are named."""

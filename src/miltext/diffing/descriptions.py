@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.structure import Change
-from miltext.literals import quote
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
-    from miltext.models import Model
+    from miltext.models.model import Model
 
 MADE_BY = "metadata.userDefined[com.github.apple.coremltools."
 """How the facts begin that say what made a model, and when."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from miltext.diffing.structure import BlockDifference, Difference
+from miltext.diffing.structure import BlockDifference
+
+if TYPE_CHECKING:
+    from miltext.diffing.difference import Difference
 
 FORM = 1
 """The version of the form: another one where a reader of this would go wrong."""

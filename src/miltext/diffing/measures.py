@@ -8,13 +8,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diffing.structure import Measure
-from miltext.dtypes import BY_NUMBER, DType
-from miltext.tensors import field_data
+from miltext.printing.tensors import field_data
+from miltext.schema.dtypes import BY_NUMBER, DType
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from miltext.weights import Blob, Progress
+    from miltext.models.weights import Blob, Progress
 
 _PIECE = 1 << 16
 """How many elements are worked on at once: what is made of them stays in the processor's cache."""
@@ -29,7 +29,7 @@ class Elements(NamedTuple):
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
         """The elements as flat arrays, in pieces, as `packing.unpack` gives them."""
-        from miltext.weights import CHUNK, Blob
+        from miltext.models.weights import CHUNK, Blob
 
         if isinstance(self.source, Blob):
             yield from self.source.chunks()
@@ -60,7 +60,7 @@ def elements(value: Any, blob: Blob | None) -> Elements | None:
 def _array(tensor: Any, dtype: DType, count: int) -> npt.NDArray[Any]:
     import numpy as np
 
-    from miltext.packing import unpack
+    from miltext.schema.packing import unpack
 
     data = field_data(tensor, dtype.field)
     if isinstance(data, bytes):
@@ -77,7 +77,7 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
     """
     if old is None or new is None or old.number != new.number:
         return None
-    from miltext.packing import packed_size
+    from miltext.schema.packing import packed_size
 
     sums = _Sums()
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
@@ -99,7 +99,7 @@ class _Sums:
     def add(self, old: npt.NDArray[Any], dtype: DType, new: npt.NDArray[Any], other: DType) -> None:
         import numpy as np
 
-        from miltext.packing import decode
+        from miltext.schema.packing import decode
 
         with np.errstate(all="ignore"):
             values, others = decode(old, dtype), decode(new, other)

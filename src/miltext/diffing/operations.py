@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any
 
-from miltext.diffing.graph import EXACT, NAME, Graph, Node, Region
 from miltext.diffing.structure import Change, Rename
-from miltext.names import name_text
+from miltext.models.pairing.graph import EXACT, NAME, Graph, Node, Region
+from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.diffing.values import Found, Values

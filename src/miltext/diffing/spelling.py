@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from miltext.diffing.graph import NAME
-from miltext.literals import quote
-from miltext.names import name_text
-from miltext.printer import Printer, TypeText
-from miltext.tensors import Style
+from miltext.models.pairing.graph import NAME
+from miltext.printing.printer import Printer, TypeText
+from miltext.printing.tensors import Style
+from miltext.syntax.literals import quote
+from miltext.syntax.names import name_text
 
 SHOWN = 16
 """Tensors of up to this many elements are shown; of others, how far they are apart."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
     Change,
-    Difference,
     FunctionDifference,
     Measure,
     MovedOperations,
@@ -20,7 +19,10 @@ from miltext.diffing.structure import (
     WeightChange,
     WeightDifference,
 )
-from miltext.literals import quote
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.diffing.difference import Difference
 
 LISTED = 20
 """How many renamed values, or weights, are listed unless all are asked for."""

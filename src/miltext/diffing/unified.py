@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.operations import arguments
-from miltext.diffing.sequences import common, merged
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.text import VERDICTS, change_text, rename_text, told_renames
-from miltext.printer import OPERATION, Printer
-from miltext.tensors import Style
+from miltext.models.pairing.sequences import common, merged
+from miltext.printing.printer import OPERATION, Printer
+from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
-    from miltext.diffing.graph import Graph, Node, Region
-    from miltext.diffing.pairing import PairedBlock, PairedFunction
-    from miltext.diffing.structure import BlockDifference, Difference, Rename
+    from miltext.diffing.difference import Difference
+    from miltext.diffing.structure import BlockDifference, Rename
+    from miltext.models.pairing.graph import Graph, Node, Region
+    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
 
 CONTEXT = 3
 """How many lines that are the same stand around a change."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miltext.diffing.measures import elements, measure
 from miltext.diffing.spelling import SHOWN, Spelling
 from miltext.diffing.structure import Change, Measure, Place, WeightChange
-from miltext.weights import CHUNK
+from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from miltext.diffing.contents import Contents
-    from miltext.weights import Blob, Progress
+    from miltext.models.pairing.contents import Contents
+    from miltext.models.weights import Blob, Progress
 
 _DIGITS = 12
 """How many digits of a digest tell two long literals apart."""

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.dtypes import DTYPES
-from miltext.grammar import load_grammar
 from miltext.lsp.context import Context, context_at
 from miltext.lsp.documents import offset_of
 from miltext.lsp.operations import accepted, described_operation, described_parameter, heading, known_signature
-from miltext.names import DRAFT, name_text
-from miltext.opsets import OPSETS
-from miltext.signatures import all_names, signature
+from miltext.schema.dtypes import DTYPES
+from miltext.schema.operations import all_names, signature
+from miltext.schema.opsets import OPSETS
+from miltext.syntax.names import DRAFT, name_text
+from miltext.syntax.tables import load_grammar
 
 if TYPE_CHECKING:
     from miltext.lsp.abilities import Abilities
     from miltext.lsp.context import Call
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Value
-    from miltext.signatures import Parameter
+    from miltext.schema.operations import Parameter
 
 MOST = 100
 """How many items are sent at once; the client asks again as the word grows."""

@@ -10,11 +10,11 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.lexer import FINE
 from miltext.lsp.trees import first
-from miltext.places import name_of
-from miltext.syntax import NestingFailure, SyntaxFailure
-from miltext.tree import Node, flat, named, tree_of, tree_parser
+from miltext.parsing.spans import name_of
+from miltext.syntax.lexer import FINE
+from miltext.syntax.parser import NestingFailure, SyntaxFailure
+from miltext.syntax.tree import Node, flat, named, tree_of, tree_parser
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.codes import page
 from miltext.diagnostics import Diagnostic, MiltextError, error
+from miltext.diagnostics.codes import page
 from miltext.lsp.documents import Document, offset_of
 from miltext.lsp.edits import workspace_edit
 from miltext.lsp.positions import Shift
@@ -123,7 +123,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: lsp.TextEdit) 
 
 def _inferred(text: str) -> str | None:
     """A draft made whole; None where that cannot be done."""
-    from miltext.completing import infer_draft
+    from miltext.checking.completing import infer_draft
 
     try:
         return infer_draft(text)

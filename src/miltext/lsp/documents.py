@@ -16,7 +16,7 @@ from miltext.lsp.trees import chain
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
     from miltext.lsp.scopes import Scopes
-    from miltext.tree import Node
+    from miltext.syntax.tree import Node
 
 
 @dataclass(eq=False)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.diagnostics import MiltextError, Span
-from miltext.diffing.sequences import common
-from miltext.formatter import format_text, verified_format
-from miltext.line_ends import keep_line_ends
+from miltext.formatting.formatter import format_text, verified_format
+from miltext.formatting.line_ends import keep_line_ends
+from miltext.models.pairing.sequences import common
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path, uri_scheme
 
-from miltext.dtypes import BY_NAME
 from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
 from miltext.lsp.trees import first
 from miltext.lsp.weights import describe_weight
-from miltext.places import name_of
-from miltext.tree import named
+from miltext.parsing.spans import name_of
+from miltext.schema.dtypes import BY_NAME
+from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scope, Value
-    from miltext.tree import Node
+    from miltext.syntax.tree import Node
 
 LONGEST = 300
 """Characters of a constant that are shown."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.names import DRAFT
+from miltext.syntax.names import DRAFT
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from miltext.opsets import OPSETS
-from miltext.signatures import first_opset, signature
+from miltext.schema.operations import first_opset, signature
+from miltext.schema.opsets import OPSETS
 
 if TYPE_CHECKING:
-    from miltext.signatures import Parameter, Signature
+    from miltext.schema.operations import Parameter, Signature
 
 
 def described_operation(name: str, opset: str | None) -> str | None:

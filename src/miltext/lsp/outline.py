@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.lsp.trees import first
-from miltext.places import name_of
-from miltext.tree import named
+from miltext.parsing.spans import name_of
+from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.tree import Node
+    from miltext.syntax.tree import Node
 
 _FOLDED = ("program", "function", "block", "specialization", "operation", "inner_block")
 """The phrases that can be folded where they are longer than a line."""

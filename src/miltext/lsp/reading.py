@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from miltext.lsp.scopes import Scopes, Value
 from miltext.lsp.trees import coarse_tree
-from miltext.syntax import NestingFailure, SyntaxFailure
-from miltext.tree import Node
+from miltext.syntax.parser import NestingFailure, SyntaxFailure
+from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +39,8 @@ class Reading:
         """What would take the place of that which a draft leaves out; takes as long as checking does."""
         if not self.scopes.is_draft:
             return {}
-        from miltext.drafts import fill
-        from miltext.recovery import recover
+        from miltext.checking.drafts import fill
+        from miltext.parsing.recovery import recover
 
         try:
             return fill(self.text, recover(self.text)).edits
@@ -68,7 +68,7 @@ def read_whole(text: str) -> Reading | None:
 
 def read_past(text: str) -> Reading:
     """Read a text past what is wrong with it, which takes ten times as long."""
-    from miltext.recovery import recover
+    from miltext.parsing.recovery import recover
 
     try:
         return Reading(text, recover(text).root or NOTHING, [], is_whole=False)

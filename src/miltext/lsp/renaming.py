@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.flexible_shapes import ATTRIBUTE
-from miltext.literals import LiteralError, quote
-from miltext.locating import string_of
 from miltext.lsp.edits import workspace_edit
 from miltext.lsp.reading import read_whole
 from miltext.lsp.refusals import refusal
-from miltext.names import name_text
-from miltext.renaming import NAME
-from miltext.tree import named, walk
+from miltext.parsing.locating import string_of
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.printing.renaming import NAME
+from miltext.syntax.literals import LiteralError, quote
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import named, walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scopes, Value
-    from miltext.tree import Node
+    from miltext.syntax.tree import Node
 
 Edit = tuple[int, int, str]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
 from miltext.lsp.trees import first
-from miltext.places import name_of
-from miltext.tree import Statement, named
+from miltext.parsing.spans import name_of
+from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
-    from miltext.tree import Node
+    from miltext.syntax.tree import Node
 
 
 class Name(NamedTuple):

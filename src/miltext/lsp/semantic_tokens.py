@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from miltext.lsp.trees import first
-from miltext.places import name_of
-from miltext.signatures import first_opset
-from miltext.tree import Node, Statement, leaf
-from miltext.vocabulary import keywords
+from miltext.parsing.spans import name_of
+from miltext.schema.operations import first_opset
+from miltext.syntax.tree import Node, Statement, leaf
+from miltext.syntax.vocabulary import keywords
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from miltext.lexer import STATEMENTS
-from miltext.tree import Node, Tree, named, tree_of, tree_parser
+from miltext.syntax.lexer import STATEMENTS
+from miltext.syntax.tree import Node, Tree, named, tree_of, tree_parser
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span

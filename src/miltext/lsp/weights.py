@@ -14,8 +14,8 @@ MOST_BYTES = 1 << 24
 
 def describe_weight(spelled: str, folder: Path | None) -> str | None:
     """A value of a text in words, if it is one in a weight file; `folder` is what `@model_path` stands for, if any."""
-    from miltext.model_weights import BlobFolder
-    from miltext.parser import parse
+    from miltext.models.model_weights import BlobFolder
+    from miltext.parsing.parser import parse
 
     if "BLOBFILE" not in spelled:
         return None
@@ -42,7 +42,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, as of a time; of a long one, those of its beginning."""
-    from miltext.weights import BlobFile, summarise
+    from miltext.models.weights import BlobFile, summarise
 
     with BlobFile(path) as file:
         blob = file.blob(offset)

@@ -9,20 +9,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext import coremldata, metadata_json
-from miltext.coremldata import CoreMLData, parse_coremldata, parse_names
-from miltext.depth import LIMIT
 from miltext.diagnostics import ModelError, warning
-from miltext.interfaces import interfaces
-from miltext.metadata_json import Interface, MetadataJson
-from miltext.models.contents import decode, read_inside
-from miltext.models.model import PROGRAM, Model
-from miltext.models.programs import parse_text
+from miltext.models import coremldata, metadata_json
+from miltext.models.contents import decode, parse_text, read_inside
+from miltext.models.coremldata import CoreMLData, parse_coremldata, parse_names
+from miltext.models.metadata_json import Interface, MetadataJson
+from miltext.models.model import Model
 from miltext.models.refusals import refusal
+from miltext.schema.function_io import interfaces
+from miltext.schema.paths import LIMIT
+from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
-    from miltext.proto import Model as Spec
-    from miltext.proto import ModelDescription, Program
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import ModelDescription, Program
 
 TEXT = "model.mil"
 

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import ModelError, refusing
 from miltext.models.refusals import refusal
-from miltext.proto import Program
+from miltext.schema.proto import Program
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
@@ -114,3 +114,10 @@ def decode(data: bytes, name: str) -> str:
 def _place(data: bytes, offset: int) -> str:
     line = data.count(b"\n", 0, offset) + 1
     return f"the byte at offset {offset}, in line {line},"
+
+
+def parse_text(text: str, name: str) -> Program:
+    """The Program that MIL text spells; the parser, and Lark with it, is imported only now."""
+    from miltext.parsing.parser import parse
+
+    return parse(text, path=name)

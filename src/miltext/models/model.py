@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, ModelError, Note
-from miltext.literals import quote
 from miltext.models.refusals import refusal
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from miltext.interfaces import Interface
-    from miltext.model_weights import Weights
-    from miltext.proto import Metadata, ModelDescription, Program
-    from miltext.proto import Model as Spec
-
-PROGRAM = "mlProgram"
-"""The type of a model that is an ML Program: the name of its field in `Model`."""
+    from miltext.models.model_weights import Weights
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import Metadata, ModelDescription, Program
+    from miltext.schema.proto import Model as Spec
 
 
 class Model:
@@ -45,6 +43,7 @@ class Model:
         self.warnings: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
         self.keeps: object = None  # what must last as long as the model: a temporary folder
+        self.reopen: Callable[[], Model] | None = None  # what reads it once more from where it was opened
 
     @property
     def type(self) -> str:
@@ -88,7 +87,7 @@ class Model:
     @cached_property
     def weights(self) -> Weights:
         """The weights by name or by Value, as numpy arrays; nothing is read before it is asked for."""
-        from miltext.model_weights import Weights
+        from miltext.models.model_weights import Weights
 
         return Weights(self.program, self.model_path)
 
@@ -99,9 +98,9 @@ class Model:
 
         What is there is replaced only with `force`, and only when all is written; `path` may be where the model came
         from. `progress` is told how many bytes of weights each piece written has. Returns the warnings there are.
-        Raises FileExistsError, OSError, and ModelError as `miltext.building.build.build` does.
+        Raises FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
         """
-        from miltext.building.build import build
+        from miltext.models.building.build import build
 
         return build(self, path, force=force, progress=progress)
 

@@ -1,24 +1,12 @@
-"""The `.mlpackage`: a folder whose Manifest.json says where its `.mlmodel` is.
-
-The manifest's form is that of coremltools 9.0, `modelpackage/src/ModelPackage.cpp`: an item's path is relative to
-`Data/`, and the item named by `rootModelIdentifier` is the model. Other producers use other names, so that nothing
-but the manifest is followed.
-"""
+"""The `.mlpackage`: a folder whose Manifest.json says where its `.mlmodel` is."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import refusing
-from miltext.models.contents import inside, read_file, read_inside, within
-from miltext.models.refusals import refusal
+from miltext.models.contents import read_file
+from miltext.models.manifest import model_file
 from miltext.models.spec import SpecModel, parse_spec
-
-if TYPE_CHECKING:
-    from miltext.diagnostics import ModelError
-
-MANIFEST = "Manifest.json"
 
 
 def open_package(folder: Path, name: str) -> SpecModel:
@@ -26,46 +14,3 @@ def open_package(folder: Path, name: str) -> SpecModel:
     path = model_file(folder)
     spec = parse_spec(read_file(path), str(path))
     return SpecModel("mlpackage", name, folder, path.parent, spec)
-
-
-def model_file(folder: Path) -> Path:
-    """The path of a package's `.mlmodel`, as its manifest has it. Raises ModelError (MIL255)."""
-    manifest = _read_manifest(folder)
-    root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
-    path = _item_path(items.get(root))
-    if path is None:
-        raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
-    return inside(within(folder, "Data"), path)
-
-
-def whole_manifest(folder: Path) -> dict[str, Any]:
-    """A package's manifest, each of whose items has a path, as it must for Core ML. Raises ModelError (MIL255)."""
-    manifest = _read_manifest(folder)
-    for name, item in manifest["itemInfoEntries"].items():
-        if _item_path(item) is None:
-            raise _wrong(folder, f"it has no path for the item {name!r}")
-    return manifest
-
-
-def _item_path(item: object) -> str | None:
-    path = item.get("path") if isinstance(item, dict) else None
-    return path if isinstance(path, str) and path else None
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """A manifest that names its root model, and has items."""
-    import json
-
-    data = read_inside(folder, MANIFEST)
-    with refusing(lambda failure: _wrong(folder, f"it is no JSON: {failure}")):
-        manifest = json.loads(data)
-    if not isinstance(manifest, dict):
-        raise _wrong(folder, "it is no JSON object")
-    root, items = manifest.get("rootModelIdentifier"), manifest.get("itemInfoEntries")
-    if not isinstance(root, str) or not isinstance(items, dict):
-        raise _wrong(folder, "it has no rootModelIdentifier, or no itemInfoEntries")
-    return manifest
-
-
-def _wrong(folder: Path, what: str) -> ModelError:
-    return refusal("MIL255", f"the package's manifest is wrong: {what}", folder / MANIFEST)

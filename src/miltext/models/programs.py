@@ -8,10 +8,10 @@ from pathlib import Path
 from google.protobuf import text_format
 
 from miltext.diagnostics import ModelError, Note, Span, error, refusing
-from miltext.models.contents import decode
+from miltext.models.contents import decode, parse_text
 from miltext.models.model import Model
 from miltext.models.refusals import WAYS_OUT, refusal
-from miltext.proto import Program
+from miltext.schema.proto import Program
 
 
 class TextModel(Model):
@@ -40,13 +40,6 @@ class BareProgram(Model):
     @cached_property
     def program(self) -> Program:
         return self._program
-
-
-def parse_text(text: str, name: str) -> Program:
-    """The Program that MIL text spells; the parser, and Lark with it, is imported only now."""
-    from miltext.parser import parse
-
-    return parse(text, path=name)
 
 
 def _from_bytes(data: bytes, name: str) -> Program:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from miltext.diagnostics import refusing
-from miltext.interfaces import interfaces
-from miltext.models.model import PROGRAM, Model
+from miltext.models.model import Model
 from miltext.models.refusals import refusal
-from miltext.proto import Int64FeatureType, ModelDescription, Program
-from miltext.proto import Model as Spec
-from miltext.proto.kinds import MODEL_KINDS
+from miltext.schema.function_io import interfaces
+from miltext.schema.proto import Int64FeatureType, ModelDescription, Program
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
-    from miltext.proto import Message
+    from miltext.schema.proto import Message
 
 
 class SpecModel(Model):

@@ -1,0 +1,154 @@
+"""Drafts: MIL text that leaves types to be inferred, those of outputs (`_ y = ...`) and those of literals (`axis = 1`).
+
+What a literal's type is, the signature of its operation says; where that leaves a choice, the data types that stand
+beside it decide. What type an output has follows by the rules of `miltext.checking.inference`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.findings import Finding, counted, named
+from miltext.checking.inference import Inference, is_known, spelled, write_type
+from miltext.checking.inference.program import Scope, Walk
+from miltext.checking.literal_types import Undecided, literal_type
+from miltext.checking.operations import message_path
+from miltext.checking.verifier import dialect_of, located
+from miltext.diagnostics import Diagnostic, ParseError, Span, warning
+from miltext.parsing.parser import parse
+from miltext.schema.operations import signature
+from miltext.schema.paths import Key, Path
+
+if TYPE_CHECKING:
+    from miltext.parsing.recovery import Recovered
+    from miltext.schema.proto import NamedValueType, Operation, Value
+
+_BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
+"""A program round a value, to have that lowered."""
+
+
+class Filled(NamedTuple):
+    """What was made of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
+
+    `stuck` is about outputs of which nothing can be told because nothing is known of an input: where anything else is
+    wrong, that is the reason, and they are not worth telling.
+    """
+
+    edits: dict[Span, str]
+    diagnostics: list[Diagnostic]
+    stuck: list[Diagnostic]
+    open: set[Path]
+
+
+def fill(text: str, read: Recovered) -> Filled:
+    """Fill in the Program of a draft, and say what its text lacks."""
+    filled = Filled({}, [], [], set(read.drafts))
+    if read.program is None or read.root is None or not read.drafts:
+        return filled
+    filling = _Filling(text, read, filled)
+    for name, function in read.program.functions.items():
+        for opset, block in function.block_specializations.items():
+            filling.opset = opset
+            filling.block(block, filling.declare({}, function.inputs), (name, opset))
+    filled.diagnostics.extend(located(filling.findings, read.root))
+    filled.stuck.extend(located(filling.stuck, read.root))
+    return filled
+
+
+def draft_notice(read: Recovered) -> list[Diagnostic]:
+    """The warning that a text is no program yet, at the first thing that it leaves out."""
+    if not read.drafts:
+        return []
+    first = min(read.drafts.values(), key=lambda phrase: phrase.start)
+    types = counted(len(read.drafts), "type")
+    message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
+    return [warning("MIL712", message, first.span)]
+
+
+class _Filling(Walk):
+    """Inference that writes what it finds into the Program as it goes."""
+
+    def __init__(self, text: str, read: Recovered, filled: Filled) -> None:
+        super().__init__("", {}, [])
+        self.text = text
+        self.dialect = dialect_of(text)
+        self.drafts = read.drafts
+        self.flawed = read.flawed
+        self.filled = filled
+        self.findings: list[Finding] = []
+        self.stuck: list[Finding] = []
+
+    def operation(self, operation: Operation, scope: Scope, path: tuple[str | int, ...]) -> None:
+        place = message_path(path)
+        for name, argument in operation.inputs.items():
+            for index, binding in enumerate(argument.arguments):
+                draft = (*place, "inputs", Key(name), "arguments", index)
+                value = self.literal(operation, name, draft, scope) if draft in self.drafts else None
+                if value is not None:
+                    binding.value.CopyFrom(value)
+        super().operation(operation, scope, path)
+        for index, output in enumerate(operation.outputs):
+            if (*place, "outputs", index) in self.drafts:
+                self.output(output, index, (*place, "outputs", index))
+
+    def output(self, output: NamedValueType, index: int, draft: Path) -> None:
+        """Write the type of an output, which the last inference is about."""
+        inference = self.found[-1]
+        inferred = inference.inferred or ()
+        is_there = index < len(inferred)
+        if is_there and is_known(inferred[index]):
+            output.type.CopyFrom(write_type(inferred[index]))
+            self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
+            return
+        message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
+        is_its_own = (is_there or inference.inferred is None) and draft[:-2] not in self.flawed
+        told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
+        told.append(Finding((*draft, "type"), "MIL711", message))
+
+    def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
+        """The value of a literal; None where its type cannot be told, or is not what the literal spells."""
+        span = self.drafts[draft].span
+        literal = self.text[span.start : span.end]
+        known = signature(operation.type, self.opset)
+        try:
+            if known is None or name not in known.parameters:
+                raise Undecided(f"nothing is known of {named(name)} of {named(operation.type)}; write it out")
+            made = literal_type(literal, name, known.parameters, self.operands(operation, scope))
+        except Undecided as undecided:
+            message = f"the type of this literal cannot be inferred: {undecided}"
+            self.findings.append(Finding(draft, "MIL711", message))
+            return None
+        head = f"{spelled(made, self.dialect)}("
+        try:
+            program = parse(f"{_BEFORE}{head}{literal}){_AFTER}")
+        except ParseError as refused:
+            shift = span.start - len(_BEFORE) - len(head)
+            self.filled.diagnostics.extend(_shifted(diagnostic, shift, span) for diagnostic in refused.diagnostics)
+            return None
+        self.settle(draft, span, f"{head}{literal})")
+        return program.attributes["value"]
+
+    def settle(self, draft: Path, span: Span, text: str) -> None:
+        """What was left out stands in the text now."""
+        self.filled.edits[span] = text
+        self.filled.open.discard(draft)
+
+
+def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
+    """The diagnostic of a literal that was lowered by itself, at its place in the draft."""
+    found = diagnostic.span
+    inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
+    span = Span(found.start + shift, found.end + shift) if found and inside else whole
+    return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
+
+
+def _is_stuck(inference: Inference) -> bool:
+    """Whether nothing follows because of what the operation is given."""
+    operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
+    return inference.conflict is not None or any(operand.type is None for operand in operands)
+
+
+def _why(inference: Inference) -> str:
+    if signature(inference.operation.type) is None:
+        return f"no operation {named(inference.operation.type)} is known"
+    return "too little is known of what the operation is given"

@@ -1,0 +1,185 @@
+"""Types as inference sees them: small tuples, read from a `ValueType` and written to one.
+
+A dimension is its size or None where it is unknown; a type of which too little is known to say even
+its rank (or none at all) is None. The class names are the schema's; data types are named as in
+`miltext.schema.dtypes`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from miltext.schema import proto
+from miltext.schema.dtypes import BY_NAME, BY_NUMBER
+
+Dimension: TypeAlias = "int | None"
+Shape: TypeAlias = "tuple[Dimension, ...]"
+
+
+class TensorType(NamedTuple):
+    """A tensor; an empty `shape` is a scalar."""
+
+    dtype: str
+    shape: Shape
+
+
+class ListType(NamedTuple):
+    """A list of `length` elements."""
+
+    element: Type
+    length: Dimension
+
+
+class TupleType(NamedTuple):
+    """A tuple of values, each of its own type."""
+
+    types: tuple[Type, ...]
+
+
+class DictionaryType(NamedTuple):
+    """A mapping."""
+
+    key: Type
+    value: Type
+
+
+class StateType(NamedTuple):
+    """A state that holds values of the `wrapped` type."""
+
+    wrapped: Type
+
+
+Type: TypeAlias = TensorType | ListType | TupleType | DictionaryType | StateType | None
+
+
+def compatible(declared: Type, inferred: Type) -> bool:
+    """Whether one value can be of both types: they are equal wherever both are known."""
+    if declared is None or inferred is None or declared == inferred:
+        return True
+    if isinstance(declared, TensorType) and isinstance(inferred, TensorType):
+        return declared.dtype == inferred.dtype and compatible_shapes(declared.shape, inferred.shape)
+    if isinstance(declared, ListType) and isinstance(inferred, ListType):
+        lengths = compatible_shapes((declared.length,), (inferred.length,))
+        return lengths and compatible(declared.element, inferred.element)
+    if isinstance(declared, TupleType) and isinstance(inferred, TupleType):
+        same = len(declared.types) == len(inferred.types)
+        return same and all(map(compatible, declared.types, inferred.types))
+    if isinstance(declared, DictionaryType) and isinstance(inferred, DictionaryType):
+        return compatible(declared.key, inferred.key) and compatible(declared.value, inferred.value)
+    if isinstance(declared, StateType) and isinstance(inferred, StateType):
+        return compatible(declared.wrapped, inferred.wrapped)
+    return False
+
+
+def compatible_shapes(first: Shape, second: Shape) -> bool:
+    """Whether two shapes have the same rank and differ in no dimension that both know."""
+    return len(first) == len(second) and all(
+        a == b or a is None or b is None for a, b in zip(first, second, strict=True)
+    )
+
+
+def join(first: Type, second: Type) -> Type:
+    """The most that is known of a value of one type or the other: dimensions in which they differ are unknown."""
+    if first == second:
+        return first
+    if isinstance(first, TensorType) and isinstance(second, TensorType) and first.dtype == second.dtype:
+        if len(first.shape) == len(second.shape):
+            return TensorType(
+                first.dtype, tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
+            )
+    elif isinstance(first, ListType) and isinstance(second, ListType):
+        return ListType(join(first.element, second.element), first.length if first.length == second.length else None)
+    return None
+
+
+def is_known(type: Type) -> bool:
+    """Whether nothing but sizes is missing, so that the type can be written."""
+    if isinstance(type, ListType):
+        return is_known(type.element)
+    if isinstance(type, TupleType):
+        return all(map(is_known, type.types))
+    if isinstance(type, DictionaryType):
+        return is_known(type.key) and is_known(type.value)
+    return is_known(type.wrapped) if isinstance(type, StateType) else type is not None
+
+
+def spelled(type: Type, dialect: str = "1.3") -> str:
+    """A type as MIL text of the dialect writes it; what is not known of it is in words."""
+    if isinstance(type, TensorType):
+        if not type.shape and dialect == "1.3":
+            return type.dtype
+        return f"tensor<{type.dtype}, [{', '.join(map(_size, type.shape))}]>"
+    if isinstance(type, ListType):
+        return f"list<{spelled(type.element, dialect)}, {_size(type.length)}>"
+    if isinstance(type, TupleType):
+        return f"tuple<{', '.join(spelled(part, dialect) for part in type.types)}>"
+    if isinstance(type, DictionaryType):
+        return f"dict<{spelled(type.key, dialect)}, {spelled(type.value, dialect)}>"
+    if isinstance(type, StateType):
+        return f"state<{spelled(type.wrapped, dialect)}>"
+    return "an unknown type"
+
+
+def _size(size: Dimension) -> str:
+    return "?" if size is None else str(size)
+
+
+def read_type(message: proto.ValueType) -> Type:
+    """The type that a `ValueType` states; None where it states none, or no rank, or an unknown data type."""
+    kind = message.WhichOneof("type")
+    if kind == "tensorType":
+        return _read_tensor(message.tensorType)
+    if kind == "listType":
+        return ListType(read_type(message.listType.type), _read_dimension(message.listType.length))
+    if kind == "tupleType":
+        return TupleType(tuple(map(read_type, message.tupleType.types)))
+    if kind == "dictionaryType":
+        return DictionaryType(read_type(message.dictionaryType.keyType), read_type(message.dictionaryType.valueType))
+    if kind == "stateType":
+        return StateType(read_type(message.stateType.wrappedType))
+    return None
+
+
+def _read_tensor(message: proto.TensorType) -> Type:
+    dtype, dimensions = BY_NUMBER.get(message.dataType), message.dimensions
+    if dtype is None or message.rank != len(dimensions):
+        return None
+    if any(dimension.unknown.variadic for dimension in dimensions):
+        return None
+    return TensorType(dtype.name, tuple(map(_read_dimension, dimensions)))
+
+
+def _read_dimension(message: proto.Dimension) -> Dimension:
+    return message.constant.size if message.WhichOneof("dimension") == "constant" else None
+
+
+def write_type(type: Type) -> proto.ValueType:
+    """The `ValueType` that states a type. Raises ValueError for None, of which nothing can be stated."""
+    message = proto.ValueType()
+    if isinstance(type, TensorType):
+        message.tensorType.dataType = BY_NAME[type.dtype].number
+        message.tensorType.rank = len(type.shape)
+        for size in type.shape:
+            _write_dimension(message.tensorType.dimensions.add(), size)
+    elif isinstance(type, ListType):
+        message.listType.type.CopyFrom(write_type(type.element))
+        _write_dimension(message.listType.length, type.length)
+    elif isinstance(type, TupleType):
+        message.tupleType.types.extend(map(write_type, type.types))
+        message.tupleType.SetInParent()
+    elif isinstance(type, DictionaryType):
+        message.dictionaryType.keyType.CopyFrom(write_type(type.key))
+        message.dictionaryType.valueType.CopyFrom(write_type(type.value))
+    elif isinstance(type, StateType):
+        message.stateType.wrappedType.CopyFrom(write_type(type.wrapped))
+    else:
+        raise ValueError("a type of which nothing is known cannot be written")
+    return message
+
+
+def _write_dimension(message: proto.Dimension, size: Dimension) -> None:
+    if size is None:
+        message.unknown.variadic = False
+        message.unknown.SetInParent()
+    else:
+        message.constant.size = size

@@ -1,0 +1,169 @@
+"""Diagnostics in the forms that machines read: JSON, SARIF 2.1.0, and the workflow commands of GitHub's actions.
+
+Lines and columns count from 1, columns in code points; offsets count code points from 0, and ends are exclusive.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from miltext.diagnostics import Diagnostic, Note, Span, line_and_column
+from miltext.diagnostics.codes import TITLES, explanation
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_LEVELS = {"error": "error", "warning": "warning", "note": "note"}
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+class Report(NamedTuple):
+    """What was found in one program.
+
+    `text` is what the spans point into, None where there are none; it is `printed` where the program was no text, and
+    its places are those that `miltext print` shows.
+    """
+
+    path: str
+    diagnostics: Sequence[Diagnostic]
+    text: str | None
+    printed: bool = False
+
+
+# ---- JSON
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """`{"diagnostics": [...], "errors": 1, "warnings": 0}`, a record for each diagnostic in order."""
+    found = [(report, diagnostic) for report in reports for diagnostic in report.diagnostics]
+    counts = {f"{kind}s": sum(diagnostic.severity == kind for _, diagnostic in found) for kind in ("error", "warning")}
+    return _text({"diagnostics": [_record(*pair) for pair in found], **counts})
+
+
+def _text(record: dict[str, Any]) -> str:
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _record(report: Report, diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "path": _path(report),
+        "printed": report.printed,
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        **_place(report.text, diagnostic.span),
+        "suggestion": diagnostic.suggestion,
+        "notes": [{"message": note.message, **_place(report.text, note.span)} for note in diagnostic.notes],
+    }
+
+
+def _path(report: Report) -> str:
+    """The path, with U+FFFD for bytes of a file's name that are no UTF-8."""
+    return os.fsencode(report.path).decode(errors="replace")
+
+
+def _place(text: str | None, span: Span | None) -> dict[str, Any]:
+    if text is None or span is None:
+        return {"start": None, "end": None}
+    return {"start": _point(text, span.start), "end": _point(text, span.end)}
+
+
+def _point(text: str, offset: int) -> dict[str, int]:
+    line, column = line_and_column(text, offset)
+    return {"line": line, "column": column, "offset": offset}
+
+
+# ---- SARIF
+
+
+def as_sarif(reports: Sequence[Report], version: str) -> str:
+    """A SARIF log of one run; `version` is that of miltext."""
+    codes = sorted({diagnostic.code for report in reports for diagnostic in report.diagnostics})
+    driver = {
+        "name": "miltext",
+        "version": version,
+        "rules": [_rule(code) for code in codes],
+    }
+    results = [_result(report, found, codes) for report in reports for found in report.diagnostics]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return _text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(code: str) -> dict[str, Any]:
+    told = explanation(code)
+    return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": told, "markdown": told}}
+
+
+def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> dict[str, Any]:
+    result = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": codes.index(diagnostic.code),
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": diagnostic.message},
+        "locations": [_location(report, diagnostic.span)],
+    }
+    if diagnostic.notes:
+        result["relatedLocations"] = [_related(report, note) for note in diagnostic.notes]
+    if diagnostic.suggestion is not None and diagnostic.span is not None and report.text and not report.printed:
+        replacement = {
+            "deletedRegion": _region(report.text, diagnostic.span),
+            "insertedContent": {"text": diagnostic.suggestion},
+        }
+        change = {"artifactLocation": {"uri": _uri(report.path)}, "replacements": [replacement]}
+        result["fixes"] = [{"artifactChanges": [change]}]
+    return result
+
+
+def _location(report: Report, span: Span | None) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.path)}}
+    if report.text is not None and span is not None:
+        physical["region"] = _region(report.text, span)
+    return {"physicalLocation": physical}
+
+
+def _related(report: Report, note: Note) -> dict[str, Any]:
+    return {**_location(report, note.span), "message": {"text": note.message}}
+
+
+def _region(text: str, span: Span) -> dict[str, int]:
+    (line, column), (end_line, end_column) = line_and_column(text, span.start), line_and_column(text, span.end)
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _uri(path: str) -> str:
+    """A path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
+    pure = PurePath(path)
+    return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
+
+
+# ---- GitHub
+
+
+def as_github(reports: Sequence[Report]) -> str:
+    """A workflow command a line, which a GitHub action shows beside the file's line."""
+    return "".join(line for report in reports for line in _commands(report))
+
+
+def _commands(report: Report) -> Iterator[str]:
+    for diagnostic in report.diagnostics:
+        properties: dict[str, Any] = {"file": PurePath(_path(report)).as_posix()}
+        if diagnostic.span is not None and report.text is not None:
+            region = _region(report.text, diagnostic.span)
+            properties |= {"line": region["startLine"], "endLine": region["endLine"]}
+            if region["startLine"] == region["endLine"]:
+                properties |= {"col": region["startColumn"], "endColumn": region["endColumn"]}
+        properties["title"] = diagnostic.code
+        message = "\n".join([diagnostic.message, *[f"note: {note.message}" for note in diagnostic.notes]])
+        listed = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
+        yield f"::{_COMMANDS[diagnostic.severity]} {listed}::{_escaped(message)}\n"
+
+
+def _escaped(text: str, further: str = "") -> str:
+    """Text with the characters that mean something in a workflow command as `%0A` and its like."""
+    for character in f"%\r\n{further}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

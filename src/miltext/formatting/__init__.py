@@ -1,0 +1,1 @@
+"""MIL text to MIL text in the canonical layout."""

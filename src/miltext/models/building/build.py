@@ -1,0 +1,216 @@
+"""Building: a model from MIL text, from a text and the model it was printed from, or from a compiled model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import MiltextError, ModelError, Note
+from miltext.models.building.counterparts import Version
+from miltext.models.building.description import describe, known_version, required_version, update
+from miltext.models.building.draft import Draft, ml_programs, path_to, spec_at
+from miltext.models.building.filling import Array, Filled, fill
+from miltext.models.building.package import write_model
+from miltext.models.building.placing import placed
+from miltext.models.building.recovery import order_inputs, recover, strip
+from miltext.models.building.refusals import caution, refusal
+from miltext.models.building.storing import WEIGHT_FILE, LooseFolder, Storing
+from miltext.models.building.targets import check_target
+from miltext.models.contents import parse_text
+from miltext.models.model_weights import BlobFolder
+from miltext.models.weight_paths import MODEL_PATH, WeightsError, resolve
+from miltext.schema.function_io import interfaces
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto import Program
+from miltext.schema.walk import values
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.copying import Progress
+    from miltext.models.model import Model
+    from miltext.schema.function_io import Interface
+
+__all__ = ["build"]
+
+OUTPUTS = (".mlpackage", ".mlmodel")
+WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
+
+
+def build(
+    source: Model,
+    output: str | os.PathLike[str],
+    *,
+    original: Model | None = None,
+    model: str | int | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    externalize: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> list[Diagnostic]:
+    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
+
+    With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
+    the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
+    turned back, and for a program by itself the description is made from its types, and the weights that it names are
+    taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
+    moved into the weight file. What is at `output` is replaced only if `force`, and only when all is written.
+
+    Raises ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
+    ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built.
+    """
+    output = Path(output)
+    if output.suffix.lower() not in OUTPUTS:
+        raise refusal(
+            "MIL401", f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}", str(output)
+        )
+    check_target(output, force, [source, original] if original else [source])
+    if original is None and source.kind in WITH_DESCRIPTION:
+        original = source
+    try:
+        draft = (
+            _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        )
+        write_model(draft, output, force, progress)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+    return draft.warnings
+
+
+def _program(source: Model, original: Program | None) -> Filled:
+    """The program of a source; a text is read with what it leaves out, unless its program was asked for already."""
+    if source.kind != "mil" or "program" in vars(source):
+        program = Program()
+        program.CopyFrom(source.program)
+        return Filled(program, {})
+    return fill(source.text or "", source.name, source.model_path or Path.cwd(), [original] if original else [])
+
+
+def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> Draft:
+    program, arrays = _program(source, None)
+    description, warnings = describe(program)
+    version = known_version(program, description)
+    draft = Draft(Spec(specificationVersion=version, description=description, mlProgram=program), {})
+    draft.warnings += warnings
+    folder = source.model_path if weights is None else Path(weights)
+    try:
+        draft.find_files(LooseFolder(folder or Path.cwd()))
+    except WeightsError as failure:
+        raise _with_ways_out(failure) from failure
+    _store(draft, draft.spec, arrays, externalize, None)
+    return draft
+
+
+def _with_ways_out(failure: WeightsError) -> WeightsError:
+    """The error of a program by itself whose weights are not there, with the options that tell where they are."""
+    found = failure.diagnostics[0]
+    if found.code == "MIL302":
+        note = Note("name the folder of the weights with --weights, or with --from the model that the program is of")
+        failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], note))
+    return failure
+
+
+def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> Draft:
+    """The original's draft, with the program of the source at its place."""
+    if source is original and source.models:  # a whole pipeline, as it is
+        draft = _draft(original, {})
+        if original.kind == "mlmodelc":
+            order_inputs(draft.spec)
+        return draft
+    chosen = original.select(model)
+    before = _before(chosen, changed=source is original and "program" in vars(chosen))
+    program, arrays = _program(source, chosen.program)
+    path = path_to(original, chosen)
+    assert path is not None
+    if original.kind == "mlmodelc":
+        strip(program)
+    draft = _draft(original, {id(chosen): program}, path)
+    way = list(spec_at(draft.spec, path))
+    if before.program is None or _wire(before.program) != _wire(program):
+        draft.warnings += _edited(way, before)
+    if original.kind == "mlmodelc":
+        order_inputs(draft.spec)
+    _store(draft, way[-1], arrays, externalize, original.model_path)
+    return draft
+
+
+def _wire(program: Program) -> bytes:
+    return program.SerializeToString(deterministic=True)
+
+
+def _before(chosen: Model, changed: bool) -> Version:
+    """The program that the description of a model goes with, as it was read.
+
+    One that may have been `changed` in memory is read again; it is not known where that does not give the same.
+    """
+    program: Program | None = chosen.program
+    if changed:
+        program = _read_again(chosen)
+    if program is None or interfaces(program) != chosen.interfaces:
+        return Version(chosen.interfaces, None)
+    copy = Program()
+    copy.CopyFrom(program)
+    return Version(chosen.interfaces, strip(copy) if chosen.kind == "mlmodelc" else copy)
+
+
+def _read_again(model: Model) -> Program | None:
+    if model.text is not None:
+        return parse_text(model.text, model.name)
+    with suppress(MiltextError):
+        return model.reopen().program if model.reopen else None
+    return None
+
+
+def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
+    """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program."""
+    spec = way[-1]
+    warnings: list[Diagnostic] = []
+    after = interfaces(spec.mlProgram)
+    needed = required_version(before.program, spec.description) if before.program else 0
+    if _listed(after) != _listed(before.interfaces):
+        warnings += update(spec.description, before, spec.mlProgram, after)
+        if len(way) > 1:
+            message = "inputs or outputs of this model changed, and the pipeline's own description is as it was"
+            warnings.append(caution("MIL453", message))
+    version = required_version(spec.mlProgram, spec.description)
+    for each in way if version > needed else ():
+        each.specificationVersion = max(each.specificationVersion, version)
+    return warnings
+
+
+def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
+    """What functions take and give, in its order."""
+    return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
+
+
+def _draft(original: Model, programs: dict[int, Program], path: tuple[int, ...] = ()) -> Draft:
+    """The draft of a model that has a description; `programs` take the place of its own, by the `id` of its Model."""
+    if original.kind == "mlmodelc":
+        recovered = recover(original, programs)
+        draft = Draft(recovered.spec, recovered.files)
+        draft.warnings += recovered.warnings
+        return draft
+    if original.spec is None:
+        raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
+    spec = Spec()
+    spec.CopyFrom(original.spec)
+    lacking = {held.value.blobFileValue.fileName for each in ml_programs(spec) for held in values(each)}
+    for program in programs.values():
+        list(spec_at(spec, path))[-1].mlProgram.CopyFrom(program)
+    draft = Draft(spec, {}, original.path if original.kind == "mlpackage" else None)
+    draft.find_files(BlobFolder(original.model_path), lacking)
+    return draft
+
+
+def _store(draft: Draft, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+    """Note what is to be stored, in the first weight file that the program names or else in coremltools'.
+
+    `folder` is that of the original; a file that is there already is kept, and added to.
+    """
+    draft.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
+    named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}
+    draft.store = min(named & set(draft.files), default=WEIGHT_FILE)
+    if folder and draft.store not in draft.files and os.path.lexists(folder / draft.store):
+        draft.files[draft.store] = resolve(f"{MODEL_PATH}/{draft.store}", folder)

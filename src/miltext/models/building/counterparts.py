@@ -1,0 +1,220 @@
+"""Which functions, inputs, states and outputs of an edited program are which of the original's.
+
+By name where the names tell, else by place in the graph: who uses an input, what makes an output. Order by itself tells
+nothing: Apple's compiler sorts inputs, and the functions of a Program have none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.models.building.surroundings import STEPS, Surroundings, own_outputs
+from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.graph import EXACT, FunctionGraph, Graph, Keys
+from miltext.models.pairing.likeness import Sources
+
+if TYPE_CHECKING:
+    from miltext.schema.function_io import Interface, Types
+    from miltext.schema.proto import Program
+
+Names = dict[str, str]
+"""The new name of each thing that is still there, by its old one."""
+
+
+class Version(NamedTuple):
+    """A program before or after an edit: what its functions take and give, and itself, None where it is not known."""
+
+    interfaces: Mapping[str, Interface]
+    program: Program | None
+
+
+class Counterpart(NamedTuple):
+    """The function of the original that a function was: its name, its Interface, and the Names of each side."""
+
+    name: str
+    interface: Interface
+    sides: Mapping[str, Names]
+
+
+def counterparts(before: Version, after: Version) -> dict[str, Counterpart]:
+    """For each function that the original had already, by its new name, what it was."""
+    pairing = _Pairing(before, after)
+    return {
+        new: Counterpart(old, before.interfaces[old], pairing.sides(old, new))
+        for old, new in pairing.functions().items()
+    }
+
+
+class _Pairing:
+    def __init__(self, before: Version, after: Version) -> None:
+        self._old, self._new = before.interfaces, after.interfaces
+        keys = Keys()
+        self._graphs: tuple[Graph, Graph] | None = None
+        if before.program is not None and after.program is not None:
+            programs = before.program, after.program
+            old, new = (Graph(program, keys, Contents(keys, None)) for program in programs)
+            self._graphs = old, new
+
+    # ---- functions
+
+    def functions(self) -> Names:
+        """The functions of one name, then those that are alike in all but names, then those that take and give alike.
+
+        Where only one function was and is, it is the same; where each was already, but for names, names tell nothing.
+        """
+        if len(self._old) == len(self._new) == 1:
+            return dict(zip(self._old, self._new, strict=True))
+        alike = [self._likeness(0, self._old), self._likeness(1, self._new)]
+        found = {name: name for name in self._old if name in self._new}
+        if Counter(alike[0].values()) == Counter(alike[1].values()):
+            found = {name: name for name in found if alike[0].get(name) == alike[1].get(name)}
+        stated = [{name: _stated(each) for name, each in side.items()} for side in (self._old, self._new)]
+        both = [{name: (side[name], said[name]) for name in side} for side, said in zip(alike, stated, strict=True)]
+        for old, new in (both, alike, stated):
+            _pair_only_ones(old, new, found)
+        return found
+
+    def _likeness(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
+        """What each function says but for names."""
+        if self._graphs is None:
+            return {}
+        graph = self._graphs[place]
+        return {name: Sources(graph, EXACT).function(graph.functions[name]) for name in names}
+
+    # ---- sides
+
+    def sides(self, name: str, new_name: str) -> dict[str, Names]:
+        """The Names of each side of a function."""
+        old, new = self._old[name].sides, self._new[new_name].sides
+        if self._graphs is None:
+            return {side: _by_name(old[side], new[side], None) for side in old}
+        functions = self._graphs[0].functions[name], self._graphs[1].functions[new_name]
+        if self._is_renamed(*functions):
+            return _by_position(self._graphs, functions, old)
+        settled = {side: _unchanged(old[side], new[side]) for side in old}
+        open_names = {name for side in old for name in {*old[side], *new[side]} - {*settled[side]}}
+        lasting = _names(functions[0]) & _names(functions[1]) - open_names
+        around = [Surroundings(*each, lasting) for each in zip(self._graphs, functions, strict=True)]
+        inner = _names(functions[1]) - {*_all(new)}, _names(functions[0]) - {*_all(old)}
+        return {side: _by_name(old[side], new[side], _Evidence(side, around, inner)) for side in old}
+
+    def _is_renamed(self, old: FunctionGraph, new: FunctionGraph) -> bool:
+        """Whether nothing but names is another: then each place in the text is what it was.
+
+        Where the same is said of the same names, in whatever order, nothing was renamed.
+        """
+        assert self._graphs is not None
+        a, b = self._graphs
+        if Sources(a, EXACT).function(old) != Sources(b, EXACT).function(new):
+            return False
+        return {*_lines(a, old)} != {*_lines(b, new)}
+
+
+def _stated(interface: Interface) -> Hashable:
+    """What a function takes and gives, whatever the order."""
+    parts = [
+        (side, name, b"" if kind is None else kind.SerializeToString(deterministic=True))
+        for side, types in interface.sides.items()
+        for name, kind in types.items()
+    ]
+    return tuple(sorted(parts))
+
+
+def _names(function: FunctionGraph) -> set[str]:
+    """The names of a function's values, those of inner blocks aside."""
+    return {name for region in (function.inputs, *function.blocks.values()) for name in region.scope}
+
+
+def _all(sides: Mapping[str, Types]) -> Iterator[str]:
+    return (name for types in sides.values() for name in types)
+
+
+def _lines(graph: Graph, function: FunctionGraph) -> Iterator[Hashable]:
+    """What is said of which names: operations with what they make and take, and the outputs."""
+    for region in function.blocks.values():
+        for node in region.nodes:
+            taken = [graph.names[value] for value in (*node.operands, *node.captures)]
+            yield node.kinds[EXACT], node.slots, node.names, *taken
+        yield frozenset(graph.names[value] for value in region.outputs)
+    yield frozenset((graph.names[value], graph.types[value]) for value in function.inputs.inputs)
+
+
+def _by_position(
+    graphs: tuple[Graph, Graph], functions: tuple[FunctionGraph, FunctionGraph], old: Mapping[str, Types]
+) -> dict[str, Names]:
+    """The Names where each place is what it was."""
+    (a, b), (before, after) = graphs, functions
+
+    def named(values: list[int], others: list[int]) -> Names:
+        return {a.names[value]: b.names[other] for value, other in zip(values, others, strict=True)}
+
+    taken = named(before.inputs.inputs, after.inputs.inputs)
+    names = {"input": taken, "state": taken, "output": named(own_outputs(before), own_outputs(after))}
+    return {side: {name: names[side][name] for name in types} for side, types in old.items()}
+
+
+# ---- by name, and by place in the graph
+
+
+class _Evidence:
+    """What the graphs say about the names of one side, old and new.
+
+    `inner` are the names that the other program gives to a value of no side: what had such a name is that value.
+    """
+
+    def __init__(self, side: str, around: list[Surroundings], inner: tuple[set[str], set[str]]) -> None:
+        self._side = side
+        self._around = around
+        self._inner = inner
+
+    def places(self, which: int, names: Iterable[str], steps: int) -> dict[str, Hashable]:
+        """The place in the graph of each name, as far as it says something."""
+        around = self._around[which]
+        places = {name: around.place(self._side, name, steps) for name in names if name not in self._inner[which]}
+        return {name: place for name, place in places.items() if place is not None}
+
+    def agree(self, old: str, new: str) -> bool:
+        """Whether nothing says that two names are not of the same value."""
+        if old in self._inner[0] or new in self._inner[1]:
+            return False
+        a, b = self._around[0].landmarks(self._side, old), self._around[1].landmarks(self._side, new)
+        return not (a and b and a.isdisjoint(b))
+
+
+def _by_name(old: Types, new: Types, evidence: _Evidence | None) -> Names:
+    """The Names of one side: of the same name and type, at the same place, of the same name, and the only ones left."""
+    found = _unchanged(old, new)
+    if evidence:
+        for steps in range(STEPS, 0, -1):
+            left = [name for name in old if name not in found]
+            free = [name for name in new if name not in found.values()]
+            _pair_only_ones(evidence.places(0, left, steps), evidence.places(1, free, steps), found)
+    taken = {*found.values()}
+    found.update({name: name for name in old if name in new and name not in found and name not in taken})
+    kinds = [
+        {name: kind.SerializeToString(deterministic=True) for name, kind in types.items() if kind is not None}
+        for types in (old, new)
+    ]
+    only: Names = {}
+    _pair_only_ones(
+        {name: kind for name, kind in kinds[0].items() if name not in found},
+        {name: kind for name, kind in kinds[1].items() if name not in found.values()},
+        only,
+    )
+    return found | {name: other for name, other in only.items() if evidence is None or evidence.agree(name, other)}
+
+
+def _unchanged(old: Types, new: Types) -> Names:
+    return {name: name for name in old if name in new and old[name] == new[name]}
+
+
+def _pair_only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: Names) -> None:
+    """Add those to `found` that are not in it, and whose key only one has on either side."""
+    left = {name: key for name, key in old.items() if name not in found}
+    taken = {*found.values()}
+    free = {name: key for name, key in new.items() if name not in taken}
+    counts = Counter(left.values()), Counter(free.values())
+    there = {key: name for name, key in free.items()}
+    found.update({name: there[key] for name, key in left.items() if counts[0][key] == counts[1][key] == 1})

@@ -1,0 +1,309 @@
+"""Descriptions from MIL types: what Core ML tells an app about a model's inputs, states and outputs.
+
+How each type is described is what coremltools 9.0 writes (`converters/mil/backend/mil/load.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.models.building.counterparts import Version, counterparts
+from miltext.models.building.placing import Subject
+from miltext.models.building.refusals import caution, refusal
+from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.printing.printer import type_text
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.function_io import interfaces
+from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType, ModelDescription
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.counterparts import Counterpart, Names
+    from miltext.schema.function_io import Interface, Types
+    from miltext.schema.proto import FunctionDescription, Program, ValueType
+
+ELEMENTS = {
+    "fp16": ArrayFeatureType.FLOAT16,
+    "fp32": ArrayFeatureType.FLOAT32,
+    "fp64": ArrayFeatureType.DOUBLE,
+    "int32": ArrayFeatureType.INT32,
+    "int8": ArrayFeatureType.INT8,
+}
+"""The data types that a multi-array has."""
+
+SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10}
+"""The specification version that brought an element type to multi-arrays."""
+
+SEVERAL_FUNCTIONS = STATES = 9
+"""The specification version that brought them."""
+
+DEFAULT_FUNCTION = "main"
+GREATEST_SIZE = BY_NAME["int64"].maximum
+"""The greatest size of a multi-array, which is an int64 where MIL's own are uint64."""
+
+ANY_SIZE = -1
+"""A range's upper bound where it has none."""
+
+
+def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
+    """A description made of nothing but the program, and what had to be guessed."""
+    described = ModelDescription()
+    warnings = update(described, Version({}, None), program, interfaces(program))
+    return described, warnings
+
+
+def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
+    """The description of one input, state or output, by the MIL type that it has.
+
+    Raises ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
+    """
+    noun = f"the {side} `{name}` of `{function}`"
+    subject = Subject(side, name, function)
+    if value_type is None:
+        raise refusal("MIL422", f"{noun} is made by nothing", about=subject)
+    made = _feature_type(value_type, side)
+    if made is None:
+        message = f"{noun} is a {type_text(value_type)}, which no description of Core ML's has"
+        raise refusal("MIL420", message, about=subject)
+    return FeatureDescription(name=name, type=made)
+
+
+def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
+    kind, made = value_type.WhichOneof("type"), FeatureType()
+    if kind == "stateType":
+        array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
+        if array is None or array.WhichOneof("ShapeFlexibility"):
+            return None
+        made.stateType.arrayType.CopyFrom(array)
+    elif kind == "dictionaryType":
+        key = tensor_dtype(value_type.dictionaryType.keyType)
+        if key is None or key.name not in ("string", "int64"):
+            return None
+        getattr(made.dictionaryType, f"{key.name}KeyType").SetInParent()
+    elif _is_label(value_type):
+        dtype = tensor_dtype(value_type)
+        getattr(made, f"{dtype.name}Type" if dtype else "").SetInParent()
+    else:
+        array = _array(value_type, side)
+        if array is None:
+            return None
+        made.multiArrayType.CopyFrom(array)
+    return made
+
+
+def _is_label(value_type: ValueType) -> bool:
+    """Whether a type is that of a class label: one string, or one int64."""
+    dtype = tensor_dtype(value_type)
+    return dtype is not None and dtype.name in ("string", "int64") and tensor_shape(value_type) == ()
+
+
+def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
+    """A multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
+    dtype, tensor = tensor_dtype(value_type), value_type.tensorType
+    if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
+        return None
+    if any(dimension.constant.size > GREATEST_SIZE for dimension in tensor.dimensions):
+        return None
+    made = ArrayFeatureType(dataType=ELEMENTS[dtype.name])
+    shape = tensor_shape(value_type)
+    if shape is not None:
+        made.shape.extend(shape or ((1,) if side == "input" else ()))
+    elif any(dimension.unknown.variadic for dimension in tensor.dimensions):
+        return None
+    elif side != "output":
+        for dimension in tensor.dimensions:
+            size = dimension.constant.size if dimension.WhichOneof("dimension") == "constant" else None
+            made.shape.append(1 if size is None else size)
+            made.shapeRange.sizeRanges.add(
+                lowerBound=1 if size is None else size, upperBound=ANY_SIZE if size is None else size
+            )
+    return made
+
+
+# ---- an edited program under the description of the original
+
+
+def update(
+    description: ModelDescription, before: Version, program: Program, after: dict[str, Interface]
+) -> list[Diagnostic]:
+    """Make a description fit a program that was changed, and say what could not be kept.
+
+    What is still there and has the type that it had `before` keeps its entry, under its new name if it was renamed.
+    Entries for what is new or has another type are made from the type; those for what is gone are removed. Raises
+    ModelError as `feature` does.
+    """
+    known = counterparts(before, Version(after, program))
+    renamed = {counterpart.name: name for name, counterpart in known.items()}
+    warnings: list[Diagnostic] = []
+    if not description.functions and len(after) < 2:
+        for name, interface in after.items():
+            warnings += _update_function(description, known.get(name), interface, program, name)
+        return warnings
+    _list_functions(description, before.interfaces)
+    for index in reversed(range(len(description.functions))):
+        function = description.functions[index]
+        if function.name in before.interfaces and function.name not in renamed:
+            del description.functions[index]
+        function.name = renamed.get(function.name, function.name)
+    listed = {function.name: function for function in description.functions}
+    for name, interface in after.items():
+        function = listed.get(name) or description.functions.add(name=name)
+        warnings += _update_function(function, known.get(name), interface, program, name)
+    default = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
+    fallback = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
+    description.defaultFunctionName = default if default in after else fallback
+    return warnings
+
+
+def _list_functions(description: ModelDescription, before: Mapping[str, Interface]) -> None:
+    """Have the description list its functions, as it does where there are several."""
+    if description.functions or not before:
+        return
+    only = description.functions.add(name=next(iter(before)))
+    for field in ("input", "state", "output"):
+        getattr(only, field).extend(getattr(description, field))
+        description.ClearField(field)
+    for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+        setattr(only, field, getattr(description, field))
+        description.ClearField(field)
+
+
+def _update_function(
+    described: ModelDescription | FunctionDescription,
+    was: Counterpart | None,
+    after: Interface,
+    program: Program,
+    name: str,
+) -> list[Diagnostic]:
+    warnings: list[Diagnostic] = []
+    for side, types in after.sides.items():
+        change = _Change(was.interface.sides[side], types, was.sides[side]) if was else _Change({}, types, {})
+        entries, cautions = _entries(getattr(described, side), change, (side, name))
+        warnings += cautions
+        described.ClearField(side)
+        getattr(described, side).extend(entries)
+        if side == "output":
+            for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+                setattr(described, field, change.name(getattr(described, field)))
+    if was is None:
+        _name_predictions(described, program, name)
+    return warnings
+
+
+class _Change(NamedTuple):
+    """One side of a function before and after, and the new name of each that is still there."""
+
+    old: Types
+    new: Types
+    names: Names
+
+    def name(self, old: str) -> str:
+        """What is now called so; empty for what is gone. What the program never had keeps its name."""
+        if old in self.old:
+            return self.names.get(old, "")
+        return "" if old in self.names.values() else old
+
+
+def _entries(
+    listed: Iterable[FeatureDescription], change: _Change, place: tuple[str, str]
+) -> tuple[list[FeatureDescription], list[Diagnostic]]:
+    """The entries of one side: those that are kept, in their order, then those that are new, in the program's."""
+    kept: list[FeatureDescription] = []
+    gone: list[FeatureDescription] = []
+    warnings: list[Diagnostic] = []
+    for entry in listed:
+        name = change.name(entry.name)
+        if not name:
+            gone.append(entry)
+        elif entry.name in change.old and change.old[entry.name] != change.new[name]:
+            made = feature(name, change.new[name], *place)
+            warnings += _lost(entry, change.old[entry.name], place[0])
+            made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
+            kept.append(made)
+        else:
+            kept.append(FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type))
+    for name, value_type in change.new.items():
+        if name not in {*change.names.values(), *(entry.name for entry in kept)}:
+            made = feature(name, value_type, *place)
+            warnings += [*_guessed(made), *_unclaimed(made, value_type, gone, change, place[0])]
+            kept.append(made)
+    return kept, warnings
+
+
+def _guessed(made: FeatureDescription) -> list[Diagnostic]:
+    if made.type.multiArrayType.WhichOneof("ShapeFlexibility") is None:
+        return []
+    message = f"nothing says which sizes the input `{made.name}` takes for its `?`: any from 1 on are described"
+    return [caution("MIL452", message)]
+
+
+def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
+    """What an entry said that its new one, made from the type, does not."""
+    what = _said(entry, old, side)
+    message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
+    return [caution("MIL450", message)] if what else []
+
+
+def _unclaimed(
+    made: FeatureDescription, value_type: ValueType | None, gone: list[FeatureDescription], change: _Change, side: str
+) -> list[Diagnostic]:
+    """What entries said that are gone, one of which may have been what is described anew."""
+    for entry in gone:
+        old = change.old.get(entry.name)
+        what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
+        if what and old == value_type:
+            message = f"`{made.name}` is described by its type alone: nothing tells that it was `{entry.name}`, which"
+            return [caution("MIL450", f"{message} is gone, and had {what}")]
+    return []
+
+
+def _said(entry: FeatureDescription, old: ValueType | None, side: str) -> str:
+    """What an entry says that its type does not; empty if nothing."""
+    said = FeatureType.FromString(entry.type.SerializeToString())
+    said.isOptional = False
+    if old is not None and said == _feature_type(old, side):
+        return ""
+    return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
+
+
+def _name_predictions(described: ModelDescription | FunctionDescription, program: Program, function: str) -> None:
+    """Say which outputs of a new function are a classifier's."""
+    block = own_block(program.functions[function])
+    if block is None:
+        return
+    for operation in block.operations:
+        names = [output.name for output in operation.outputs]
+        if operation.type == "classify" and len(names) == 2 and set(names) <= set(block.outputs):
+            described.predictedFeatureName, described.predictedProbabilitiesName = names
+
+
+# ---- the specification version
+
+
+def required_version(program: Program, description: ModelDescription) -> int:
+    """The least specification version that has all that the program and its description use; 0 if no opset is known."""
+    opsets = {opset for name in program.functions for opset in program.functions[name].block_specializations}
+    opsets |= {program.functions[name].opset for name in program.functions}
+    versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
+    described: list[ModelDescription | FunctionDescription] = [description, *description.functions]
+    for each in described:
+        versions += [STATES] * bool(each.state)
+        for entry in (*each.input, *each.output):
+            versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
+    if len(program.functions) > 1:
+        versions.append(SEVERAL_FUNCTIONS)
+    return max(versions, default=0)
+
+
+def known_version(program: Program, description: ModelDescription) -> int:
+    """The specification version for a program by itself. Raises ModelError (MIL421) where its opsets tell of none."""
+    for name in sorted(program.functions):
+        opset = program.functions[name].opset
+        if opset not in SPECIFICATION_BY_PROTO:
+            known = ", ".join(TEXT_BY_PROTO.values())
+            message = f"the opset {opset!r} of `{name}` is not one that is known: {known}"
+            raise refusal("MIL421", message, about=Subject("opset", opset, name))
+    return required_version(program, description)

@@ -1,0 +1,171 @@
+"""The two commonest edits of a text: renaming a value, and exposing inner ones as outputs.
+
+They change nothing but the tokens that they must, so that comments and layout stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import ModelError, Note
+from miltext.models.building.refusals import refusal
+from miltext.parsing.locating import name_token, results, string_of
+from miltext.parsing.parser import parse_tree
+from miltext.parsing.spans import name_of
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.syntax.literals import quote
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from miltext.syntax.tree import Node
+
+Edit = tuple[int, int, str]
+"""A stretch of text, its start and end, and what takes its place."""
+
+
+def rename(text: str, old: str, new: str, *, function: str | None = None, path: str | None = None) -> str:
+    """The text with a value of another name: an input, an output or an inner one, wherever it is made and used.
+
+    An operation's `name` that repeats the value's changes along. All functions that have the value are changed, or
+    only `function`. Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
+    is taken or empty.
+    """
+    if not new:
+        raise refusal("MIL431", "a name has at least one character", path)
+    edits: list[Edit] = []
+    found: set[str] = set()
+    for phrase in _functions(text, function, path):
+        tokens = list(_value_names(phrase))
+        names = {name_of(token.token or "") for token in tokens}
+        found |= names
+        if old not in names:
+            continue
+        if new in names:
+            where = name_of(function_name(phrase))
+            raise refusal("MIL431", f"there is already a value `{new}` in the function `{where}`", path)
+        edits += [_edit(token, name_text(new)) for token in tokens if name_of(token.token or "") == old]
+        edits += [_edit(token, quote(new)) for token in _texts(phrase, old)]
+    if not edits:
+        raise _unknown(old, found, path)
+    return _edited(text, edits)
+
+
+def expose(text: str, names: Iterable[str], *, function: str | None = None, path: str | None = None) -> str:
+    """The text with inner values as further outputs of their function: of the one that has them, or of `function`.
+
+    Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
+    that is an output already, and one that several functions have.
+    """
+    functions = _functions(text, function, path)
+    edits: dict[int, list[str]] = {}
+    for name in names:
+        holders = [phrase for phrase in functions if name in _top_values(phrase)]
+        if not holders:
+            known = {name_of(token.token or "") for phrase in functions for token in _value_names(phrase)}
+            if name in known:
+                raise refusal("MIL432", f"`{name}` is a value of an inner block", path)
+            raise _unknown(name, {each for phrase in functions for each in _top_values(phrase)}, path)
+        if len(holders) > 1:
+            raise refusal("MIL432", f"several functions have a value `{name}`; --function says which", path)
+        outputs = outputs_of(holders[0])
+        listed = [name_of(token.token or "") for token in outputs.children if token.name == "NAME"]
+        added = edits.setdefault(outputs.end - 1, [])
+        if name in [*listed, *added]:
+            raise refusal("MIL432", f"`{name}` is an output already", path)
+        added.append(name)
+    return _edited(text, [_listed(text, place, added) for place, added in edits.items()])
+
+
+def _listed(text: str, place: int, names: list[str]) -> Edit:
+    """The names at the end of a list of outputs, whose closing bracket stands at `place`."""
+    spelled = ", ".join(map(name_text, names))
+    empty = text[:place].rstrip().endswith("(")
+    return place, place, spelled if empty else f", {spelled}"
+
+
+def _edited(text: str, edits: list[Edit]) -> str:
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return text
+
+
+def _edit(token: Node, replacement: str) -> Edit:
+    return token.start, token.end, replacement
+
+
+def _unknown(name: str, known: set[str], path: str | None) -> ModelError:
+    from difflib import get_close_matches
+
+    close = [each for each in sorted(known) if name in each][:3] or get_close_matches(name, known, 3)
+    return refusal("MIL430", f"there is no value `{name}`", path, *[Note(f"there is `{each}`") for each in close])
+
+
+# ---- phrases
+
+
+def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
+    found = [child for child in parse_tree(text, path).root.children if child.name == "function"]
+    if function is None:
+        return found
+    named = [phrase for phrase in found if name_of(function_name(phrase)) == function]
+    if not named:
+        raise refusal("MIL430", f"there is no function `{function}`", path)
+    return named
+
+
+def function_name(function: Node) -> str:
+    """The token of a function's name."""
+    return next(child.token or "" for child in function.children if child.name == "NAME")
+
+
+def _value_names(function: Node) -> Iterator[Node]:
+    """The tokens that name a value: where it is made, used, or given out."""
+    for phrase in walk(function):
+        if phrase.name in ("named_value", "draft_value", "name_binding"):
+            yield phrase.children[-1]
+        elif phrase.name == "outputs":
+            yield from (child for child in phrase.children if child.name == "NAME")
+
+
+def _texts(function: Node, name: str) -> Iterator[Node]:
+    """The strings that repeat a value's name: the `name` of an operation that makes it, and the compiler's note of
+    which inputs have flexible shapes.
+    """
+    for phrase in walk(function):
+        if phrase.name == "operation" and name in _names_made(phrase):
+            token = name_token(phrase)
+            if token is not None and string_of(token) == name:
+                yield token
+        elif phrase.name == "attribute" and phrase.children[0].token == ATTRIBUTE:
+            yield from (token for token in walk(phrase) if token.name == "STRING" and string_of(token) == name)
+
+
+def _names_made(operation: Node) -> list[str]:
+    return [name_of(named.children[-1].token or "") for named in results(operation)]
+
+
+def _own_block(function: Node) -> Node:
+    """The block of the function's own; its outputs are the model's."""
+    bodies = next(child for child in function.children if child.name == "bodies")
+    found = [child for child in bodies.children if child.name == "block"]
+    inner = [part for child in bodies.children for part in child.children if part.name == "block"]
+    return (found or inner or [bodies])[0]
+
+
+def outputs_of(function: Node) -> Node:
+    """The list of outputs of a function's own block."""
+    return next(child for child in _own_block(function).children if child.name == "outputs")
+
+
+def _top_values(function: Node) -> set[str]:
+    """What may be an output of a function: its inputs, and what its own block makes."""
+    parameters = next(child for child in function.children if child.name == "parameters")
+    made = [
+        name for phrase in _own_block(function).children if phrase.name == "operation" for name in _names_made(phrase)
+    ]
+    return {
+        *made,
+        *(name_of(each.children[-1].token or "") for each in parameters.children if each.name == "named_value"),
+    }

@@ -1,0 +1,67 @@
+"""Where in its text stands what keeps a program from being built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics import ModelError, Note
+from miltext.models.building.editing import function_name, outputs_of
+from miltext.parsing.locating import string_of
+from miltext.parsing.parser import parse_tree
+from miltext.parsing.spans import name_of
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.syntax.tree import Node
+
+
+class Subject(NamedTuple):
+    """What in a program a ModelError is about, by its `kind`.
+
+    A `weight` has the name of its file; an `input`, `state` or `output` its own and its function's; an `opset` its
+    function's.
+    """
+
+    kind: str
+    name: str
+    function: str = ""
+
+
+def placed(failure: ModelError, source: Model) -> ModelError:
+    """An error about the program of a source, with the place in its text where there is one, else with its name."""
+    subject = failure.about
+    text = None if "program" in vars(source) else source.text  # a program that was asked for may be changed
+    if not isinstance(subject, Subject) or text is None:
+        failure.path = failure.path or source.name
+        return failure
+    phrase = next(_phrases(parse_tree(text).root, subject), None)
+    if phrase is None:
+        return failure
+    found = failure.diagnostics[0]
+    files = [Note(f"the file is {failure.path}")] if failure.path and Path(failure.path).is_file() else []
+    made = found._replace(span=phrase.span, notes=(*files, *found.notes))
+    return type(failure)([made], text=text, path=source.name)
+
+
+def _phrases(root: Node, subject: Subject) -> Iterator[Node]:
+    if subject.kind == "weight":
+        blobs = (phrase for phrase in walk(root) if phrase.name == "blob_path")
+        tokens = (token for blob in blobs for token in blob.children if token.name == "STRING")
+        return (token for token in tokens if string_of(token) == subject.name)
+    functions = [child for child in root.children if child.name == "function"]
+    own = [function for function in functions if name_of(function_name(function)) == subject.function]
+    return (phrase for function in own for phrase in _in_function(function, subject))
+
+
+def _in_function(function: Node, subject: Subject) -> Iterator[Node]:
+    if subject.kind == "opset":
+        yield from [child for child in function.children if child.name in ("opset", "NAME")][::-1]
+    elif subject.kind == "output":
+        yield from (name for name in outputs_of(function).children if name_of(name.token or "") == subject.name)
+    else:
+        taken = next(child for child in function.children if child.name == "parameters")
+        named = (child for child in taken.children if child.name == "named_value")
+        yield from (value for value in named if name_of(value.children[-1].token or "") == subject.name)

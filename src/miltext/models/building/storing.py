@@ -1,0 +1,159 @@
+"""What of a program's values goes into its weight file, and into which one."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Note
+from miltext.models.building.placing import Subject
+from miltext.models.model_weights import BlobFolder
+from miltext.models.tensor_data import immediate_data, tensor_shape, tensor_value
+from miltext.models.weight_paths import MODEL_PATH, WeightsError, resolve
+from miltext.models.weights import BlobFile, BlobWriter, digest
+from miltext.parsing.lowering.left_out import MARK
+from miltext.schema.packing import pack
+from miltext.schema.walk import Held, values
+
+if TYPE_CHECKING:
+    from miltext.models.building.copying import Progress
+    from miltext.models.building.filling import Array
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Program, Value
+
+WEIGHT_FILE = "weights/weight.bin"
+"""Where coremltools keeps weights, below the folder that `@model_path` stands for."""
+
+WIDE_INTEGERS_SINCE = 9
+"""The specification version from which on integers of 16 and 32 bits may stand in a weight file."""
+
+
+class Storing:
+    """The values of a program that are to be stored: arrays that its text names, and large immediates.
+
+    What cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    """
+
+    def __init__(
+        self, program: Program, arrays: dict[str, Array], externalize: int | None, specification_version: int
+    ) -> None:
+        self._wide = specification_version >= WIDE_INTEGERS_SINCE
+        self._arrays: list[tuple[Value, Array]] = []
+        self._immediates: list[Value] = []
+        for held in list(values(program)):
+            name = held.value.blobFileValue.fileName
+            if name.startswith(MARK) and name in arrays:
+                self._arrays.append((held.value, arrays[name]))
+            elif externalize is not None and self._moves(held, externalize):
+                self._immediates.append(held.value)
+        self._settle_arrays()
+
+    def __bool__(self) -> bool:
+        return bool(self._arrays or self._immediates)
+
+    def _storable(self, dtype: DType) -> bool:
+        return dtype.blob is not None and (self._wide or dtype.kind == "float" or dtype.bits <= 8)
+
+    def _moves(self, held: Held, fewest: int) -> bool:
+        shape = tensor_shape(held.value.type)
+        if not held.is_weight or shape is None or prod(shape) < fewest:
+            return False
+        found = immediate_data(held.value)
+        return found is not None and self._storable(found[0])
+
+    def _settle_arrays(self) -> None:
+        """Make immediates of the arrays whose type no weight file has."""
+        for value, array in self._arrays:
+            if not self._storable(array.dtype):
+                made = tensor_value(array.dtype, pack(array.elements, array.dtype))
+                value.immediateValue.tensor.CopyFrom(made)
+        self._arrays = [(value, array) for value, array in self._arrays if self._storable(array.dtype)]
+
+    def write(self, writer: BlobWriter, file_name: str) -> None:
+        """Write what is to be stored, each once, and have the values name it."""
+        offsets: dict[object, int] = {}
+        for value, array in self._arrays:
+            mark = value.blobFileValue.fileName
+            if mark not in offsets:
+                offsets[mark] = writer.add(array.dtype, array.elements)
+            _refer(value, file_name, offsets[mark])
+        for value in self._immediates:
+            dtype, data = immediate_data(value) or (None, b"")
+            assert dtype is not None
+            key = digest(dtype, data)
+            if key not in offsets:
+                padding = len(data) * 8 - prod(tensor_shape(value.type) or ()) * dtype.bits
+                offsets[key] = writer.add_packed(dtype, data, padding)
+            _refer(value, file_name, offsets[key])
+
+
+def _refer(value: Value, file_name: str, offset: int) -> None:
+    value.blobFileValue.fileName = f"{MODEL_PATH}/{file_name}"
+    value.blobFileValue.offset = offset
+
+
+def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], dict[str, WeightsError]]:
+    """The weight files that a program names, by their path below `@model_path`; and those that are not there, each an
+    error by fileName.
+
+    Every record that the program names is checked. Raises WeightsError for one that is not as it says.
+    """
+    found: dict[str, Path] = {}
+    missing: dict[str, WeightsError] = {}
+    for held in values(program):
+        if held.value.WhichOneof("value") != "blobFileValue" or held.value.blobFileValue.fileName.startswith(MARK):
+            continue
+        name = held.value.blobFileValue.fileName
+        if name in missing:
+            continue
+        try:
+            found[name.partition("/")[2]] = folder.path(name)
+        except WeightsError as failure:
+            failure.about = Subject("weight", name)
+            if failure.diagnostics[0].code != "MIL302":
+                raise
+            missing[name] = failure
+            continue
+        _check(held, folder)
+    return found, missing
+
+
+def _check(held: Held, folder: BlobFolder) -> None:
+    """Check the record that a value names; what is wrong is said of the value, by name."""
+    try:
+        folder.blob(held.value)
+    except WeightsError as failure:
+        finding = failure.diagnostics[0]
+        place = f" in the function `{held.function}`" if held.function else ""
+        note = Note(f"the record is that of `{held.name}`{place}")
+        found = WeightsError([finding._replace(notes=(note, *finding.notes))], path=failure.path)
+        found.about = Subject("weight", held.value.blobFileValue.fileName)
+        raise found from failure
+
+
+class LooseFolder(BlobFolder):
+    """A folder of weight files: each under the path that the model names, or under its name alone."""
+
+    def path(self, file_name: str) -> Path:
+        try:
+            return super().path(file_name)
+        except WeightsError as failure:
+            if failure.diagnostics[0].code != "MIL302" or self.model_path is None or "/" not in file_name:
+                raise
+            try:
+                return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
+            except WeightsError:
+                raise failure from None
+
+
+def write_weights(
+    storing: Storing, file_name: str, source: Path | None, target: Path, progress: Progress | None
+) -> None:
+    """Write a weight file with what is to be stored, after the records of the file `source` if there is one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    old = BlobFile(source) if source else None
+    with BlobWriter(target, progress, after=old) as writer:
+        storing.write(writer, file_name)
+    if old:
+        old.close()

@@ -1,0 +1,136 @@
+"""The compact form of a program, for people: what only ever stands in one place is written there.
+
+    tensor<fp16, [1, 8]> y = linear(bias = b, weight = tensor<fp16, [8, 8]>($elided(64, "sha256:...")), x = x);
+
+It is another Program, one with fewer operations that computes the same: to be read, not to be compiled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from miltext.printing.renaming import NAME, blocks, names_itself
+from miltext.syntax.programs import own_copy
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.models.weight_paths import WeightsError
+    from miltext.models.weights import Progress
+    from miltext.schema.proto import Message, Program
+
+ELIDE = 64
+"""Literals of more elements than this are shown by their digest, unless another number is asked for."""
+
+VALUE = "val"
+"""The attribute of a `const` that holds its value."""
+
+
+def compact(program: Message) -> Program:
+    """A copy of a Program in which each constant with one use stands at its place of use, and no name says itself.
+
+    A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
+    is an output of a block. Raises what `own_copy` does.
+    """
+    made = own_copy(program)
+    for name in sorted(made.functions):
+        for block in made.functions[name].block_specializations.values():
+            _fold(block)
+    for block in blocks(made):
+        for operation in block.operations:
+            if _says_itself(operation):
+                del operation.attributes[NAME]
+    return made
+
+
+def compact_pieces(
+    model: Model,
+    *,
+    dialect: str = "1.3",
+    floats: str = "decimal",
+    elide: int | None = None,
+    on_unread: Callable[[WeightsError], object] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[str]:
+    """The text of a model's program in compact form, in pieces; weights, and literals of more than `elide` elements
+    (ELIDE if None), by digests.
+
+    A model of which the folder is not known, from standard input, has its weights by their places. Raises WeightsError
+    where a weight cannot be read, or calls `on_unread` with it and shows its place; and what `compact` raises.
+    `progress` is told how many bytes of weights were read.
+    """
+    from miltext.models.digests import DigestPrinter
+    from miltext.printing.printer import Printer
+    from miltext.printing.tensors import Style
+
+    style = Style(floats == "decimal", ELIDE if elide is None else elide)
+    folder = model.model_path
+    printer = DigestPrinter(folder, dialect, style, on_unread, progress) if folder else Printer(dialect, style)
+    yield from printer.program(compact(model.program))
+    yield "\n"
+
+
+def _says_itself(operation: Any) -> bool:
+    """Whether an operation's name is that of its first value; of a number coremltools makes `op_7` and `var_7`."""
+    if not operation.outputs:
+        return False
+    value = operation.outputs[0].name
+    return names_itself(operation, value) or (value[:4] == "var_" and names_itself(operation, f"op_{value[4:]}"))
+
+
+def _fold(block: Any) -> None:
+    """Fold the constants of a block and of those inside it; names that are defined twice are left alone."""
+    inside = [block]
+    for outer in inside:
+        inside += [inner for operation in outer.operations for inner in operation.blocks]
+    operations = [operation for each in inside for operation in each.operations]
+    defined = Counter(value.name for part in (*operations, *inside) for value in _defined(part))
+    used = Counter(binding.name for binding in _bindings(operations))
+    used.update(name for each in inside for name in each.outputs for _ in range(2))
+    single = {name for name, count in used.items() if count == 1 and defined[name] == 1}
+    constants = {
+        operation.outputs[0].name: operation.attributes[VALUE]
+        for operation in operations
+        if _is_plain_constant(operation) and operation.outputs[0].name in single
+    }
+    for binding in _bindings(operations):
+        if binding.name in constants:
+            binding.value.CopyFrom(constants[binding.name])
+    for each in inside:
+        kept = [operation for operation in each.operations if not _is_folded(operation, constants)]
+        if len(kept) < len(each.operations):
+            _keep(each, kept)
+
+
+def _defined(part: Any) -> Any:
+    """What an operation or a block defines."""
+    return part.outputs if part.DESCRIPTOR.name == "Operation" else part.inputs
+
+
+def _bindings(operations: Any) -> Iterator[Any]:
+    for operation in operations:
+        for argument in operation.inputs.values():
+            for binding in argument.arguments:
+                if binding.WhichOneof("binding") == "name":
+                    yield binding
+
+
+def _is_plain_constant(operation: Any) -> bool:
+    if operation.type != "const" or len(operation.outputs) != 1 or operation.inputs or operation.blocks:
+        return False
+    if VALUE not in operation.attributes or not {*operation.attributes} <= {VALUE, NAME}:
+        return False
+    return bool(operation.attributes[VALUE].type == operation.outputs[0].type)
+
+
+def _is_folded(operation: Any, constants: dict[str, Any]) -> bool:
+    return operation.type == "const" and len(operation.outputs) == 1 and operation.outputs[0].name in constants
+
+
+def _keep(block: Any, operations: list[Any]) -> None:
+    """Make these the block's only operations."""
+    shell = type(block)()
+    shell.operations.extend(operations)
+    del block.operations[:]
+    block.operations.MergeFrom(shell.operations)

@@ -1,0 +1,115 @@
+"""Writing files so that nothing is ever half-written: beside the target, then moved into its place."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from io import BufferedWriter, FileIO
+from pathlib import Path
+
+from miltext.models.staging import Staging
+
+PIECE = 1 << 20
+"""Bytes that are copied at once."""
+
+_MOST_LINKS = 40
+"""How many links Linux follows from a name."""
+
+
+def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> None:
+    """Make the file `path` hold the pieces, or leave it as it was; one that is there is replaced only if `replace`.
+
+    A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into what is no regular
+    file, as a device or a FIFO, the pieces are written as they come. Raises OSError, and whatever `pieces` raises.
+    """
+    if is_stream(path):
+        _write_into(path, pieces)
+        return
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with Staging(replace=replace) as staging:
+        write_new(staging.place(path), pieces)
+        staging.commit()
+
+
+def write_new(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file that is not there, on the disk when this returns. Raises OSError, and whatever `pieces` raises."""
+    with open(path, "xb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def texts_below(folder: str) -> list[str]:
+    """Every .mil below a folder, in order: files, and links that lead nowhere. A FIFO would keep its reader waiting."""
+    names = sorted(str(file) for file in Path(folder).rglob("*.mil"))
+    return [name for name in names if os.path.isfile(name) or not os.path.exists(name)]
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a name stands for what is written into and never replaced: an open file, a device, a FIFO."""
+    return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def _write_into(path: Path, pieces: Iterable[bytes]) -> None:
+    number = _descriptor(path)
+    try:
+        with open(path, "wb", opener=_open_there) if number is None else os.fdopen(os.dup(number), "wb") as stream:
+            stream.writelines(pieces)
+    except OSError as failure:
+        failure.filename = failure.filename or str(path)
+        raise
+
+
+def _open_there(name: str, flags: int) -> int:
+    return os.open(name, flags & ~(os.O_CREAT | os.O_TRUNC))
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file that a name such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    name = os.fspath(path)
+    for _ in range(_MOST_LINKS):
+        folder, last = os.path.split(name)
+        if last.isdecimal() and os.path.realpath(folder) in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
+            return int(last)
+        if not os.path.islink(name):
+            break
+        name = os.path.join(folder, os.readlink(name))
+    return None
+
+
+def copy_pieces(
+    reading: FileIO, writing: FileIO | BufferedWriter, progress: Callable[[int], object] | None = None
+) -> None:
+    """Copy what is left of a file to another, where that stands; holes stay holes.
+
+    `progress` is called with the size of each piece. Raises OSError.
+    """
+    piece = memoryview(bytearray(PIECE))  # one for all: new ones would cost more than the copying
+    while True:
+        hole = _skip_hole(reading)
+        writing.seek(hole, os.SEEK_CUR)
+        size = reading.readinto(piece) or 0
+        start = 0
+        while start < size:
+            start += writing.write(piece[start:size])
+        if progress and hole + size:
+            progress(hole + size)
+        if not size:
+            break
+    writing.truncate()
+
+
+def _skip_hole(file: FileIO) -> int:
+    """Go on to a file's next data, or to its end; how far that is. Nothing where the system knows no holes."""
+    start = file.tell()
+    if not hasattr(os, "SEEK_DATA"):
+        return 0
+    try:
+        return file.seek(start, os.SEEK_DATA) - start
+    except OSError as failure:
+        if failure.errno != errno.ENXIO:  # which says that there is only a hole, or nothing, up to the end
+            file.seek(start)
+            return 0
+        return file.seek(0, os.SEEK_END) - start

@@ -1,0 +1,210 @@
+"""The weights of a model: its values in weight files, and the larger ones in the program itself, each by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
+from miltext.models.weight_paths import refusal, resolve
+from miltext.models.weights import Blob, BlobFile, digest
+from miltext.schema.walk import Held, values
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.models.weights import Progress
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Program, Value
+
+FEWEST = 10
+"""From this many elements on, coremltools puts a constant into the weight file; fewer are settings, not weights."""
+
+
+class BlobFolder:
+    """The weight files in the folder that `@model_path` stands for; each is opened when a value first names it.
+
+    Raises WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 when there is no folder, MIL309 when
+    a record holds something else than the value that names it says. `progress` is for those that read the records: it
+    is told how many bytes they did.
+    """
+
+    def __init__(self, model_path: Path | None, progress: Progress | None = None) -> None:
+        self.model_path = model_path
+        self.progress = progress
+        self._files: dict[Path, BlobFile] = {}
+
+    def path(self, file_name: str) -> Path:
+        """The real path of the file that a BlobFileValue's fileName names."""
+        if self.model_path is None:
+            raise refusal("MIL302", f"there is no folder to find {file_name!r} in", "<stdin>")
+        return resolve(file_name, self.model_path)
+
+    def file(self, file_name: str) -> BlobFile:
+        """The weight file of that name, open."""
+        path = self.path(file_name)
+        if path not in self._files:
+            self._files[path] = BlobFile(path)
+        return self._files[path]
+
+    def blob(self, value: Value) -> Blob:
+        """The record that a value in a weight file names."""
+        named = value.blobFileValue
+        blob = self.file(named.fileName).blob(named.offset)
+        dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
+        if dtype is None or (shape is None and dtype != blob.dtype):
+            message = f"the record at offset {blob.offset} holds {blob.dtype.name}, and the value is of another type"
+            raise refusal("MIL309", message, blob.path)
+        return blob if shape is None else blob.require(dtype, prod(shape))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+
+class Weight(NamedTuple):
+    """One weight: its names, type and shape, and where it stands.
+
+    `size` is in bytes, worked out from the type: the file need not be there. `value` is the Value itself; `blob` what
+    it says of a weight file, None for a weight in the program.
+    """
+
+    name: str
+    function: str
+    dtype: DType
+    shape: tuple[int, ...]
+    size: int
+    value: Value
+    blob: Value.BlobFileValue | None
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+
+class Weights(Mapping[str, Any]):
+    """A model's weights as numpy arrays, by name or by Value, each read when it is asked for.
+
+    A weight's name is that of its `const`, or `OUTPUT.ARGUMENT` for what stands in another operation, as in `w.lut`;
+    where functions have different weights of one name, it is `FUNCTION/NAME`. The names are those that the program has
+    when the first is asked for. An array is a read-only view of the
+    file; bf16 and fp8 are their bit patterns (uint16, uint8), sub-byte types are unpacked (int8, uint8). Raises
+    KeyError for what is no weight, and WeightsError for what cannot be read.
+    """
+
+    def __init__(self, program: Program, model_path: Path | None) -> None:
+        self._program = program
+        self._folder = BlobFolder(model_path)
+
+    def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
+        if isinstance(key, str):
+            weight = self.entries[key]
+            return self._array(weight.value, weight.dtype, weight.shape)
+        dtype, shape = tensor_dtype(key.type), tensor_shape(key.type)
+        if dtype is None or shape is None:
+            raise KeyError("this Value is no tensor of a known shape")
+        return self._array(key, dtype, shape)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @cached_property
+    def entries(self) -> dict[str, Weight]:
+        """Every weight by name, in the order of the program."""
+        named: dict[str, list[Weight]] = {}
+        for weight in _weights(self._program):
+            named.setdefault(weight.name, []).append(weight)
+        found: dict[str, Weight] = {}
+        for name, weights in named.items():
+            alone = all(each.value == weights[0].value for each in weights)
+            for weight in weights[:1] if alone else weights:
+                found[name if alone else _unlike(f"{weight.function}/{name}", found)] = weight
+        return found
+
+    def in_files(self) -> list[Weight]:
+        """Those that stand in weight files."""
+        return [weight for weight in self.entries.values() if weight.blob is not None]
+
+    def blob(self, weight: Weight) -> Blob | None:
+        """The record that a weight in a file has; None for one in the program."""
+        return None if weight.blob is None else self._folder.blob(weight.value)
+
+    def digest(self, weight: Weight, progress: Progress | None = None) -> str:
+        """The `digest` of a weight's type and elements, wherever they stand."""
+        blob = self.blob(weight)
+        data = blob.data if blob else self._immediate(weight.value)
+        return digest(weight.dtype, data, progress)
+
+    def _array(self, value: Value, dtype: DType, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        if value.WhichOneof("value") == "blobFileValue":
+            return self._folder.blob(value).array(shape)
+        from miltext.schema.packing import unpack
+
+        return unpack(self._immediate(value), dtype, prod(shape)).reshape(shape)
+
+    def _immediate(self, value: Value) -> bytes:
+        found = immediate_data(value)
+        if found is None:
+            raise KeyError("this Value holds no numbers that an array could hold")
+        return found[1]
+
+
+def _weights(program: Program) -> Iterator[Weight]:
+    for held in values(program):
+        with suppress(LookupError):
+            yield _weight(held)
+
+
+def _weight(held: Held) -> Weight:
+    """The weight that a Value is; raises LookupError for one that is none."""
+    value = held.value
+    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
+    if dtype is None or shape is None:
+        raise LookupError
+    in_file = value.WhichOneof("value") == "blobFileValue"
+    if not in_file and not (held.is_weight and prod(shape) >= FEWEST and immediate_data(value)):
+        raise LookupError
+    size = (prod(shape) * dtype.bits + 7) // 8
+    return Weight(held.name, held.function, dtype, shape, size, value, value.blobFileValue if in_file else None)
+
+
+def _unlike(name: str, taken: Mapping[str, object]) -> str:
+    """The name, or that with a number where two values of a function share it, in sibling blocks say."""
+    number = 2
+    unlike = name
+    while unlike in taken:
+        unlike, number = f"{name}@{number}", number + 1
+    return unlike
+
+
+def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:
+    """A weight as a .npy file, in pieces: no more than one of them is in memory.
+
+    `progress` is called with the number of elements of each piece, once it is taken.
+    """
+    import io
+
+    import numpy as np
+
+    blob = weights.blob(weight)
+    parts = blob.chunks() if blob else iter([weights[weight.value].reshape(-1)])
+    header = io.BytesIO()
+    fields = {"descr": np.dtype(weight.dtype.numpy).str, "fortran_order": False, "shape": weight.shape}
+    if weight.dtype.packed:
+        fields["descr"] = np.dtype("i1" if weight.dtype.kind == "int" else "u1").str
+    np.lib.format.write_array_header_1_0(header, fields)
+    yield header.getvalue()
+    for part in parts:
+        yield part.tobytes()
+        if progress:
+            progress(part.size)

@@ -1,0 +1,81 @@
+"""Models from files, folders and bytes."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.models.contents import is_binary, is_protobuf_text, read_file
+from miltext.models.refusals import refusal
+from miltext.models.spec import SpecModel, is_spec, parse_spec
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+
+_KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
+"""The endings that say what a file holds; of any other name, `.pb` too, its content says it."""
+
+
+def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
+    """The ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
+
+    In a pipeline, `model` says which: an index or a name, or a path of them such as `"1/0"`. Text is parsed when
+    `program` is first asked for. Raises ModelError for what is no such file or folder, damaged, or no ML Program.
+    """
+    chosen = open_model(path).select(model)
+    _ = chosen.text  # where a bundle's text is missing, this is the time to say so
+    return chosen
+
+
+def read(data: bytes, name: str, model: int | str | None = None) -> Model:
+    """The ML Program in the bytes of a file, as from standard input; `name` is what errors call it.
+
+    What the bytes are is found from them. `model` and what is raised are as in `load`.
+    """
+    return _from_bytes(data, _kind(data), name, None).select(model)
+
+
+def open_model(path: str | os.PathLike[str]) -> Model:
+    """The model in a file or folder, whatever its type: pipelines, and models that are no ML Program, too."""
+    path = Path(path)
+    model = _open(path)
+    model.reopen = partial(_open, path)
+    return model
+
+
+def _open(path: Path) -> Model:
+    name = str(path)
+    if os.path.isdir(path):
+        return _open_folder(path, name)
+    data = read_file(path)
+    return _from_bytes(data, _KINDS.get(path.suffix.lower()) or _kind(data), name, path)
+
+
+def _open_folder(folder: Path, name: str) -> Model:
+    from miltext.models.manifest import MANIFEST
+    from miltext.models.package import open_package
+
+    suffix = folder.suffix.lower()
+    if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
+        return open_package(folder, name)
+    from miltext.models.bundle import SIGNS, TEXT, open_bundle
+
+    if suffix == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS)):
+        return open_bundle(folder, name)
+    raise refusal("MIL251", "this folder is neither an .mlpackage nor an .mlmodelc", folder)
+
+
+def _kind(data: bytes) -> str:
+    if is_binary(data):
+        return "mlmodel" if is_spec(data) else "pb"
+    return "txtpb" if is_protobuf_text(data) else "mil"
+
+
+def _from_bytes(data: bytes, kind: str, name: str, path: Path | None) -> Model:
+    if kind == "mlmodel":
+        return SpecModel(kind, name, path, path.parent if path else None, parse_spec(data, name))
+    from miltext.models.programs import BareProgram, TextModel
+
+    return TextModel(data, name, path) if kind == "mil" else BareProgram(kind, data, name, path)

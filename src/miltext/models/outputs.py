@@ -1,0 +1,106 @@
+"""What may be written under a name: nothing over what is of another kind, over the input, or inside of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from miltext.models.building.refusals import refusal
+from miltext.models.contents import is_protobuf_text
+from miltext.models.files import is_stream
+from miltext.schema.proto import Program
+
+ENDINGS = {
+    ".mil": "mil",
+    ".html": "html",
+    ".htm": "html",
+    ".pb": "pb",
+    ".txtpb": "txtpb",
+    ".npy": "npy",
+    ".mlmodel": "model",
+    ".mlpackage": "model",
+    ".mlmodelc": "model",
+}
+"""The endings that say what a name is for; any other goes with anything."""
+
+_CALLED = {
+    "mil": "MIL text",
+    "html": "a page",
+    "pb": "a serialized Program",
+    "txtpb": "a Program as protobuf's text",
+    "sidecar": "a sidecar",
+}
+
+_HEAD = 1 << 16
+"""Bytes of a file that are looked at."""
+
+
+def _is_program(data: bytes) -> bool:
+    try:
+        return bool(Program.FromString(data).functions)
+    except Exception:  # noqa: BLE001 - each of protobuf's backends has errors of its own
+        return False
+
+
+_IS: dict[str, Callable[[bytes], object]] = {
+    "mil": re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\b").match,
+    "html": re.compile(rb"\s*<(?:!doctype )?html", re.IGNORECASE).match,
+    "pb": _is_program,
+    "txtpb": is_protobuf_text,
+    "sidecar": re.compile(rb"// Made by miltext ").match,
+}
+
+
+def check_output(output: str, kind: str, source: str) -> None:
+    """Refuse a file that is not to be written with a `kind` of output made from `source`; either may be `-`.
+
+    Raises ModelError: MIL401 for a name that says another kind, MIL402 for the source itself, a file inside of it,
+    and a file that is there and holds something else.
+    """
+    path = Path(output)
+    if output == "-" or is_stream(path):
+        return
+    check_name(path, kind)
+    if _is_part(path, source):
+        raise refusal("MIL402", "this is what is read, or a part of it, and is not replaced", output)
+    if not _said(path):
+        check_content(path, kind)
+
+
+def check_name(path: Path, kind: str) -> None:
+    """Refuse a name that says another kind, or that leads to one. Raises ModelError (MIL401)."""
+    if _said(path) - {kind}:
+        raise refusal("MIL401", f"this name says something else than {_CALLED[kind]}", str(path))
+
+
+def _said(path: Path) -> set[str]:
+    """The kinds that the endings of a name say, and of that which it leads to."""
+    endings = {name.suffix.lower() for name in (path, Path(os.path.realpath(path)))}
+    return {ENDINGS[ending] for ending in endings if ending in ENDINGS}
+
+
+def check_content(path: Path, kind: str) -> None:
+    """Refuse what is there and is of another kind: a file, a device, a FIFO. Raises ModelError (MIL402), OSError."""
+    if not (is_stream(path) or _is_file_of_another(path, kind)):
+        return
+    raise refusal("MIL402", f"what is there is not {_CALLED[kind]}, and is not replaced", str(path))
+
+
+def _is_file_of_another(path: Path, kind: str) -> bool:
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        data = file.read(-1 if kind == "pb" else _HEAD)
+    return bool(data) and not _IS[kind](data)
+
+
+def _is_part(path: Path, source: str) -> bool:
+    """Whether a path is that of the source, or inside it."""
+    try:
+        read = os.fstat(0) if source == "-" else os.stat(source)
+    except OSError:
+        return False
+    real = Path(os.path.realpath(path))
+    return any(each.exists() and os.path.samestat(each.stat(), read) for each in (real, *real.parents))

@@ -1,0 +1,116 @@
+"""What values hold, whatever file and offset it is kept at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.models.weight_paths import WeightsError, resolve
+from miltext.schema.walk import inner_values
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.pairing.graph import Keys
+    from miltext.models.weights import Blob, BlobFile
+
+_SHORT = 128
+"""Values of up to this many bytes on the wire are remembered as they are."""
+
+_SAMPLES, _SAMPLE = 16, 64
+"""How many pieces of a weight, and of how many bytes, stand for it while operations are matched."""
+
+
+class Contents:
+    """The values of one program, whose weight files are in the folder `model_path`.
+
+    `weights` are the keys of those that are in a weight file; `unread` says why, for each file, or record of one, that
+    could not be read. `has_files`: at least one of the weight files that values name is there, readable or not.
+    """
+
+    def __init__(self, keys: Keys, model_path: Path | None) -> None:
+        self._keys = keys
+        self._model_path = model_path
+        self._known: dict[bytes, int] = {}
+        self._files: dict[str, BlobFile | None] = {}
+        self.weights: set[int] = set()
+        self.unread: dict[str, str] = {}
+        self.has_files = False
+
+    def type_key(self, message: Any) -> int:
+        """An integer for the ValueType in the field `type` of a message."""
+        wire = message.type.SerializeToString(deterministic=True)
+        return self._keys[wire or ("type", message.HasField("type"))]
+
+    def key(self, value: Any) -> int:
+        """An integer for a Value: the same for the same literal, and for weights that seem to be the same."""
+        wire = value.SerializeToString(deterministic=True)
+        number = self._known.get(wire)
+        if number is None:
+            number = self._keys[self._thing(value, wire)]
+            if len(wire) <= _SHORT:
+                self._known[wire] = number
+            if value.HasField("blobFileValue"):
+                self.weights.add(number)
+        return number
+
+    def _thing(self, value: Any, wire: bytes) -> Hashable:
+        blob = self.blob(value)
+        if blob is not None:
+            return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, _sampled(blob)
+        said = self.said(value, wire)
+        return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
+
+    def said(self, value: Any, wire: bytes) -> bytes:
+        """The wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its place."""
+        if not any(each.HasField("blobFileValue") for each in inner_values(value)):
+            return wire
+        made = type(value).FromString(wire)
+        for each in inner_values(made):
+            blob = self.blob(each)
+            if blob is not None:
+                each.blobFileValue.CopyFrom(type(each.blobFileValue)(fileName=blob.digest()))
+        return bytes(made.SerializeToString(deterministic=True))
+
+    def blob(self, value: Any) -> Blob | None:
+        """The record of a weight; None for another value, and for one that cannot be read."""
+        if not value.HasField("blobFileValue"):
+            return None
+        place = value.blobFileValue
+        file = self._file(place.fileName)
+        try:
+            return file.blob(place.offset) if file else None
+        except WeightsError as failure:
+            self.unread[f"{quote(place.fileName)} at {place.offset}"] = failure.diagnostics[0].message
+            return None
+
+    def reads(self, value: Any) -> bool:
+        """Whether every weight inside a Value can be read."""
+        return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
+
+    def _file(self, name: str) -> BlobFile | None:
+        if name not in self._files:
+            self._files[name] = self._open(name)
+        return self._files[name]
+
+    def _open(self, name: str) -> BlobFile | None:
+        from miltext.models.weights import BlobFile
+
+        if self._model_path is None:
+            self.unread[quote(name)] = "the folder of the model is not known"
+            return None
+        try:
+            file = BlobFile(resolve(name, self._model_path))
+        except WeightsError as failure:
+            missing = isinstance(failure.__cause__, (FileNotFoundError, NotADirectoryError))
+            self.unread[quote(name)] = "there is no such file" if missing else failure.diagnostics[0].message
+            self.has_files |= not missing
+            return None
+        self.has_files = True
+        return file
+
+
+def _sampled(blob: Blob) -> bytes:
+    step = max(_SAMPLE, blob.size // _SAMPLES)
+    return b"".join([bytes(blob.data[start : start + _SAMPLE]) for start in range(0, blob.size, step)])

@@ -1,0 +1,217 @@
+"""A Program as the graph that it is: operations, the values that they make, and who uses which.
+
+Whatever two programs are compared by is turned into small integers first, by one table that both share: equal
+integers are equal things, and no hash is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from miltext.syntax.names import name_text
+
+if TYPE_CHECKING:
+    from miltext.models.pairing.contents import Contents
+
+NAME = "name"
+"""The attribute that only says what an operation was called: no part of what it is."""
+
+_UNSET = -1
+"""A binding to nothing, among the keys of literals."""
+
+EXACT, SHAPED, TYPED, LOOSE = range(4)
+"""How alike two operations have to be, by themselves, to be taken for the same one: the levels.
+
+EXACT in all but name; SHAPED but for the values of their literals; TYPED of one type; LOOSE both constant, or both not.
+"""
+
+
+class Keys(dict[Hashable, int]):
+    """An integer for each thing that is asked for, the same for equal things."""
+
+    def __missing__(self, thing: Hashable) -> int:
+        self[thing] = number = len(self)
+        return number
+
+    def fresh(self) -> int:
+        """An integer that stands for nothing else."""
+        return self["fresh", len(self)]
+
+
+class Node:
+    """One operation.
+
+    `names` and `values` are the names and numbers of its outputs; `operands` the numbers of the values that its
+    arguments name, each in the slot of the same index: an argument's key and a position in it, as a number. `captures`
+    are the values that its inner blocks take from outside. `kinds` is what the operation says by itself, whatever it is
+    connected to, as an integer by level: the exact one, and others once they are asked for. `weighty`: it has weights.
+    A node is grounded if it depends on an input: what does not, is a constant.
+    """
+
+    __slots__ = (
+        *("operation", "index", "names", "values", "slots", "operands", "blocks"),
+        *("captures", "kinds", "weighty", "grounded"),
+    )
+
+    def __init__(self, operation: Any, index: int) -> None:
+        self.operation = operation
+        self.index = index
+        self.names: tuple[str, ...] = ()
+        self.values: list[int] = []
+        self.slots: tuple[int, ...] = ()
+        self.operands: list[int] = []
+        self.blocks: list[Region] = []
+        self.captures: list[int] = []
+        self.kinds: dict[int, int] = {}
+        self.weighty = False
+        self.grounded = False
+
+    @property
+    def label(self) -> str:
+        """What a person calls the operation, as the text has it: its outputs' names, or its type where it has none."""
+        return ", ".join([name_text(name) for name in self.names]) or f"{name_text(self.operation.type)}(...)"
+
+
+class Region:
+    """One block, or a function's inputs: the numbers of `inputs` and `outputs` as values, and the operations.
+
+    `named` are the messages of the inputs, `scope` the values by name that are defined here, `captures` those that are
+    taken from outside, as keys in their order.
+    """
+
+    def __init__(self, block: Any, parent: Region | None = None, inputs: Iterable[Any] = ()) -> None:
+        self.block = block
+        self.parent = parent
+        self.inputs: list[int] = []
+        self.outputs: list[int] = []
+        self.nodes: list[Node] = []
+        self.scope: dict[str, int] = {}
+        self.captures: dict[int, None] = {}
+        self.named = list(inputs)
+
+
+class FunctionGraph:
+    """One function: its inputs as a region without operations, and its blocks by opset."""
+
+    def __init__(self, function: Any, inputs: Region, blocks: Mapping[str, Region]) -> None:
+        self.function = function
+        self.inputs = inputs
+        self.blocks = blocks
+
+
+class Graph:
+    """A Program's functions by name, and what is known of each value by its number.
+
+    `names` are the values' names, `types` the keys of their types, `makers` the nodes that make them (None for an
+    input, and for a name that nothing defines), `places` their places among the outputs. `tokens` is what comparing
+    adds: an equal integer for values that correspond, and a name that the value has in the other program, `known_as`.
+    """
+
+    def __init__(self, program: Any, keys: Keys, contents: Contents) -> None:
+        self.program = program
+        self.keys = keys
+        self.contents = contents
+        self.names: list[str] = []
+        self.types: list[int] = []
+        self.known_as: list[str] = []
+        self.makers: list[Node | None] = []
+        self.places: list[int] = []
+        self.tokens: list[int | None] = []
+        self._free: dict[str, int] = {}
+        self.functions = {name: self._function(program.functions[name]) for name in sorted(program.functions)}
+
+    def _value(self, name: str, type_key: int, maker: Node | None, place: int) -> int:
+        self.names.append(name)
+        self.types.append(type_key)
+        self.known_as.append(name)
+        self.makers.append(maker)
+        self.places.append(place)
+        self.tokens.append(None)
+        return len(self.names) - 1
+
+    def _function(self, function: Any) -> FunctionGraph:
+        inputs = Region(None, None, function.inputs)
+        self._define_inputs(inputs)
+        blocks = function.block_specializations
+        return FunctionGraph(function, inputs, {key: self._region(blocks[key], inputs) for key in sorted(blocks)})
+
+    def _define_inputs(self, region: Region) -> None:
+        for place, value in enumerate(region.named):
+            number = self._value(value.name, self.contents.type_key(value), None, place)
+            region.inputs.append(number)
+            region.scope[value.name] = number
+
+    def _region(self, block: Any, parent: Region) -> Region:
+        region = Region(block, parent, block.inputs)
+        self._define_inputs(region)
+        for index, operation in enumerate(block.operations):
+            region.nodes.append(self._node(operation, index, region))
+        region.outputs = [self._find(name, region) for name in block.outputs]
+        return region
+
+    def _find(self, name: str, region: Region) -> int:
+        """The value that a name means here; the regions that it comes through, from outside, take note."""
+        passed: list[Region] = []
+        place: Region | None = region
+        while place is not None:
+            number = place.scope.get(name)
+            if number is not None:
+                for inner in passed:
+                    inner.captures[number] = None
+                return number
+            passed.append(place)
+            place = place.parent
+        if name not in self._free:
+            self._free[name] = number = self._value(name, self.keys["undefined"], None, 0)
+            self.tokens[number] = self.keys["undefined", name]
+        return self._free[name]
+
+    def _node(self, operation: Any, index: int, region: Region) -> Node:
+        node = Node(operation, index)
+        arguments = self._read_arguments(node, region)
+        if operation.blocks:
+            node.blocks = [self._region(block, region) for block in operation.blocks]
+            node.captures = list(dict.fromkeys(number for inner in node.blocks for number in inner.captures))
+        for number in (*node.operands, *node.captures):
+            maker = self.makers[number]
+            if maker is None or maker.grounded:
+                node.grounded = True
+        attributes = operation.attributes
+        stated = [(key, self.contents.key(attributes[key])) for key in sorted(attributes) if key != NAME]
+        if not self.contents.weights.isdisjoint([number for _, number in stated]):
+            node.weighty = True
+        types = self._read_outputs(node, region)
+        node.kinds[EXACT] = self.keys["operation", operation.type, arguments, tuple(stated), types, len(node.blocks)]
+        return node
+
+    def _read_arguments(self, node: Node, region: Region) -> tuple[Hashable, ...]:
+        """What the arguments say: their keys, and what is bound to each but for names, which become operands."""
+        slots: list[int] = []
+        arguments: list[Hashable] = []
+        inputs = node.operation.inputs
+        for key in sorted(inputs):
+            arguments.append(key)
+            for position, binding in enumerate(inputs[key].arguments):
+                if binding.HasField("name"):
+                    slots.append(self.keys["slot", key, position])
+                    node.operands.append(self._find(binding.name, region))
+                    arguments.append(None)
+                elif binding.HasField("value"):
+                    number = self.contents.key(binding.value)
+                    node.weighty = node.weighty or number in self.contents.weights
+                    arguments.append(number)
+                else:
+                    arguments.append(_UNSET)
+        node.slots = tuple(slots)
+        return tuple(arguments)
+
+    def _read_outputs(self, node: Node, region: Region) -> tuple[int, ...]:
+        """The keys of the outputs' types."""
+        outputs = node.operation.outputs
+        node.names = tuple([output.name for output in outputs])
+        types = tuple([self.contents.type_key(output) for output in outputs])
+        for place, name in enumerate(node.names):
+            region.scope[name] = number = self._value(name, types[place], node, place)
+            node.values.append(number)
+        return types

@@ -1,0 +1,224 @@
+"""Which operation of one block is which of another's: by what they are and how they are connected, then by name.
+
+No operation is compared with all others. A step gives each operation without a partner a key, and makes partners of
+those whose key nobody else has on their side; or it follows the connections of partners. Strict steps come first, and
+what they find is firm ground for the looser ones: to a key, partners are one and the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from miltext.models.pairing.connections import Flood, agreeing
+from miltext.models.pairing.graph import EXACT, LOOSE, SHAPED, TYPED
+from miltext.models.pairing.sequences import Pair, common, in_order
+from miltext.models.pairing.sides import Side
+
+if TYPE_CHECKING:
+    from miltext.models.pairing.graph import Graph, Region
+
+__all__ = ["match_names", "match_regions"]
+
+
+def match_regions(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
+    """The pairs of operations of two blocks, by index, in the order of the first.
+
+    All values from outside, and the inputs of both, must have their tokens; those that the blocks make get theirs.
+    """
+    matcher = _Matcher(Side(old, a), Side(new, b))
+    matcher.run()
+    return matcher.finish()
+
+
+def match_names(old: Graph, a: Sequence[int], new: Graph, b: Sequence[int]) -> list[Pair]:
+    """Which of some values is which of others, by place: that of the same name, else of the same type and order.
+
+    What is then left is taken in order, if it is as much on both sides.
+    """
+    left, free = dict(enumerate(a)), dict(enumerate(b))
+    pairs: list[Pair] = []
+    for old_keys, new_keys in ((old.names, new.names), (old.types, new.types)):
+        found = _pair_off(
+            {i: old_keys[value] for i, value in left.items()}, {j: new_keys[value] for j, value in free.items()}
+        )
+        pairs += found
+        for i, j in found:
+            del left[i], free[j]
+    if len(left) == len(free):
+        pairs += zip(left, free, strict=True)
+    return sorted(pairs)
+
+
+def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[Pair]:
+    """Pairs of those of one key, in order."""
+    waiting: dict[Hashable, deque[int]] = {}
+    for j, key in new.items():
+        waiting.setdefault(key, deque()).append(j)
+    return [(i, waiting[key].popleft()) for i, key in old.items() if waiting.get(key)]
+
+
+Keyed = Callable[[Side, int], Mapping[int, Hashable]]
+"""Gives each operation of a side that has no partner a key."""
+
+
+class _Matcher:
+    def __init__(self, a: Side, b: Side) -> None:
+        self._a = a
+        self._b = b
+        self._keys = a.graph.keys
+        exits = match_names(a.graph, a.region.outputs, b.graph, b.region.outputs)
+        for side, place in ((a, 0), (b, 1)):
+            tokens = [self._keys.fresh() for _ in side.region.outputs]
+            for pair in exits:
+                tokens[pair[place]] = self._keys["exit", pair]
+            side.set_exits(tokens)
+
+    def run(self) -> None:
+        """Look for partners, by one sort of evidence after another, while both sides have operations without one."""
+        for step in self._steps():
+            if not (self._a.single() and self._b.single()):
+                return
+            step()
+
+    def _steps(self) -> Iterator[Callable[[], None]]:
+        yield partial(self._match_closures, EXACT)
+        yield partial(self._match_by, _lines, EXACT)
+        yield partial(self._flood, SHAPED, constants=True)
+        yield partial(self._match_by, _weights, EXACT)
+        yield self._match_twins
+        for level in (EXACT, SHAPED, TYPED):
+            if level is not EXACT:
+                yield partial(self._match_closures, level)
+            yield partial(self._align, level)
+            yield partial(self._match_by, _named, level)
+        for level in (EXACT, TYPED):
+            yield partial(self._match_by, _constants, level)
+        yield partial(self._flood, LOOSE, needed=2)
+
+    def finish(self) -> list[Pair]:
+        """The pairs; values that correspond to none get a token of their own."""
+        for side in (self._a, self._b):
+            for node in side.nodes:
+                for value in node.values:
+                    if side.graph.tokens[value] is None:
+                        side.graph.tokens[value] = self._keys.fresh()
+        return self._pairs()
+
+    def _pairs(self) -> list[Pair]:
+        return [(i, j) for i, j in enumerate(self._a.mates) if j is not None]
+
+    def _match(self, i: int, j: int) -> None:
+        a, b = self._a, self._b
+        a.mates[i], b.mates[j] = j, i
+        a.tokens[i] = b.tokens[j] = self._keys.fresh()
+        for old, new in zip(a.nodes[i].values, b.nodes[j].values, strict=False):  # one may have more outputs
+            a.graph.tokens[old] = b.graph.tokens[new] = self._keys.fresh()
+            a.graph.known_as[old] = b.graph.names[new]
+
+    def _match_closures(self, level: int) -> None:
+        """By all that operations are made from, then by all that is made from them."""
+        self._match_keys(_sources, level)
+        self._match_by(_results, level)
+
+    def _match_by(self, keys: Keyed, level: int) -> None:
+        """By a key, then by the connections of those that it made partners of."""
+        self._match_keys(keys, level)
+        self._flood(level)
+
+    def _match_keys(self, keys: Keyed, level: int) -> None:
+        """Make partners of those whose key is theirs alone on both sides."""
+        there = _alone(keys(self._b, level))
+        for key, i in _alone(keys(self._a, level)).items():
+            if key in there:
+                self._match(i, there[key])
+
+    def _match_twins(self) -> None:
+        """Make partners of those that nothing but the name or the order tells apart."""
+        a, b = self._a, self._b
+        old, new = _surroundings(a), _surroundings(b)
+        for i, j in _pair_off(
+            {i: (key, a.names(i)) for i, key in old.items()}, {j: (key, b.names(j)) for j, key in new.items()}
+        ):
+            self._match(i, j)
+            del old[i], new[j]
+        for i, j in _pair_off(old, new):
+            self._match(i, j)
+
+    def _align(self, level: int) -> None:
+        """Make partners of those that stand in the same order between the same partners, if their connections agree.
+
+        Constants are not told by their order: what they are for is known by who uses them.
+        """
+        a, b = self._a, self._b
+        found: dict[int, int] = {}
+        start, stop = 0, 0
+        for end, edge in [*in_order(self._pairs()), (len(a.nodes), len(b.nodes))]:
+            left, free = a.single(range(start, end)), b.single(range(stop, edge))
+            left = [i for i in left if a.nodes[i].grounded]
+            free = [j for j in free if b.nodes[j].grounded]
+            pairs = common([a.local(i, level) for i in left], [b.local(j, level) for j in free])
+            found.update((left[i], free[j]) for i, j in pairs)
+            start, stop = end + 1, edge + 1
+        for i in agreeing(a, b, found):
+            self._match(i, found[i])
+        self._flood(level)
+
+    def _flood(self, level: int, needed: int = 1, constants: bool = False) -> None:
+        """Make partners of those that are connected to partners alike."""
+        flood = Flood(self._a, self._b, level, constants)
+        for i, j in flood.pairs(needed):
+            self._match(i, j)
+
+
+def _alone(keys: Mapping[int, Hashable]) -> dict[Hashable, int]:
+    """The operations whose key no other one has, by the key."""
+    found: dict[Hashable, int] = {}
+    several: set[Hashable] = set()
+    for index, key in keys.items():
+        if key in found:
+            several.add(key)
+        found[key] = index
+    return {key: index for key, index in found.items() if key not in several}
+
+
+def _sources(side: Side, level: int) -> dict[int, Hashable]:
+    """All that operations are made from; but not of constants.
+
+    Where several constants change, one often becomes what another was, and converters number them anew: they are
+    known by their users.
+    """
+    return {index: key for index, key in side.upward(level).items() if side.nodes[index].grounded}
+
+
+def _results(side: Side, level: int) -> dict[int, Hashable]:
+    """All that is made from operations."""
+    return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
+
+
+def _lines(side: Side, _: int) -> dict[int, Hashable]:
+    """Operations as they are written; but not constants."""
+    return {index: side.line(index) for index in side.single() if side.is_telling(index)}
+
+
+def _weights(side: Side, _: int) -> dict[int, Hashable]:
+    """What weights hold."""
+    return {index: side.nodes[index].kinds[EXACT] for index in side.single() if side.nodes[index].weighty}
+
+
+def _surroundings(side: Side) -> dict[int, Hashable]:
+    """All that operations are made from, and all that is made from them."""
+    down = side.downward(EXACT)
+    return {index: (key, down[index]) for index, key in side.upward(EXACT).items()}
+
+
+def _named(side: Side, level: int) -> dict[int, Hashable]:
+    """What operations are by themselves, and their names; but not of constants."""
+    return {index: key for index, key in _constants(side, level).items() if side.is_telling(index)}
+
+
+def _constants(side: Side, level: int) -> dict[int, Hashable]:
+    """What operations are by themselves, and their names: of constants whose users do not tell them."""
+    return {index: (side.local(index, level), side.names(index)) for index in side.single()}

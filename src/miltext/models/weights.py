@@ -1,0 +1,370 @@
+"""Weight files: blob storage version 2, the `weight.bin` of an ML Program, read and written.
+
+Little-endian: a header of 64 bytes, then records, each a metadata of 64 bytes at a multiple of 64 and
+its data. The layout is that of Apple's `MILBlob/Blob/StorageFormat.hpp`, published with coremltools,
+and what is written here equals byte for byte what coremltools 9.0 writes for the same values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.models.files import copy_pieces
+from miltext.models.staging import Staging
+from miltext.models.weight_paths import WeightsError, map_file, refusal, resolve
+from miltext.schema.dtypes import BY_BLOB, DType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Blob", "BlobFile", "BlobWriter", "Summary", "WeightsError", "digest", "resolve", "summarise"]
+
+ALIGNMENT = 64
+"""Header, metadata and data start at multiples of this many bytes; the two former are as long."""
+
+SENTINEL = 0xDEADBEEF
+VERSION = 2
+CHUNK = 1 << 20
+"""Elements, or bytes, that are worked on at once; a multiple of 8, so that a chunk starts on a byte."""
+
+_HEADER = struct.Struct("<II56x")  # count, version
+_RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
+_LFS_POINTER = b"version https://git-lfs"
+
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Blob:
+    """One record of a weight file.
+
+    `offset` is that of its metadata, the one a BlobFileValue names; `size` is in bytes; `padding_bits`
+    of the last byte hold no element; `data` is the packed bytes themselves, in the mapped file, where
+    they start at `start`.
+    """
+
+    path: Path
+    offset: int
+    dtype: DType
+    size: int
+    padding_bits: int
+    start: int
+    data: memoryview = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return (self.size * 8 - self.padding_bits) // self.dtype.bits
+
+    def require(self, dtype: DType, count: int) -> Blob:
+        """This blob, if it holds `count` elements of `dtype`; raises WeightsError (MIL309) if not."""
+        if (self.dtype, self.count) == (dtype, count):
+            return self
+        message = (
+            f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}, "
+            f"and {count} of {dtype.name} are asked for"
+        )
+        raise refusal("MIL309", message, self.path)
+
+    def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
+        """The elements in the given shape, or flat.
+
+        Types of whole bytes are a read-only view of the file, bf16 and fp8 as their bit patterns (uint16,
+        uint8); sub-byte types are unpacked to int8 or uint8. Raises WeightsError (MIL309) when the shape
+        has another number of elements.
+        """
+        if shape is not None:
+            self.require(self.dtype, prod(shape))
+        from miltext.schema.packing import unpack
+
+        return unpack(self.data, self.dtype, self.count).reshape((self.count,) if shape is None else shape)
+
+    def chunks(self) -> Iterator[npt.NDArray[Any]]:
+        """The elements as flat arrays of CHUNK elements, the last one shorter: what `array` gives, in pieces."""
+        from miltext.schema.packing import packed_size, unpack
+
+        for first in range(0, self.count, CHUNK):
+            count = min(CHUNK, self.count - first)
+            start = first * self.dtype.bits // 8
+            yield unpack(self.data[start : start + packed_size(count, self.dtype.bits)], self.dtype, count)
+
+    def digest(self, progress: Progress | None = None) -> str:
+        """The `digest` of this blob's type and data."""
+        return digest(self.dtype, self.data, progress)
+
+
+class BlobFile:
+    """A weight file, mapped read-only: no more of it is in memory than the system chooses to keep.
+
+    Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. Nobody may
+    shorten the file meanwhile: replace it, as BlobWriter does.
+
+    Raises WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304
+    when it is something else than blob storage version 2.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        mapping = map_file(self.path)
+        self.size = len(mapping)
+        self._count = _record_count(mapping, self.path)
+        self._view = memoryview(mapping)
+
+    def __enter__(self) -> BlobFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file. Blobs and arrays that were read keep it mapped for as long as they live."""
+        # Not mmap.close, which would pull the pages from under an array that holds them without a buffer export.
+        self._view.release()
+
+    def __len__(self) -> int:
+        """How many records the header counts; raises WeightsError (MIL307) if the file has no room for them."""
+        # `list` asks for this, and would make room for as many as a damaged header says.
+        if self._count > self.size // ALIGNMENT - 1:
+            message = f"the header counts {self._count} records, too many for a file of {self.size} bytes"
+            raise refusal("MIL307", message, self.path)
+        return self._count
+
+    def __iter__(self) -> Iterator[Blob]:
+        """All records in the order of the file.
+
+        Raises WeightsError: as `blob` does, and MIL307 when there are more records than the header counts
+        or when a record keeps its data before itself, so that no place is known for the next.
+        """
+        offset = ALIGNMENT
+        for _ in range(self._count):
+            blob = self.blob(offset)
+            yield blob
+            if blob.start < offset + ALIGNMENT:
+                message = f"the record at offset {offset} keeps its data before itself, at {blob.start}"
+                raise refusal("MIL307", message, self.path)
+            offset = _aligned(blob.start + blob.size)
+        if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
+            message = f"the header counts {self._count} records, and another stands at offset {offset}"
+            raise refusal("MIL307", message, self.path)
+
+    def blob(self, offset: int) -> Blob:
+        """The record whose metadata stands at `offset` bytes.
+
+        Raises WeightsError: MIL305 when no record stands there, MIL306 when its type is unknown, its data
+        lies outside the file, or its size and padding are not those of whole elements.
+        """
+        self._check_place(offset)
+        sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
+        if sentinel != SENTINEL:
+            message = f"no record at offset {offset}: {sentinel:#010x} stands there in place of {SENTINEL:#010x}"
+            raise refusal("MIL305", message, self.path)
+        if number not in BY_BLOB:
+            raise self._lie(offset, f"is of the unknown data type {number}")
+        if start < ALIGNMENT or start + size > self.size:
+            raise self._lie(offset, f"names {size} bytes at {start}, outside the file of {self.size} bytes")
+        dtype = BY_BLOB[number]
+        # Files from before iOS 18 leave the padding field uninitialised, and have no sub-byte types.
+        padding = padding if dtype.packed else 0
+        if not _whole(dtype, size, padding):
+            raise self._lie(offset, f"has {size} bytes with {padding} bits of padding: not whole {dtype.name} elements")
+        return Blob(self.path, offset, dtype, size, padding, start, self._view[start : start + size])
+
+    def _check_place(self, offset: int) -> None:
+        if offset < ALIGNMENT or offset % ALIGNMENT:
+            message = f"no record can stand at offset {offset}: records stand at multiples of {ALIGNMENT}, but 0"
+            raise refusal("MIL305", message, self.path)
+        if offset + ALIGNMENT > self.size:
+            raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)
+
+    def _lie(self, offset: int, what: str) -> WeightsError:
+        return refusal("MIL306", f"the record at offset {offset} {what}", self.path)
+
+
+class BlobWriter:
+    """A weight file being written, record after record, none of it kept in memory.
+
+    The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception
+    in the block discards it and leaves what was at `path` as it was. `progress` is called with the number of
+    data bytes of each piece written. With `after`, the file begins with all of that one, whose offsets stay
+    what they are, and new records follow.
+
+    Raises WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        after: BlobFile | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self._progress = progress
+        self._count = len(after) if after else 0
+        self._end = ALIGNMENT
+        self._staging = Staging(replace=True)
+        self._file = open(self._staging.place(self.path), "xb")  # noqa: SIM115 - close or discard does it
+        if after:
+            self._begin_with(after)
+
+    def __enter__(self) -> BlobWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def close(self) -> None:
+        """Complete the file and move it into place; nothing if that is done."""
+        if self._file.closed:
+            return
+        with self._staging:
+            with self._file:
+                self._file.truncate(self._end)
+                self._file.seek(0)
+                self._file.write(_HEADER.pack(self._count, VERSION))
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            self._staging.commit()
+
+    def discard(self) -> None:
+        """Remove what was written; `path` stays as it was."""
+        with suppress(OSError), self._staging:
+            self._file.close()
+
+    def _begin_with(self, file: BlobFile) -> None:
+        try:
+            with open(file.path, "rb", buffering=0) as reading:
+                copy_pieces(reading, self._file, self._progress)
+        except BaseException:
+            self.discard()
+            raise
+        self._end = file.size
+
+    def add(self, dtype: DType, array: npt.NDArray[Any]) -> int:
+        """Append the elements of an array, in C order, and return the offset of their record.
+
+        What arrays a type takes is said at `packing.pack`.
+        """
+        from miltext.schema.packing import PackingError, pack, packed_size, pieces_in_order
+
+        size = packed_size(array.size, dtype.bits)
+        pieces = (pack(piece, dtype) for piece in pieces_in_order(array, CHUNK))
+        try:
+            return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
+        except PackingError as failure:
+            raise refusal("MIL308", str(failure), self.path) from failure
+
+    def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
+        """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; returns the offset."""
+        view = memoryview(data).cast("B")
+        pieces = (view[start : start + CHUNK] for start in range(0, len(view), CHUNK))
+        return self._record(dtype, len(view), padding_bits, pieces)
+
+    def copy(self, blob: Blob) -> int:
+        """Append another file's record, its data byte for byte, and return its offset here."""
+        return self.add_packed(blob.dtype, blob.data, blob.padding_bits)
+
+    def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
+        if dtype.blob is None:
+            raise refusal("MIL308", f"{dtype.name} has no place in a weight file", self.path)
+        if not _whole(dtype, size, padding):
+            message = f"{size} bytes with {padding} bits of padding are not whole {dtype.name} elements"
+            raise refusal("MIL308", message, self.path)
+        offset = _aligned(self._end)
+        # A record that failed halfway counts for nothing: the next one is written over it.
+        self._file.seek(self._end)
+        self._file.write(bytes(offset - self._end))
+        self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
+        for piece in pieces:
+            self._file.write(piece)
+            if self._progress:
+                self._progress(len(piece))
+        self._end = offset + ALIGNMENT + size
+        self._count += 1
+        return offset
+
+
+def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progress | None = None) -> str:
+    """SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it.
+
+    `progress` is called with the number of bytes of each piece read.
+    """
+    state = hashlib.sha256(dtype.name.encode())
+    view = memoryview(data)
+    for start in range(0, len(view), CHUNK):
+        piece = view[start : start + CHUNK]
+        state.update(piece)
+        if progress:
+            progress(len(piece))
+    return state.hexdigest()
+
+
+class Summary(NamedTuple):
+    """The least, the greatest and the mean value; int for integer types, but for the mean."""
+
+    minimum: float
+    maximum: float
+    mean: float
+
+
+def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
+    """The Summary of a blob's values, None if it has none; a NaN among them makes all three NaN.
+
+    The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
+    called with the number of bytes of each chunk.
+    """
+    import numpy as np
+
+    from miltext.schema.packing import decode, packed_size
+
+    if not blob.count:
+        return None
+    wide = np.float64 if blob.dtype.kind == "float" else np.int64
+    each = []
+    for chunk in blob.chunks():
+        with np.errstate(all="ignore"):
+            part = decode(chunk, blob.dtype)
+            each.append((part.min(), part.max(), part.sum(dtype=wide).item()))
+        if progress:
+            progress(packed_size(len(chunk), blob.dtype.bits))
+    least, greatest, sums = zip(*each, strict=True)
+    return Summary(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
+
+
+def _record_count(mapping: mmap.mmap, path: Path) -> int:
+    """What the header counts, once it is found to be that of blob storage version 2."""
+    if mapping[: len(_LFS_POINTER)] == _LFS_POINTER:
+        raise refusal("MIL303", "a git-lfs pointer stands here in place of the weight file", path)
+    if len(mapping) < ALIGNMENT:
+        message = f"the file has {len(mapping)} bytes, and the header of a weight file alone {ALIGNMENT}"
+        raise refusal("MIL304", message, path)
+    count, version = _HEADER.unpack_from(mapping)
+    if version == 1:
+        message = "this is blob storage version 1, of neural networks from before ML Programs; version 2 is read"
+        raise refusal("MIL304", message, path)
+    if version != VERSION:
+        message = f"this is no weight file: its header names version {version} in place of {VERSION}"
+        raise refusal("MIL304", message, path)
+    return int(count)
+
+
+def _aligned(position: int) -> int:
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
+def _whole(dtype: DType, size: int, padding: int) -> bool:
+    """Whether `size` bytes less `padding` bits are a whole number of elements, none of them in the padding."""
+    bits = size * 8 - padding
+    return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0

@@ -1,0 +1,1 @@
+"""MIL text to a Program."""

@@ -1,0 +1,390 @@
+"""Lowering: each phrase of MIL text to the wire bytes of the message that it spells.
+
+`Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
+transformer, as miltext's loop does. A phrase that no Program can hold is `LoweringError`, at the token or child that is
+to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
+from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
+from miltext.parsing.lowering.plain import plain_operation, plain_type
+from miltext.parsing.lowering.refusal import LoweringError as LoweringError
+from miltext.parsing.lowering.types import (
+    ABSENT,
+    EMPTY,
+    Dimension,
+    LoweredType,
+    data_type,
+    dictionary_type,
+    list_type,
+    lower_dimension,
+    scalar_type,
+    state_type,
+    tensor_type,
+    tuple_type,
+)
+from miltext.parsing.lowering.values import (
+    AnyKind,
+    ArrayFile,
+    BlobLiteral,
+    Elided,
+    Fixed,
+    NoValue,
+    RawDictionary,
+    RawList,
+    RawTuple,
+    ValuesField,
+    WholeValue,
+    blob_message,
+    check_blob_field,
+    lower_value,
+)
+from miltext.parsing.syntax_errors import no_dialect
+from miltext.schema.fields import (
+    BINDING_NAME,
+    BINDING_VALUE,
+    BINDINGS,
+    BLOCK_ATTRIBUTES,
+    BLOCK_INPUTS,
+    BLOCK_OPERATIONS,
+    BLOCK_OUTPUTS,
+    DOC,
+    FUNCTION_ATTRIBUTES,
+    FUNCTION_BLOCKS,
+    FUNCTION_INPUTS,
+    FUNCTION_OPSET,
+    NAME,
+    OPERATION_ATTRIBUTES,
+    OPERATION_BLOCKS,
+    OPERATION_INPUTS,
+    OPERATION_OUTPUTS,
+    PROGRAM_ATTRIBUTES,
+    PROGRAM_DOC,
+    PROGRAM_FUNCTIONS,
+    TENSOR_TYPE_ATTRIBUTES,
+)
+from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT
+from miltext.schema.wire import number_tag, sized, varint
+from miltext.syntax.memo import memo
+
+_INFER = "or have `miltext infer` fill in the draft"
+
+
+@memo(1 << 10)
+def opset_bytes(token: str) -> bytes:
+    """An opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
+    proto = PROTO_BY_TEXT.get(token)
+    return proto.encode() if proto else name_bytes(token)
+
+
+class Opset(NamedTuple):
+    """An opset as the text and as the proto has it."""
+
+    token: str
+    wire: bytes
+
+
+class Lowering:
+    """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
+
+    def program(self, children: list[Any]) -> bytes:
+        """`program(1.3) [a = v] { ... }` -> Program"""
+        _, _, dialect, _, *fields, attributes, _ = children[: children.index("{") + 1]
+        if dialect not in DIALECTS:
+            raise LoweringError("MIL101", no_dialect(dialect), dialect)
+        functions = unique(children[children.index("{") + 1 : -1], "a function")
+        if len({field[0] for field in fields}) != len(fields):
+            raise LoweringError("MIL103", "`$version` and `$doc` may each stand once")
+        version = b"" if any(field[0] == "$version" for field in fields) else number_tag(1) + varint(1)
+        own = [field for _, field in fields]
+        maps = *entries(PROGRAM_ATTRIBUTES, attributes), *entries(PROGRAM_FUNCTIONS, functions)
+        return b"".join([version, *own, *maps])
+
+    def program_version(self, children: list[Any]) -> tuple[str, bytes]:
+        """`$version(2)`"""
+        number = whole_number(children[2], 64, signed=True)
+        return "$version", number_tag(1) + varint(number) if number else b""
+
+    def program_doc(self, children: list[Any]) -> tuple[str, bytes]:
+        """`$doc("...")`"""
+        return "$doc", sized(PROGRAM_DOC, string_bytes(children[2]))
+
+    # ---- functions, blocks, operations
+
+    def function(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+        """`func main<ios18>(...) [a = v] { ... } -> (y);` -> its name and Function"""
+        _, name, opset, inputs, attributes, bodies, _ = children
+        own_opset = opset or Opset("", b"")
+        blocks = unique(((*(opset or own_opset), body) for opset, body in bodies), "a block")
+        own = repeated(FUNCTION_INPUTS, inputs), sized(FUNCTION_OPSET, own_opset.wire) if own_opset.wire else b""
+        maps = *entries(FUNCTION_ATTRIBUTES, attributes), *entries(FUNCTION_BLOCKS, blocks)
+        return name, name_bytes(name), b"".join([*own, *maps])
+
+    def opset(self, children: list[Any]) -> Opset:
+        """`<ios18>`"""
+        return Opset(children[1], opset_bytes(children[1]))
+
+    operation_opset = opset
+
+    def parameters(self, children: list[Any]) -> list[bytes]:
+        """`(tensor<fp16, [1]> x, ...)`"""
+        return children[1:-1:2]
+
+    def named_value(self, children: list[Any]) -> bytes:
+        """`tensor<fp16, [1]> x` -> NamedValueType"""
+        value_type: LoweredType = children[0]
+        name: str = children[1]
+        return sized(NAME, name_bytes(name)) + value_type.field
+
+    def bodies(self, children: list[Any]) -> list[tuple[Opset | None, bytes]]:
+        """The function's blocks, each with its opset, None for the function's own."""
+        bodies = [child for child in children if not isinstance(child, str)]
+        if len(bodies) != len(children) and bodies:
+            raise LoweringError("MIL103", "`$none` says that a function has no block; here are some", 0)
+        return [body if isinstance(body, tuple) else (None, body) for body in bodies]
+
+    def specialization(self, children: list[Any]) -> tuple[Opset, bytes]:
+        """`$block<ios17>(...) { ... } -> (y)`"""
+        _, opset, inputs, block = children
+        return opset, repeated(BLOCK_INPUTS, inputs or ()) + block
+
+    def inner_block(self, children: list[Any]) -> bytes:
+        """`(tensor<int32, [1]> i) { ... } -> (y)`"""
+        inputs: list[bytes] = children[0]
+        block: bytes = children[1]
+        return repeated(BLOCK_INPUTS, inputs) + block
+
+    def block(self, children: list[Any]) -> bytes:
+        """`{ ... } -> (y)` -> Block"""
+        *operations, _, _, outputs, attributes = children
+        operations[0] = b""  # for the opening brace
+        operations += repeated(BLOCK_OUTPUTS, outputs), *entries(BLOCK_ATTRIBUTES, attributes)
+        return b"".join(operations)
+
+    def outputs(self, children: list[Any]) -> list[bytes]:
+        """`(a, b)`"""
+        return [name_bytes(name) for name in children[1:-1:2]]
+
+    def operation(self, children: list[Any]) -> bytes:
+        """`tensor<fp16, [1]> y = relu(x = x)[name = string("y")];` -> Operation, as a field of its Block"""
+        results, _, name, opset, arguments, attributes, *blocks, _ = children
+        if opset is not None:
+            raise LoweringError(
+                "MIL109", "an operation's own opset has no place in a Program; only functions have one", 3
+            )
+        head: bytes = operation_type(name) + arguments + (results or b"")
+        parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
+        return sized(BLOCK_OPERATIONS, b"".join(parts))
+
+    def plain_operation(self, children: list[Any]) -> bytes:
+        """The same, read as one token"""
+        return sized(BLOCK_OPERATIONS, plain_operation(children[0]))
+
+    def results(self, children: list[Any]) -> bytes:
+        """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
+        return repeated(OPERATION_OUTPUTS, children[::2])
+
+    def draft_value(self, children: list[Any]) -> bytes:
+        """`_ y`"""
+        raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
+
+    # ---- arguments and attributes
+
+    def arguments(self, children: list[Any]) -> bytes:
+        """`(x = a, values = (b, c), axis = int32(1))`"""
+        return b"".join(entries(OPERATION_INPUTS, unique(children[1:-1:2], "an argument")))
+
+    def single_argument(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+        """`x = a`"""
+        name, _, binding = children
+        return name, name_bytes(name), sized(BINDINGS, binding)
+
+    def argument(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+        """`values = (a, b)`"""
+        name, _, _, *bindings = children
+        return name, name_bytes(name), repeated(BINDINGS, bindings[:-1:2])
+
+    def name_binding(self, children: list[Any]) -> bytes:
+        """`a`"""
+        return sized(BINDING_NAME, name_bytes(children[0]))
+
+    def value_binding(self, children: list[Any]) -> bytes:
+        """`int32(1)`"""
+        return sized(BINDING_VALUE, children[0])
+
+    def unset_binding(self, children: list[Any]) -> bytes:
+        """`$unset`"""
+        return b""
+
+    def draft_binding(self, children: list[Any]) -> bytes:
+        """`[0, 1]`"""
+        raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
+
+    def attributes(self, children: list[Any]) -> Entries:
+        """`[name = string("y"), val = int32(1)]`"""
+        pairs = children[1:-1:2]
+        members = {key: value for _, key, value in pairs}
+        return members if len(members) == len(pairs) else unique(pairs, "an attribute")
+
+    marked_attributes = attributes
+
+    def attribute(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+        """`name = string("y")`"""
+        name, _, value = children
+        return name, name_bytes(name), value
+
+    # ---- types
+
+    def plain_tensor(self, children: list[Any]) -> LoweredType:
+        """`tensor<fp16, [1, 80]>`, read as one token"""
+        return plain_type(children[0])
+
+    def scalar_type(self, children: list[Any]) -> LoweredType:
+        """`fp16`, `$99`"""
+        number, dtype = children[0]
+        return tensor_type(number, None, []) if dtype is None else scalar_type(dtype)
+
+    def dtype(self, children: list[Any]) -> Any:
+        """`fp16`, `$99` -> its number and, where it has one, its row of the table"""
+        return data_type(children[0])
+
+    def tensor_type(self, children: list[Any]) -> LoweredType:
+        """`tensor<fp16, [1, ?], $rank(3), $[a = v]>`"""
+        _, _, (number, dtype), _, dimensions, *fields, _ = children
+        kinds = [type(field) for field in fields]
+        if len(set(kinds)) != len(kinds):
+            raise LoweringError("MIL103", "a tensor type's rank and attributes may each stand once")
+        rank = next((field for field in fields if isinstance(field, int)), None)
+        attributes = next((field for field in fields if isinstance(field, bytes)), b"")
+        return tensor_type(number, dtype, dimensions, rank, attributes)
+
+    def tensor_rank(self, children: list[Any]) -> int:
+        """`, $rank(-1)`"""
+        return whole_number(children[3], 64, signed=True)
+
+    def tensor_attributes(self, children: list[Any]) -> bytes:
+        """`, $[a = v]`"""
+        return b"".join(entries(TENSOR_TYPE_ATTRIBUTES, children[1]))
+
+    def dimensions(self, children: list[Any]) -> list[Dimension]:
+        """`[1, ?]`"""
+        dimensions = children[1:-1:2]
+        for index, dimension in enumerate(dimensions):
+            if dimension.wire is None:
+                raise LoweringError("MIL105", "only a list's length can be absent, not a dimension", 1 + 2 * index)
+        return dimensions
+
+    def dimension(self, children: list[Any]) -> Dimension:
+        """`1`, `?`, `$variadic`, `$empty`, `$absent`"""
+        return lower_dimension(children[0])
+
+    def list_type(self, children: list[Any]) -> LoweredType:
+        """`list<tensor<int32, [2]>, ?>`"""
+        return list_type(children[2], children[4])
+
+    def tuple_type(self, children: list[Any]) -> LoweredType:
+        """`tuple<string, int32>`"""
+        parts = children[2:-1:2]
+        for index, value_type in enumerate(parts):
+            if value_type.wire is None:
+                raise LoweringError("MIL105", "a tuple's types are all present; write `$empty`", 2 + 2 * index)
+        return tuple_type(parts)
+
+    def dictionary_type(self, children: list[Any]) -> LoweredType:
+        """`dict<string, string>`"""
+        return dictionary_type(children[2], children[4])
+
+    def state_type(self, children: list[Any]) -> LoweredType:
+        """`state<tensor<fp16, [1]>>`"""
+        return state_type(children[2])
+
+    def tensor_buffer_type(self, children: list[Any]) -> LoweredType:
+        """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`"""
+        raise LoweringError("MIL110", "`tensor_buffer` is a type of the Core ML runtime's own; no Program can hold it")
+
+    def absent_type(self, children: Sequence[Any]) -> LoweredType:
+        """`$absent`"""
+        return ABSENT
+
+    def empty_type(self, children: Sequence[Any]) -> LoweredType:
+        """`$empty`"""
+        return EMPTY
+
+    # ---- values
+
+    def value(self, children: list[Any]) -> bytes:
+        """`$doc("...") int32(1)` -> Value"""
+        doc, value_type, _, raw, _ = children
+        return (doc or b"") + lower_value(value_type, raw)
+
+    def value_doc(self, children: list[Any]) -> bytes:
+        """`$doc("...")`"""
+        return sized(DOC, string_bytes(children[2]))
+
+    def blob(self, children: list[Any]) -> BlobLiteral:
+        """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
+        fields = dict(children[2:-1:2])
+        if len(fields) != 2:
+            raise LoweringError("MIL103", "a blob has one path and one offset")
+        return BlobLiteral([children[0], blob_message(fields["path"], fields["offset"])])
+
+    def blob_path(self, children: list[Any]) -> tuple[str, bytes]:
+        """`path = string("...")`"""
+        check_blob_field(children[2], "string")
+        return "path", string_bytes(children[4])
+
+    def blob_offset(self, children: list[Any]) -> tuple[str, int]:
+        """`offset = uint64(64)`"""
+        check_blob_field(children[2], "uint64")
+        return "offset", whole_number(children[4], 64, signed=False)
+
+    # Literals whose types are not known yet keep their children until a value gives them one.
+
+    def raw_list(self, children: list[Any]) -> RawList:
+        """`[a, b]`"""
+        return RawList(children)
+
+    def raw_tuple(self, children: list[Any]) -> RawTuple:
+        """`(a, b)`"""
+        return RawTuple(children)
+
+    def raw_dictionary(self, children: list[Any]) -> RawDictionary:
+        """`{{a, b}, {c, d}}`"""
+        return RawDictionary(children)
+
+    def pair(self, children: list[Any]) -> list[Any]:
+        """`{a, b}`"""
+        return children
+
+    def values_field(self, children: list[Any]) -> ValuesField:
+        """`$ints([1, 2])`"""
+        return ValuesField(children)
+
+    def any_kind(self, children: list[Any]) -> AnyKind:
+        """`$list[a, b]`"""
+        return AnyKind(children)
+
+    def whole_value(self, children: list[Any]) -> WholeValue:
+        """`$value(int32(1))`"""
+        return WholeValue(children)
+
+    def elided(self, children: list[Any]) -> Elided:
+        """`$elided(1000, "sha256:...")`"""
+        return Elided(children)
+
+    def array_file(self, children: list[Any]) -> ArrayFile:
+        """`$npy("weights/w.npy")`"""
+        return ArrayFile(children)
+
+    def nothing(self, children: list[Any]) -> Fixed:
+        """`$tensor`, `$empty`, `$unset`"""
+        return Fixed(children)
+
+    def no_value(self, children: list[Any]) -> NoValue:
+        """`$absent`"""
+        return NoValue(children)

@@ -1,0 +1,50 @@
+"""Maps and repeated fields on the wire, made of what their parts were lowered to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from miltext.parsing.lowering.refusal import LoweringError
+from miltext.schema.fields import ENTRY_VALUE, KEY
+from miltext.schema.wire import sized, varint
+from miltext.syntax.literals import shown
+
+Entries = dict[bytes, bytes]
+"""A map's entries, each the wire form of its value under that of its key."""
+
+
+def entry(field: bytes, key: bytes, value: bytes) -> bytes:
+    """An entry of the map that is this field of a message."""
+    return sized(field, map_key(key) + sized(ENTRY_VALUE, value))
+
+
+def entries(field: bytes, members: Entries | None) -> list[bytes]:
+    """A map as the field of a message, in parts to be joined with the message's others: a value may be large."""
+    return [part for key, value in (members or {}).items() for part in _parts(field, key, value)]
+
+
+def _parts(field: bytes, key: bytes, value: bytes) -> tuple[bytes, bytes, bytes]:
+    head = map_key(key) + ENTRY_VALUE + varint(len(value))
+    return field + varint(len(head) + len(value)), head, value
+
+
+@lru_cache(maxsize=1 << 10)
+def map_key(key: bytes) -> bytes:
+    """The key of a map's entry, as its field."""
+    return sized(KEY, key)
+
+
+def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
+    """The entries of (token, key, value) with no key twice."""
+    members: Entries = {}
+    for token, key, value in pairs:
+        if key in members:
+            raise LoweringError("MIL103", f"there is already {noun} named `{shown(token)}` here", token)
+        members[key] = value
+    return members
+
+
+def repeated(field: bytes, messages: Iterable[bytes]) -> bytes:
+    """A repeated field."""
+    return b"".join([sized(field, message) for message in messages])

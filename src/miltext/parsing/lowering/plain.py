@@ -1,0 +1,98 @@
+"""Lowering of the grammar's fast path: a plain operation that was read as one token.
+
+A name that is reserved or stands twice is refused without its place: whoever wants that lowers the token's phrases.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from miltext.parsing.lowering.maps import entry, map_key
+from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
+from miltext.parsing.lowering.refusal import LoweringError
+from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
+from miltext.parsing.lowering.values import STRING, blob_message, check_blob_field, string_content, text_content
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.fields import (
+    BINDING_NAME,
+    BINDINGS,
+    BLOB,
+    ENTRY_VALUE,
+    NAME,
+    OPERATION_ATTRIBUTES,
+    OPERATION_INPUTS,
+    OPERATION_OUTPUTS,
+)
+from miltext.schema.wire import heads, sized
+from miltext.syntax.memo import memo
+from miltext.syntax.names import RESERVED
+from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_parts
+
+_SHORT = 80
+"""Literals up to this length are likely to come again."""
+
+
+def plain_operation(token: str) -> bytes:
+    """The content of the Operation that a token spells: `tensor<fp16, [1]> y = relu(x = x)[name = string("y")];`."""
+    kind, result, operation, inputs, attributes = operation_parts(token).groups()  # type: ignore[union-attr]
+    pairs = argument_pairs(inputs)
+    members = attribute_parts(attributes) if attributes else ()
+    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
+        raise LoweringError("MIL103", "a parameter stands twice")
+    if len(members) > 1 and len({key for key, _, _ in members}) < len(members):
+        raise LoweringError("MIL103", "an attribute stands twice")
+    output = sized(NAME, name_bytes(result)) + plain_type(kind).field
+    fields = [operation_type(operation)]
+    fields += [_argument(key, name) for key, name in pairs]
+    fields.append(sized(OPERATION_OUTPUTS, output))
+    fields += [_attribute(key, _value(kind, literal)) for key, kind, literal in members]
+    return b"".join(fields)
+
+
+_BINDING = heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longest=120)
+"""What comes before the name that an argument of one short name is bound to."""
+
+
+def _argument(key: str, name: str) -> bytes:
+    if len(name) > 120 or name in RESERVED:
+        return entry(OPERATION_INPUTS, name_bytes(key), sized(BINDINGS, sized(BINDING_NAME, name_bytes(name))))
+    return sized(OPERATION_INPUTS, _key(key) + _BINDING[len(name)] + name.encode())
+
+
+def _attribute(key: str, value: bytes) -> bytes:
+    return sized(OPERATION_ATTRIBUTES, _key(key) + sized(ENTRY_VALUE, value))
+
+
+@memo(1 << 10)
+def _key(token: str) -> bytes:
+    return map_key(name_bytes(token))
+
+
+@memo(1 << 14)
+def plain_type(token: str) -> LoweredType:
+    """A tensor type, or the name of a data type for a scalar's."""
+    return plain_tensor(token) if token.startswith("tensor") else scalar_type(BY_NAME[token])
+
+
+def _value(kind: str, literal: str) -> bytes:
+    """The Value of a short literal."""
+    if literal[0] == '"' and (value_type := plain_type(kind)) is STRING:
+        return value_type.field + string_content(string_bytes(literal))
+    return _lower_value(kind, literal) if len(literal) > _SHORT else _known_value(kind, literal)
+
+
+def _lower_value(kind: str, literal: str) -> bytes:
+    value_type = plain_type(kind)
+    if literal[-1] == ")":  # a BLOBFILE: no other ends so
+        return value_type.field + sized(BLOB, _blob(literal))
+    return value_type.field + text_content(value_type, literal)
+
+
+_known_value = lru_cache(maxsize=1 << 14)(_lower_value)
+
+
+def _blob(literal: str) -> bytes:
+    path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
+    check_blob_field(plain_type(path_type), "string")
+    check_blob_field(plain_type(offset_type), "uint64")
+    return blob_message(string_bytes(path), whole_number(offset, 64, signed=False))

@@ -1,0 +1,21 @@
+"""What lowering raises for a phrase that no Program can hold."""
+
+from __future__ import annotations
+
+
+class LoweringError(Exception):
+    """A phrase that cannot be lowered.
+
+    `at` is the token or the index of the child that is to blame, None for the whole phrase; `start` and `end`
+    narrow it to a part of that token.
+    """
+
+    def __init__(
+        self, code: str, message: str, at: str | int | None = None, start: int = 0, end: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.at = at
+        self.start = start
+        self.end = end

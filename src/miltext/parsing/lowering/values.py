@@ -1,0 +1,381 @@
+"""Values as lowering sees them: a raw literal becomes the wire bytes of a `Value` once its type is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from miltext.parsing.lowering.names import string_bytes
+from miltext.parsing.lowering.refusal import LoweringError
+from miltext.parsing.lowering.types import LoweredType, scalar_type
+from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
+from miltext.schema.fields import (
+    BLOB,
+    DICTIONARY,
+    FILE_NAME,
+    IMMEDIATE,
+    LIST,
+    OFFSET,
+    TENSOR,
+    TENSOR_VALUES,
+    TUPLE,
+    VALUES,
+)
+from miltext.schema.wire import heads, sized, tag, varint, varints
+from miltext.syntax.encoding import encode, encode_list
+from miltext.syntax.literals import LiteralError, elements, shown
+
+_NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
+
+
+class Raw:
+    """A literal without its type. `tokens` are its children as parsed, the first token tells where it stands."""
+
+    kind = ""
+    member = b""
+
+    def __init__(self, children: Sequence[Any]) -> None:
+        self.children = children
+
+    @property
+    def place(self) -> str | None:
+        """The first token, for a message's place."""
+        first = self.children[0] if self.children else None
+        return first.place if isinstance(first, Raw) else first
+
+    def content(self, value_type: LoweredType) -> bytes:
+        """The value's field of the Value message: `immediateValue` or `blobFileValue`."""
+        if value_type.kind != self.kind:
+            raise misfit(value_type, self.place)
+        return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        """The fields of the ListValue, TupleValue or DictionaryValue."""
+        raise NotImplementedError  # pragma: no cover  # each literal with `kind` has its own
+
+
+def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
+    """The refusal of a literal whose form is not its type's."""
+    noun = _NOUNS.get(value_type.kind, "no type at all")
+    way = "$list[...], $tuple(...) or $dictionary{...} spells a literal of another kind than its type"
+    return LoweringError("MIL105", f"this literal does not fit its type, which is {noun}; {way}", place)
+
+
+def immediate(member: bytes, message: bytes) -> bytes:
+    """The field `immediateValue` with the member given."""
+    return sized(IMMEDIATE, sized(member, message))
+
+
+def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
+    """The Value of a type and a literal."""
+    content = text_content(value_type, raw) if isinstance(raw, str) else raw.content(value_type)
+    return value_type.field + content
+
+
+def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
+    """A Value that stands inside another: its type is what the container implies, unless it brings its own."""
+    if isinstance(raw, WholeValue):
+        return raw.message
+    if value_type is None:
+        raise LoweringError(
+            "MIL105", "the container's type implies no type here; write `$value(TYPE(...))`", _place(raw)
+        )
+    return lower_value(value_type, raw)
+
+
+def _place(raw: str | Raw) -> str | None:
+    return raw if isinstance(raw, str) else raw.place
+
+
+def text_content(value_type: LoweredType, raw: str) -> bytes:
+    """The content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
+    if value_type.kind == "list" and raw[0] == "[":
+        try:
+            return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
+        except LoweringError as failure:  # its place is a part of `raw`, which the trace does not know
+            raise LoweringError(failure.code, failure.message, raw) from None
+    if value_type.kind != "tensor":
+        raise misfit(value_type, raw)
+    if raw[0] == '"' and value_type is STRING:
+        return string_content(string_bytes(raw))
+    shape, dtype = _literal_shape(value_type, raw), value_type.dtype
+    assert dtype is not None
+    if raw[0] == "[":
+        return tensor_content(dtype, list_values(raw, shape, dtype))
+    if shape:
+        raise LoweringError("MIL022", f"expected a list nested like its type's shape, found `{shown(raw)}`", raw)
+    return tensor_content(dtype, element_values([raw], dtype, raw))
+
+
+STRING = scalar_type(BY_NAME["string"])
+_STRING_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=120)
+"""What comes before a string of each short length: half of all values are an operation's name."""
+
+
+def string_content(text: bytes) -> bytes:
+    """The content of a Value that is one string."""
+    size = len(text)
+    if size < len(_STRING_HEADS):
+        return _STRING_HEADS[size] + text
+    return immediate(TENSOR, sized(TENSOR_VALUES["strings"], sized(VALUES, text)))
+
+
+def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
+    """The shape that a literal of the type must be nested like."""
+    if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
+        why = "its type has no data type, rank and dimensions that one could be nested like"
+        raise LoweringError("MIL106", f"no plain literal here: {why}; name the field, as in `$ints([1, 2])`", place)
+    return value_type.shape
+
+
+def tensor_content(dtype: DType, values: bytes) -> bytes:
+    """An immediate TensorValue with its usual field, whose message is `values`."""
+    return immediate(TENSOR, sized(TENSOR_VALUES[dtype.field], values))
+
+
+def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
+    """RepeatedFloats or its like from a bracketed list of numbers, nested like the shape."""
+    try:
+        if dtype.kind == "string":  # of strings in brackets, only an empty list is one token
+            return element_values(elements(raw, shape), dtype, raw)
+        return _repeated(encode_list(raw, shape, dtype))
+    except LiteralError as failure:
+        raise LoweringError(failure.code, failure.message, raw, failure.start, failure.end) from None
+
+
+def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
+    """RepeatedFloats or its like from element texts; what is wrong with one is shown at `place`."""
+    if dtype.kind == "string":
+        return b"".join(sized(VALUES, _string(text, place)) for text in texts)
+    try:
+        return _repeated(encode(texts, dtype))
+    except LiteralError as failure:
+        raise LoweringError(failure.code, failure.message, place) from None
+
+
+def _repeated(data: bytes | list[int]) -> bytes:
+    if not data:
+        return b""
+    return sized(VALUES, data if isinstance(data, bytes) else varints(data))
+
+
+def _string(text: str, place: str) -> bytes:
+    if text[0] != '"':
+        raise LoweringError("MIL021", f"expected a string, found `{shown(text)}`", place)
+    return string_bytes(text)
+
+
+def _split(raw: str) -> list[str]:
+    """The elements of a bracketed list, inner lists whole."""
+    parts, depth, start = [], 0, 1
+    for match in re.finditer(r"[\[\],]", raw):
+        depth += {"[": 1, "]": -1}.get(match[0], 0)
+        if depth == 0 or (depth == 1 and match[0] == ","):
+            parts.append(raw[start : match.start()].strip())
+            start = match.end()
+        if depth == 0 and match.end() != len(raw):
+            raise LoweringError(
+                "MIL022", "this bracket closes the list before its end", raw, match.start(), match.end()
+            )
+    if parts == [""]:
+        return []
+    if depth or "" in parts:
+        raise LoweringError("MIL022", "this list has a missing element or bracket", raw)
+    return parts
+
+
+def _separated(parts: list[Any]) -> list[Any]:
+    """The parts with commas between them, as the children of a list are."""
+    return [child for part in parts for child in (",", part)][1:]
+
+
+class RawList(Raw):
+    """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment stands between them."""
+
+    kind = "list"
+    member = LIST
+
+    def content(self, value_type: LoweredType) -> bytes:
+        if value_type.kind != "tensor":
+            return super().content(value_type)
+        shape, dtype = _literal_shape(value_type, self.place), value_type.dtype
+        assert dtype is not None
+        return tensor_content(dtype, self.tensor_values(shape, dtype))
+
+    def tensor_values(self, shape: Sequence[int | None], dtype: DType) -> bytes:
+        """RepeatedFloats or its like. The list's own text, strings as 0 in it, shows whether it is nested rightly."""
+        texts: list[str] = []
+        place = self.place or ""
+        try:
+            numbers = elements("".join(self._flatten(texts)), shape)
+        except LiteralError as failure:
+            raise LoweringError(failure.code, failure.message, place) from None
+        return element_values(texts if any(text[0] == '"' for text in texts) else numbers, dtype, place)
+
+    def _flatten(self, texts: list[str]) -> list[str]:
+        """The list's text with each string as 0; its elements are gathered in `texts`."""
+        nesting: list[str] = []
+        for child in self.children:
+            if isinstance(child, RawList):
+                nesting += child._flatten(texts)
+            elif isinstance(child, Raw):
+                raise LoweringError(
+                    "MIL105", "a tensor's literal holds only numbers, truth values or strings", child.place
+                )
+            elif child in ("[", "]", ","):
+                nesting.append(child)
+            else:
+                texts.append(child)
+                nesting.append("0" if child[0] == '"' else child)
+        return nesting
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        children = self.children[1:-1:2]
+        if strict and length is not None and length != len(children):
+            raise LoweringError("MIL022", f"expected {length} values, found {len(children)}", self.place)
+        implied = parts[0] if parts else None
+        return b"".join(sized(VALUES, element(implied, child)) for child in children)
+
+
+class RawTuple(Raw):
+    """`(a, b)`."""
+
+    kind = "tuple"
+    member = TUPLE
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        children = self.children[1:-1:2]
+        if strict and len(parts) != len(children):
+            raise LoweringError("MIL022", f"expected {len(parts)} values, found {len(children)}", self.place)
+        implied = [*parts, *[None] * len(children)]
+        return b"".join(sized(VALUES, element(kind, child)) for kind, child in zip(implied, children))  # noqa: B905
+
+
+class RawDictionary(Raw):
+    """`{{key, value}, {key, value}}`."""
+
+    kind = "dict"
+    member = DICTIONARY
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        key_type, value_type = parts or (None, None)
+        return b"".join(
+            sized(VALUES, _member(1, key_type, key) + _member(2, value_type, value))
+            for _, key, _, value, _ in self.children[1:-1:2]
+        )
+
+
+def _member(field: int, value_type: LoweredType | None, raw: str | Raw) -> bytes:
+    return b"" if isinstance(raw, NoValue) else sized(tag(field), element(value_type, raw))
+
+
+class AnyKind(Raw):
+    """`$list[...]`, `$tuple(...)`, `$dictionary{...}`: a literal whose kind or count need not be its type's."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        literal = self.children[1]
+        parts = value_type.parts if value_type.kind == literal.kind else ()
+        return immediate(literal.member, literal.values(parts, strict=False))
+
+
+class ValuesField(Raw):
+    """`$ints([1, 2])`: a TensorValue's member by name, with any number of elements; `$bytes("0aff")` in hex."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        field, _, raw, _ = self.children
+        return immediate(TENSOR, sized(TENSOR_VALUES[field[1:]], self._values(field[1:], raw)))
+
+    def _values(self, field: str, raw: str | Raw) -> bytes:
+        if field == "bytes":
+            data = _hexadecimal(raw)
+            return sized(VALUES, data) if data else b""
+        if isinstance(raw, RawList):
+            return raw.tensor_values((None,), FIELD_DTYPES[field])
+        if isinstance(raw, str) and raw[0] == "[":
+            return list_values(raw, (None,), FIELD_DTYPES[field])
+        raise LoweringError("MIL105", f"`${field}` takes a flat list: `${field}([...])`", _place(raw))
+
+
+def _hexadecimal(raw: str | Raw) -> bytes:
+    if isinstance(raw, str) and re.fullmatch(r'"(?:[0-9a-fA-F]{2})*"', raw):
+        return bytes.fromhex(raw[1:-1])
+    raise LoweringError("MIL105", '`$bytes` takes pairs of hexadecimal digits: `$bytes("00ff")`', _place(raw))
+
+
+class BlobLiteral(Raw):
+    """`BLOBFILE(path = string("..."), offset = uint64(64))`."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        return sized(BLOB, self.children[1])
+
+    @property
+    def place(self) -> str | None:
+        return str(self.children[0])
+
+
+def blob_message(path: bytes, offset: int) -> bytes:
+    """A BlobFileValue."""
+    return sized(FILE_NAME, path) + (OFFSET + varint(offset) if offset else b"")
+
+
+class WholeValue(Raw):
+    """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise LoweringError("MIL105", "`$value` stands only inside a list, a tuple or a dictionary", self.place)
+
+    @property
+    def message(self) -> bytes:
+        return self.children[2]  # type: ignore[no-any-return]
+
+
+class NoValue(Raw):
+    """`$absent` in a pair: no Value at all."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise LoweringError("MIL105", "`$absent` stands only for a dictionary's key or value", self.place)
+
+
+class Fixed(Raw):
+    """`$tensor`, `$empty`, `$unset`: a TensorValue, an ImmediateValue or a Value that holds nothing."""
+
+    contents = {"$tensor": immediate(TENSOR, b""), "$empty": sized(IMMEDIATE, b""), "$unset": b""}
+
+    def content(self, value_type: LoweredType) -> bytes:
+        return self.contents[self.children[0]]
+
+
+class Elided(Raw):
+    """`$elided(1000, "sha256:...")`: a literal that was left out; it holds no value by itself."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise LoweringError(
+            "MIL107",
+            f"this literal of {shown(self.children[2])} elements was left out when the text was printed; "
+            "print without --elide to have it",
+            self.place,
+        )
+
+
+class ArrayFile(Raw):
+    """`$npy("weights/w.npy")`: the values of an array in a file beside the text; only a build reads it."""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        raise LoweringError(
+            "MIL111",
+            "this value is in a .npy file, and a text by itself has only what is written in it; "
+            "`miltext build` puts the array into a model's weight file",
+            self.place,
+        )
+
+
+def check_blob_field(value_type: LoweredType, name: str) -> None:
+    """A blob's path is a string and its offset a uint64."""
+    if value_type != scalar_type(BY_NAME[name]):
+        raise no_blob()
+
+
+def no_blob() -> LoweringError:
+    """The refusal of a `BLOBFILE` with another path or offset."""
+    return LoweringError("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')

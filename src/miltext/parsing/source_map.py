@@ -1,0 +1,48 @@
+"""A parse that also tells where in the text each message stands."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from miltext.parsing.parser import parse, parse_tree
+from miltext.parsing.spans import places
+from miltext.schema.paths import Path, walk
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
+    from miltext.schema.proto import Message, Program
+
+
+class SourceMap:
+    """Where the messages of a parsed Program stand in its text.
+
+    `spans` has them by path: field names, each followed by the key or the index of a repeated one, as in
+    `("functions", "main", "block_specializations", "CoreML8", "operations", 3)`. A message without a phrase of its
+    own, a Dimension say, has no entry. `comments` are the spans of the text's comments.
+    """
+
+    def __init__(self, program: Program, spans: dict[Path, Span], comments: list[Span]) -> None:
+        self._program = program
+        self.spans = spans
+        self.comments = comments
+
+    def span(self, message: Message) -> Span | None:
+        """Where a message of the Program stands: the very object, not an equal one."""
+        known = self._by_identity.get(id(message))
+        return known[1] if known else None
+
+    @cached_property
+    def _by_identity(self) -> dict[int, tuple[Message, Span]]:
+        """Each message beside its span; kept, so that the object that protobuf hands out stays the same."""
+        return {
+            id(message): (message, self.spans[path]) for message, path, _ in walk(self._program) if path in self.spans
+        }
+
+
+def parse_with_source(text: str, *, path: str | None = None) -> tuple[Program, SourceMap]:
+    """The Program of a text, and where its messages stand there. Raises ParseError, as `parse` does."""
+    program = parse(text, path=path)
+    traced = parse_tree(text, path)
+    spans = {place: phrase.span for place, phrase in places(traced.root)}
+    return program, SourceMap(program, spans, traced.comments)

@@ -1,0 +1,149 @@
+"""Where in a text the messages of its Program stand: the tree of phrases, read along the schema's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.schema.opsets import PROTO_BY_TEXT
+from miltext.schema.paths import Key, Path
+from miltext.syntax.literals import LiteralError, unquote
+from miltext.syntax.tree import Node, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+Enter: TypeAlias = "Callable[[Path, Node], bool]"
+
+
+def find(program: Node, path: Path) -> Node:
+    """The phrase that spells the message at a path, or the innermost phrase around it that spells one."""
+    found = program
+    for place, phrase in places(program):
+        if path[: len(place)] == place:
+            found = phrase
+    return found
+
+
+def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
+    """Every phrase that spells a message of its own, outermost first, with the message's path.
+
+    With `enter`, only of those operations of which that is true, by path and phrase: most of a text is operations.
+    """
+    yield (), program
+    yield from _attributes(program, ())
+    for function in named(program, "function"):
+        yield from _function(function, enter)
+
+
+def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    """The names inside a phrase of `places`, with paths that end in their field.
+
+    They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
+    Block by their index and, after the key of a map, that `key` itself.
+    """
+    if phrase.name in ("named_value", "draft_value", "name_binding"):
+        yield (*path, "name"), next(named(phrase, "NAME"))
+    elif phrase.name == "operation":
+        yield from (((*path, "type"), name) for name in named(phrase, "NAME"))
+    elif phrase.name in ("function", "argument", "single_argument"):
+        yield (*path, "key"), next(named(phrase, "NAME"))
+    for opset in named(phrase, "opset"):
+        yield (*path, "key" if phrase.name == "specialization" else "opset"), opset.children[1]
+    block = next(named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
+    for outputs in named(block, "outputs"):
+        yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
+    for attributes in named(block, "attributes", "marked_attributes"):
+        for attribute in named(attributes, "attribute"):
+            yield (*path, "attributes", Key(name_of(_token(attribute))), "key"), attribute.children[0]
+
+
+def name_of(token: str) -> str:
+    """The name that a token spells; one with an escape that no string has, which is an error elsewhere, as it is."""
+    try:
+        return unquote(token[1:]) if token.startswith("$") else token
+    except LiteralError:
+        return token
+
+
+def _token(phrase: Node, terminal: str = "NAME") -> str:
+    return next(child.token or "" for child in phrase.children if child.name == terminal)
+
+
+def _opset(phrase: Node) -> str:
+    for opset in named(phrase, "opset"):
+        token = _token(opset)
+        return PROTO_BY_TEXT.get(token) or name_of(token)
+    return ""
+
+
+def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
+    path: Path = ("functions", Key(name_of(_token(function))))
+    yield path, function
+    yield from _parameters(function, (*path, "inputs"))
+    yield from _attributes(function, path)
+    for bodies in named(function, "bodies"):
+        for body in named(bodies, "block", "specialization"):
+            key = _opset(body) if body.name == "specialization" else _opset(function)
+            yield from _block(body, (*path, "block_specializations", Key(key)), enter)
+
+
+def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
+    """A block; with the opset or the inputs that stand before it, where it has them."""
+    yield path, body
+    yield from _parameters(body, (*path, "inputs"))
+    block = body if body.name == "block" else next(named(body, "block"))
+    for index, operation in enumerate(named(block, "operation")):
+        place = (*path, "operations", index)
+        if enter is None or enter(place, operation):
+            yield from _operation(operation, place, enter)
+    yield from _attributes(block, path)
+
+
+def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
+    yield path, operation
+    for results in named(operation, "results"):
+        yield from _values(results, (*path, "outputs"))
+    for arguments in named(operation, "arguments"):
+        for argument in named(arguments, "argument", "single_argument"):
+            yield from _argument(argument, (*path, "inputs", Key(name_of(_token(argument)))))
+    yield from _attributes(operation, path)
+    for index, inner in enumerate(named(operation, "inner_block")):
+        yield from _block(inner, (*path, "blocks", index), enter)
+
+
+def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    yield path, argument
+    bindings = named(argument, "name_binding", "value_binding", "unset_binding", "draft_binding")
+    for index, binding in enumerate(bindings):
+        yield (*path, "arguments", index), binding
+        if binding.name == "value_binding":
+            yield from _value(binding.children[0], (*path, "arguments", index, "value"))
+
+
+def _parameters(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for parameters in named(phrase, "parameters"):
+        yield from _values(parameters, path)
+
+
+def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for index, value in enumerate(named(phrase, "named_value", "draft_value")):
+        yield (*path, index), value
+        yield from _type(value.children[0], (*path, index, "type"))
+
+
+def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    for attributes in named(phrase, "attributes", "marked_attributes"):
+        for attribute in named(attributes, "attribute"):
+            yield from _value(attribute.children[2], (*path, "attributes", Key(name_of(_token(attribute)))))
+
+
+def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    yield path, value
+    yield from _type(value.children[-4], (*path, "type"))
+
+
+def _type(value_type: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    if value_type.name != "absent_type":
+        yield path, value_type

@@ -1,0 +1,75 @@
+"""What of a text is Apple's own, what is ours, and what nobody has seen Apple's compiler print or take.
+
+The facts are those of 72 texts that the compiler printed and 43 that people wrote by hand, and of compiled texts in the
+source of coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and the tests of that, uint1 in those of compression.
+docs/language.md tells each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic, Span, error, warning
+from miltext.parsing.parser import parse_tree
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from miltext.syntax.tree import Node
+
+UNPROVEN_TOKENS = {
+    "DTYPE": (re.compile(r"uint[236]"), "the data type"),
+    "NAN": (re.compile(r".*"), "the number"),
+    "NUMBER": (re.compile(r"\+inf|-0x0p\+0|-0(\.0*)?"), "the number"),
+    "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
+    "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in"),
+}
+"""By terminal: the tokens that nobody has seen in Apple's text, and what is unproven about them."""
+
+
+def strict_findings(text: str) -> list[Diagnostic]:
+    """Errors for what only miltext takes, warnings for what is unproven, in the order of the text.
+
+    Raises ParseError if the text does not parse.
+    """
+    trace = parse_tree(text)
+    found = [_unproven("a `/* */` comment", span) for span in trace.comments if text.startswith("/*", span.start)]
+    for phrase in walk(trace.root):
+        found += _findings(phrase)
+    return sorted(found, key=lambda finding: finding.span.start if finding.span else 0)
+
+
+def _unproven(what: str, span: Span) -> Diagnostic:
+    return warning("MIL204", f"{what} is unproven: it is in no text of Apple's compiler that is known", span)
+
+
+def _findings(phrase: Node) -> Iterator[Diagnostic]:
+    if phrase.token is not None:
+        yield from _token_findings(phrase, phrase.token)
+    elif phrase.name == "argument" and len(phrase.children) < 6:
+        yield _unproven("an argument in parentheses with fewer than two bindings", phrase.span)
+    elif phrase.name == "function" and not any(child.name == "opset" for child in phrase.children):
+        yield _unproven("a function without an opset", Span(phrase.start, phrase.children[1].end))
+    elif phrase.name in ("opset", "operation_opset") and phrase.children[1].token == "ios26":
+        yield _unproven("the opset `ios26`", phrase.span)
+    elif phrase.name == "inner_block" and len(phrase.children[0].children) == 2:
+        yield _unproven("an inner block without inputs", phrase.children[0].span)
+    elif phrase.name == "tuple_type" and len(phrase.children) == 3:
+        yield _unproven("a tuple type without parts", phrase.span)
+
+
+def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
+    shown = token if len(token) <= 40 else f"{token[:40]}..."
+    if token.startswith("$"):
+        yield error(
+            "MIL203", f"`{shown}` is a spelling of miltext's own: Apple's compiler does not take it", phrase.span
+        )
+    elif phrase.name == "LIST" and "$" in token:
+        place = phrase.start + token.index("$")
+        yield error(
+            "MIL203", "`$` marks a spelling of miltext's own: Apple's compiler does not take it", Span(place, place + 1)
+        )
+    pattern, what = UNPROVEN_TOKENS.get(phrase.name, (None, ""))
+    if pattern and pattern.fullmatch(token):
+        yield _unproven(f"{what} `{shown}`", phrase.span)

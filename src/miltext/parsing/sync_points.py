@@ -1,0 +1,113 @@
+"""Where things seem to begin and end in a text that is not read as a whole: by its words, and by how it is laid out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from miltext.schema.dtypes import BY_NAME
+from miltext.syntax.lexer import FINE, lexer
+from miltext.syntax.names import DRAFT, RESERVED
+
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
+_MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
+_TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
+_FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
+_OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
+_DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
+_BLOCK_END = re.compile(r"\}\s*->")
+_BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
+_OUR_BLOCK = re.compile(r"\{\s*\$")
+_OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
+_LAST = re.compile(r";[ \t]*(?:\r?\n|//|/\*|}|$)")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
+
+
+class SyncPoints:
+    """A text, and what can be told of a place in it from what stands round that."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def begins_function(self, at: int) -> bool:
+        """Whether a function seems to begin at a place: `func main<`."""
+        return _FUNCTION.match(self.text, at) is not None
+
+    def begins_operation(self, at: int) -> bool:
+        """Whether an operation with outputs seems to begin at a place: `fp16 y =` or `fp16 y,`."""
+        return _OPERATION.match(self.text, at) is not None
+
+    def begins_definition(self, at: int) -> bool:
+        """Whether an operation with one output seems to begin at a place, and no list of inputs: `fp16 y =`."""
+        return _DEFINITION.match(self.text, at) is not None
+
+    def begins(self, at: int) -> bool:
+        """Whether an operation or a function seems to begin at a place."""
+        return self.begins_operation(at) or self.begins_function(at)
+
+    def begins_line(self, at: int) -> bool:
+        """Whether only white space stands before a place on its line."""
+        at = self._back_over(" \t\r", at)
+        return at == 0 or self.text[at - 1] == "\n"
+
+    def ends_block(self, at: int) -> bool:
+        """Whether the `}` at a place ends a block: `} ->`."""
+        return _BLOCK_END.match(self.text, at) is not None
+
+    def ends(self, at: int) -> bool:
+        """Whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
+        if self.text[at] == "}":
+            return self.begins_line(at) or self.ends_block(at)
+        space = _SPACE.match(self.text, at + 1)
+        return _LAST.match(self.text, at) is not None or (space is not None and self.begins(space.end()))
+
+    def outputs_end(self, at: int) -> int:
+        """Where the outputs of a block end that seem to stand at a place, `-> (y)` or parts of it; there if none do."""
+        written = _OUTPUTS.match(self.text, at)
+        return written.end() if written else at
+
+    def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
+        """The tokens from a place on; with each where it begins, and whether it opens a block.
+
+        Comments are left out, and the braces of dictionaries, of which so many are open.
+        """
+        end = self._back_over(" \t\r\n", start)
+        before = self.text[max(end - 1, 0) : end]
+        for terminal, token, at in lexer(FINE).tokens(self.text, start):
+            opens_block = self._opens_block(at, before)
+            if terminal == "$END":
+                return
+            if terminal == "COMMENT":
+                continue
+            before = token
+            if token == ";":
+                dictionaries = 0
+            elif (token == "{" and not opens_block) or (token == "}" and dictionaries):
+                dictionaries += 1 if token == "{" else -1
+                continue
+            yield token, at, opens_block
+
+    def _opens_block(self, at: int, before: str) -> bool:
+        """Whether a block begins at a place, and no pair of a dictionary; `before` is the token there."""
+        if _BLOCK.match(self.text, at):
+            return True
+        return before not in _BEFORE_PAIRS and _OUR_BLOCK.match(self.text, at) is not None
+
+    def _back_over(self, characters: str, at: int) -> int:
+        """Where the characters begin that stand before a place."""
+        while at > 0 and self.text[at - 1] in characters:
+            at -= 1
+        return at
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a piece of text, each once, as they are spelled: words that are none are left out."""
+    names = re.findall(_NAME, text)
+    return list(dict.fromkeys(name for name in names if name not in RESERVED))
+
+
+def opset_in(text: str) -> str | None:
+    """The opset in a piece of text: `<ios18>`."""
+    found = re.search(r"<\s*([A-Za-z_][A-Za-z0-9_]*)\s*>", text)
+    return found[1] if found else None

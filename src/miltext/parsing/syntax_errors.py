@@ -1,0 +1,295 @@
+"""The reader's words for a text that breaks off from the grammar."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
+from miltext.schema.dtypes import BY_NAME, ELSEWHERE, FIELD_DTYPES
+from miltext.syntax.lexer import string_body_end
+from miltext.syntax.literals import FORBIDDEN, shown
+from miltext.syntax.names import DRAFT
+from miltext.syntax.tables import load_grammar
+
+if TYPE_CHECKING:
+    from miltext.syntax.parser import SyntaxFailure
+    from miltext.syntax.tree import Node
+
+_TERMINALS = {
+    "NAME": "a name",
+    "DTYPE": "a data type",
+    "CODE": "`$` and a data type's number",
+    "NUMBER": "a number",
+    "BOOL": "`true` or `false`",
+    "STRING": "a string",
+    "LIST": "`[`",
+    "FIELD": "`$` and a field's name",
+    "$END": "the end of the text",
+}
+
+_PHRASES = {
+    "program": "the program",
+    "function": "the function",
+    "opset": "the opset",
+    "operation_opset": "the opset",
+    "parameters": "the inputs",
+    "named_value": "the value's name",
+    "results": "the operation's outputs",
+    "block": "the block",
+    "outputs": "the block's outputs",
+    "operation": "the operation",
+    "inner_block": "the operation's block",
+    "arguments": "the operation",
+    "single_argument": "the argument",
+    "argument": "the argument",
+    "attribute": "the attribute",
+    "attributes": "the attributes",
+    "value": "the value",
+    "raw_list": "the list",
+    "raw_tuple": "the tuple",
+    "raw_dictionary": "the dictionary",
+    "pair": "the pair",
+}
+
+_TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
+_LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
+_TYPED = "a typed value such as `int32(1)`"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+_NAMED_VALUES = "; each argument and attribute is written `name = value`"
+_HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
+
+_TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
+
+
+def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+    """What is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
+
+
+def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
+    """The complaint about characters that begin no token."""
+    start = failure.start
+    if not text.strip(" \t\r\n"):
+        return error("MIL001", "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
+    if text[start : start + 1] == "\ufeff" and start == 0:
+        return error("MIL002", "the text begins with a byte-order mark; save it as UTF-8 without one", Span(0, 1))
+    if re.match(f"[{FORBIDDEN}]", text[start : start + 1]):
+        return _forbidden(text, start)
+    if text.startswith(('"', '$"'), start):
+        stop = string_body_end(text, text.index('"', start))
+        if not text.startswith('"', stop):
+            return _unterminated_string(text, start, stop)
+    if text.startswith("/*", start):
+        return _unterminated_comment(text, start)
+    word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
+    if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
+        near = nearest(word[0], _literals())
+        message = f"there is no word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
+        return error("MIL003", message, Span(start, word.end()), suggestion=near)
+    if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
+        return error("MIL003", f"`{shown(word[0])}` is no number", Span(start, word.end()))
+    if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
+        what = f"{_named(text[start])} begins nothing in MIL text{_HINTS.get(text[start], '')}"
+        return error("MIL003", what, Span(start, start + 1))
+    return None
+
+
+def no_dialect(written: str) -> str:
+    """What is said of a `program(...)` that names no version of MIL text."""
+    return f"there is no version {shown(written)} of MIL text; write 1.0 or 1.3"
+
+
+def _is_number(word: str) -> bool:
+    pattern = next(terminal.pattern for terminal in load_grammar().terminals if terminal.name == "NUMBER")
+    return re.fullmatch(pattern, word) is not None
+
+
+def _literals() -> set[str]:
+    return {terminal.literal for terminal in load_grammar().terminals if terminal.literal} | {
+        f"${field}" for field in (*FIELD_DTYPES, "bytes")
+    }
+
+
+def _named(character: str) -> str:
+    if "!" <= character <= "~":
+        return f"`{character}`"
+    name = unicodedata.name(character, "")
+    code = f"U+{ord(character):04X}"
+    return f"{code} ({name})" if name else code
+
+
+def _forbidden(text: str, at: int) -> Diagnostic:
+    character = text[at]
+    message = f"a raw {_named(character)} is not taken: it would hide or reorder what a reader sees"
+    if unicodedata.category(character) == "Cc":
+        message = f"a raw control character {_named(character)} is not taken"
+    return error("MIL024", f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1))
+
+
+def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
+    """A string stops at a character that cannot stand in it: the end of its line, as a rule."""
+    if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
+        return _forbidden(text, stop)
+    if text[stop : stop + 1] == "\t":
+        return error("MIL024", "a raw tab in a string is not taken; write `\\t`", Span(stop, stop + 1))
+    return error("MIL004", 'this string is not closed: `"` is missing before the end of the line', Span(start, stop))
+
+
+def _unterminated_comment(text: str, start: int) -> Diagnostic:
+    closing = text.find("*/", start + 2)
+    hidden = re.compile(f"[{FORBIDDEN}]").search(text, start, closing if closing >= 0 else len(text))
+    if hidden:
+        return _forbidden(text, hidden.start())
+    return error("MIL004", "this comment is not closed: `*/` is missing", Span(start, start + 2))
+
+
+def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic | None:
+    """The complaint about a text that ends too early, with the brackets that are still open."""
+    if text[failure.start :].strip(" \t\r\n"):
+        return None
+    notes = [Note(f"this `{node.token}` is not closed", node.span) for node in _opened(nodes)[-1:]]
+    place = Span(len(text.rstrip()), len(text.rstrip()))
+    return error("MIL005", f"the text ends too early: {_wanted(text, failure, nodes)}", place, *notes)
+
+
+def _opened(nodes: list[Node]) -> list[Node]:
+    """The brackets that are still open. Those inside finished phrases are closed."""
+    opened: list[Node] = []
+    for node in nodes:
+        if node.token in ("{", "(", "[", "<", "$["):
+            opened.append(node)
+        elif node.token in ("}", ")", "]", ">") and opened:
+            opened.pop()
+    return opened
+
+
+def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+    found = text[failure.start : failure.end]
+    place = Span(failure.start, failure.end)
+    words = _words(failure)
+    if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
+        place = Span(nodes[-1].end, nodes[-1].end)
+        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";")
+    no_type = _no_type(text, place, words, nodes)
+    near = nearest(found, _keywords(words))
+    hint = _way_out(found, words, nodes) or (did_you_mean(near) if len(words) > 1 else "")
+    message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
+    return no_type or error("MIL010", message, place, suggestion=near)
+
+
+def _keywords(words: set[str]) -> set[str]:
+    """The words among terminals that are written as they are."""
+    truths = {"true", "false"} if "BOOL" in words else set()
+    return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
+
+
+def _way_out(found: str, words: set[str], nodes: list[Node]) -> str:
+    """What a message adds where what was meant is plain."""
+    if words == {"="} and found in (")", ","):
+        return _NAMED_VALUES
+    if found == "=" and len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token != "func":
+        return "; an output's type stands before its name, or `_` in a draft"
+    return ""
+
+
+def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
+    """The complaint about a name that stands where a type should, if that is what is wrong."""
+    found = text[place.start : place.end]
+    noun = "type"
+    if _NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
+        noun = "type" if "tensor" in words else "data type"
+    elif misread := _misread_head(found, words, nodes) or _misread_name(found, words, nodes):
+        place = misread.span
+    else:
+        return None
+    name = text[place.start : place.end]
+    known = [*BY_NAME] if noun == "data type" else _TYPES
+    near = bool_meant(name) or ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
+    return error("MIL104", f"there is no {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
+
+
+def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """The name that is no type and was taken for an operation's with its opset: `tensr<fp16, ...`."""
+    if words != {">"} or found != "," or len(nodes) < 4:
+        return None
+    before, name, opening, _ = nodes[-4:]
+    is_first = before.token not in ("func", "=")
+    return name if is_first and name.name == "NAME" and opening.token == "<" else None
+
+
+def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """The name that is no type and was taken for an operation's or a value's: `float y`, `x = float(1)`."""
+    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func" or "=" in words:
+        return None
+    is_type = found == "(" or (found == "<" and nodes[-1].name == "name_binding")
+    return nodes[-1] if is_type or (_NAME.fullmatch(found) and "(" in words) else None
+
+
+def _words(failure: SyntaxFailure) -> set[str]:
+    """The terminals that could stand at the place, by their words where they have only one."""
+    terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
+    named = [terminals.get(name) for name in failure.expected]
+    words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
+    words |= {name for name in failure.expected if name not in terminals}
+    untyped = _LITERAL_STARTS - {"("} if {"NAME", "$unset"} <= words else set()
+    return words - {DRAFT} - untyped  # what only a draft may hold is not proposed
+
+
+def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
+    """`` expected `;` after the operation ``."""
+    words = _words(failure)
+    if ";" in words:
+        return f"expected `;` after {_unfinished(nodes)}"
+    return f"expected {_listed(_choices(words, nodes))}{_after(text, nodes)}"
+
+
+def _unfinished(nodes: list[Node]) -> str:
+    """What a `;` would close: a function where no block but the program's own braces is open, else an operation."""
+    depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
+    return "the operation" if depth > 1 else "the function"
+
+
+def _choices(words: set[str], nodes: list[Node]) -> list[str]:
+    """The words a reader wants: kinds of things by their nouns, what is ours only where nothing else fits."""
+    chosen = []
+    if len(words & _LITERAL_STARTS) > 4:
+        chosen.append("a literal")
+        words = words - _LITERAL_STARTS
+    if len(words & _TYPE_STARTS) > 4:
+        noun, implied = _typed_noun(words, nodes)
+        chosen.append(noun)
+        words = words - _TYPE_STARTS - implied
+    plain = {word for word in words if word == "$END" or (word[0] != "$" and word not in ("CODE", "FIELD"))}
+    return chosen + [_TERMINALS.get(word, f"`{word}`") for word in sorted(plain or (set() if chosen else words))]
+
+
+def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
+    """The noun for what begins with a type here, and what else that noun covers."""
+    if {"NAME", "}"} <= words:
+        return "an operation", {"NAME"}
+    if nodes and nodes[-1].token == "=":
+        return _TYPED, {"("}
+    return "a type", set()
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _after(text: str, nodes: list[Node]) -> str:
+    """What stands before the place: the last finished phrase, by its noun or as it is."""
+    if not nodes:
+        return ""
+    last = nodes[-1]
+    while last.name[0] == "_" and last.children:
+        last = last.children[-1]
+    if last.token == ";":
+        return f" after {_unfinished(nodes)}"
+    found = text[last.start : last.end]
+    noun = _PHRASES.get(last.name) or (f"`{found}`" if 0 < len(found) <= 40 and found.isprintable() else "")
+    return f" after {noun}" if noun else ""

@@ -1,0 +1,218 @@
+"""Lowering that goes on after a refusal: each is told, and the phrases around it make do without what was refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from miltext.parsing.lowering import LoweringError
+from miltext.parsing.lowering.left_out import LeavingOut
+from miltext.parsing.lowering.maps import repeated
+from miltext.parsing.lowering.names import name_bytes
+from miltext.parsing.lowering.types import ABSENT
+from miltext.parsing.lowering.values import Raw
+from miltext.parsing.parser import list_refusal, refusal
+from miltext.parsing.syntax_errors import complain
+from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
+from miltext.schema.opsets import DIALECTS
+from miltext.schema.wire import sized
+from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.tree import Node, Statement, flat, transformed
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+
+_USES = ("name_binding", "outputs")
+"""The rules of phrases in which names stand for values that were defined before."""
+
+BROKEN = object()
+"""The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
+
+Children: TypeAlias = "list[Any]"
+Mend: TypeAlias = Callable[[Children], Children]
+
+
+class Opaque(Node):
+    """An operation that could not be read, but for the names that it defines."""
+
+    names: tuple[str, ...] = ()
+
+
+def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
+    """An operation between two places, of which only the names that it defines are known."""
+    operation = Opaque("operation", start, end, [])
+    operation.names = tuple(names)
+    return operation
+
+
+class TolerantLowering:
+    """Lowering of a tree in which a draft is no refusal, and a refusal is no end.
+
+    `mended` has the phrases that had to do without something, by their rule and place; `drafts` where those of a draft
+    begin; `misnamed` the reserved words that a value was called by, which is told once, and not where they are used.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lowering = LeavingOut()
+        self.diagnostics: list[Diagnostic] = []
+        self.mended: set[tuple[str, int, int]] = set()
+        self.drafts: list[int] = []
+        self.misnamed: set[str] = set()
+
+    def lower(self, phrase: Node, values: Children) -> Any:
+        """What a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
+        if isinstance(phrase, Statement):
+            return self._statement(phrase)
+        if isinstance(phrase, Opaque):
+            self._mark(phrase)
+            return operation_of(phrase.names)
+        if phrase.name == "draft_value":  # `_ y`: an output without a type
+            self.drafts.append(phrase.start)
+            return self._lowered(phrase._replace(name="named_value"), [ABSENT, values[1]])
+        if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
+            return self._draft_binding(phrase, values[0])
+        return self._lowered(phrase, values)
+
+    def _draft_binding(self, phrase: Node, literal: str | Raw) -> Any:
+        if self.is_misnamed(phrase):
+            return BROKEN
+        refusals = [refused for refused in map(list_refusal, _plain_lists(literal)) if refused]
+        if refusals:
+            self.diagnostics += [refusal(phrase, refused) for refused in refusals]
+            return BROKEN
+        self.drafts.append(phrase.start)
+        return b""
+
+    def _statement(self, statement: Statement) -> Any:
+        """A plain operation; if it is refused, by its phrases, of which each may be."""
+        try:
+            return self._lowering.plain_operation([statement.text])
+        except LoweringError:
+            stack = statement.stack()
+        try:
+            return transformed(statement.read(stack), self.lower)
+        except SyntaxFailure as failure:
+            nodes = flat(stack[1])
+            if not self.is_misnamed(*nodes[-1:]):
+                self.diagnostics.append(complain(self._text, failure, nodes))
+        self._mark(statement)
+        return operation_of([statement.text.partition("=")[0].split()[-1]])
+
+    def _lowered(self, phrase: Node, children: Children) -> Any:
+        lower = getattr(self._lowering, phrase.name)
+        if any(child is BROKEN for child in children):
+            if phrase.name not in _WITHOUT_BROKEN:
+                return BROKEN
+            self._mark(phrase)
+            children = _WITHOUT_BROKEN[phrase.name](children)
+        try:
+            return BROKEN if any(child is BROKEN for child in children) else lower(children)
+        except LoweringError as refused:
+            self._tell(phrase, refused)
+        if phrase.name not in _WITHOUT_REFUSED:
+            return BROKEN
+        self._mark(phrase)
+        try:
+            return lower(_WITHOUT_REFUSED[phrase.name](children))
+        except LoweringError:
+            return BROKEN
+
+    def _tell(self, phrase: Node, refused: LoweringError) -> None:
+        if refused.code == "MIL102" and phrase.name == "named_value":
+            self.misnamed.add(str(refused.at))
+        elif refused.code == "MIL102" and phrase.name in _USES and refused.at in self.misnamed:
+            return
+        self.diagnostics.append(refusal(phrase, refused))
+
+    def is_misnamed(self, *phrases: Node) -> bool:
+        """Whether a phrase is a reserved word that a value was called by."""
+        return any(self._text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
+
+    def _mark(self, phrase: Node) -> None:
+        self.mended.add((phrase.name, phrase.start, phrase.end))
+
+
+def _plain_lists(literal: str | Raw) -> Iterator[str]:
+    """The lists of plain elements in a literal, each one token."""
+    if isinstance(literal, Raw):
+        for child in literal.children:
+            yield from _plain_lists(child)
+    elif literal[0] == "[" and literal != "[":
+        yield literal
+
+
+def operation_of(names: Iterable[str]) -> bytes:
+    """As a field of its Block, an Operation that could not be read, but for the names that it defines."""
+    outputs = []
+    for name in names:
+        with suppress(LoweringError):
+            outputs.append(sized(NAME, name_bytes(name)))
+    return sized(BLOCK_OPERATIONS, repeated(OPERATION_OUTPUTS, outputs))
+
+
+# ---- what a phrase does without: parts of it that are broken
+
+
+def _replaced(absent: dict[int, Any], children: Children) -> Children:
+    return [absent.get(index, child) if child is BROKEN else child for index, child in enumerate(children)]
+
+
+def _block(children: Children) -> Children:
+    return _replaced({len(children) - 2: [], len(children) - 1: None}, children)
+
+
+def _program(children: Children) -> Children:
+    body = children.index("{")
+    whole = _replaced({body - 1: None}, children[:body]) + children[body:]
+    return [child for child in whole if child is not BROKEN]
+
+
+_WITHOUT_BROKEN: dict[str, Mend] = {
+    "named_value": partial(_replaced, {0: ABSENT}),
+    "operation": partial(_replaced, {0: b"", 3: None, 4: b"", 5: {}}),
+    "block": _block,
+    "function": partial(_replaced, {2: None, 4: None}),
+    "program": _program,
+}
+
+# ---- and what it refused itself
+
+
+def _named_plainly(children: Children) -> Children:
+    value_type, name = children
+    return [value_type, _plainly(name)]
+
+
+def _named_each_plainly(children: Children) -> Children:
+    return [_plainly(child) if child not in ("(", ",", ")") else child for child in children]
+
+
+def _plainly(name: str) -> str:
+    return f'$"{re.sub("[^A-Za-z0-9_@]", "", name)}"'
+
+
+def _named_nothing(children: Children) -> Children:
+    results, equals, _, _, *others = children
+    return [results, equals, '$""', None, *others]
+
+
+def _once(children: Children) -> Children:
+    """The program in a known dialect, each field and function once."""
+    body = children.index("{")
+    word, opening, dialect, closing, *fields, attributes = children[:body]
+    fields = list({field[0]: field for field in fields}.values())
+    functions = {function[0]: function for function in reversed(children[body + 1 : -1])}
+    dialect = dialect if dialect in DIALECTS else DIALECTS[-1]
+    return [word, opening, dialect, closing, *fields, attributes, "{", *functions.values(), "}"]
+
+
+_WITHOUT_REFUSED: dict[str, Mend] = {
+    "named_value": _named_plainly,
+    "outputs": _named_each_plainly,
+    "operation": _named_nothing,
+    "program": _once,
+}

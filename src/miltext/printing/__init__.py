@@ -1,0 +1,1 @@
+"""A Program to MIL text."""

@@ -1,0 +1,181 @@
+"""What Apple's compiler would write: a Program as the `model.mil` of its `.mlmodelc`.
+
+Core ML's errors cite that text (`model.mil:7:12`), which nobody but a Mac makes. All 72 texts of the compiler that are
+known agree on what is done here; where the description leads beyond them, a warning says so.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.diagnostics import Diagnostic, PrintError, error, render, warning
+from miltext.printing.flexible_shapes import ATTRIBUTE, shape_information
+from miltext.printing.printer import Printer
+from miltext.schema.opsets import DIALECTS
+from miltext.schema.proto import Function, ModelDescription, Program
+from miltext.schema.value_builders import STRING, add_pairs, dictionary_type, immediate
+from miltext.syntax.programs import own_copy
+
+if TYPE_CHECKING:
+    from miltext.printing.printer import TypeText
+    from miltext.schema.proto import FeatureDescription, Message
+
+LAST_OF_DIALECT_1_0 = 8
+"""The last specification version whose models Apple's compiler writes in dialect 1.0."""
+
+BUILD_INFO = "buildInfo"
+STRINGS = dictionary_type(STRING)
+
+
+class Versions(NamedTuple):
+    """The two entries that the compiler adds to buildInfo; by default those of the newest one that is known."""
+
+    component: str = "3600.16.1"
+    compiler: str = "3600.25.1"
+
+    def entries(self) -> dict[str, str]:
+        """The entries by key."""
+        return {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
+
+
+def as_coremlc(
+    program: Message,
+    specification_version: int = 9,
+    description: Message | None = None,
+    versions: Versions | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
+) -> str:
+    """The `model.mil` that Apple's compiler would write for this Program.
+
+    `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
+    FlexibleShapeInformation is made. `versions` are the compiler's: if None, those that the Program has, or else the
+    newest. Both messages may be coremltools' own. What the compiler drops, and what is unproven, is said in a warning
+    each: to `on_warning`, or as one of Python's. Raises PrintError for what Apple's syntax cannot say.
+    """
+    return "".join(pieces(program, specification_version, description, versions, on_warning))
+
+
+def pieces(
+    program: Message,
+    specification_version: int = 9,
+    description: Message | None = None,
+    versions: Versions | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
+) -> Iterator[str]:
+    """What `as_coremlc` gives, piece by piece; the warnings come with the last."""
+    own = own_copy(program)
+    dropped = _drop(own)
+    doubts = _add_flexible_shapes(own, _own_description(description))
+    _add_build_info(own, versions)
+    for function in own.functions.values():
+        function.inputs.sort(key=lambda value: value.name.encode())
+    printer = _Compiler(DIALECTS[specification_version > LAST_OF_DIALECT_1_0], strict=True)
+    yield from printer.program(own)
+    if printer.documented:
+        dropped.append(f"the docStrings of {printer.documented} Values")
+    tell = on_warning or _warn
+    if dropped:
+        tell(warning("MIL210", f"Apple's compiler leaves this out: {', '.join(dropped)}"))
+    if doubts:
+        tell(warning("MIL211", f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"))
+
+
+class _Compiler(Printer):
+    """A strict Printer that leaves the docStrings of Values out, and counts them."""
+
+    documented = 0
+
+    def value(self, value: Any) -> str:
+        self._undocument(value)
+        return super().value(value)
+
+    def _element(self, value: Any, implied: TypeText | None) -> str:
+        self._undocument(value)
+        return super()._element(value, implied)
+
+    def _undocument(self, value: Any) -> None:
+        if value.docString:
+            self.documented += 1
+            value.docString = ""
+
+
+def _drop(program: Program) -> list[str]:
+    """Take out of a Program what the compiler's text leaves out; says what that was."""
+    dropped = []
+    if program.version != 1:
+        dropped.append(f"Program.version {program.version}")
+        program.version = 1
+    if program.docString:
+        dropped.append("the Program's docString")
+        program.docString = ""
+    for name in sorted(program.functions):
+        function = program.functions[name]
+        others = sorted(set(function.block_specializations) - {function.opset})
+        if function.opset in function.block_specializations:
+            for opset in others:
+                del function.block_specializations[opset]
+            dropped += [f"the block of `{name}` for {opset}" for opset in others]
+    return dropped
+
+
+def _own_description(description: Message | None) -> ModelDescription:
+    """A description of miltext's own with what another copy of the schema's holds."""
+    if description is None:
+        return ModelDescription()
+    if description.DESCRIPTOR.full_name != ModelDescription.DESCRIPTOR.full_name:
+        raise TypeError(f"expected a message {ModelDescription.DESCRIPTOR.full_name}, got {type(description).__name__}")
+    return ModelDescription.FromString(description.SerializeToString())
+
+
+def _add_flexible_shapes(program: Program, description: ModelDescription) -> list[str]:
+    """Give each function with flexible inputs its attribute; says what is unproven about them."""
+    doubts = []
+    for name in sorted(program.functions):
+        function = program.functions[name]
+        if ATTRIBUTE in function.attributes:  # the compiler's own, in a Program that was read from its text
+            continue
+        information, unproven = shape_information(_features(description, name, function))
+        doubts += unproven
+        if information is not None:
+            function.attributes[ATTRIBUTE].CopyFrom(information)
+    return doubts
+
+
+def _features(description: ModelDescription, name: str, function: Function) -> list[FeatureDescription]:
+    """The features that describe a function's inputs. A description lists functions if there may be several."""
+    listed = [each.input for each in description.functions if each.name == name]
+    features = listed[0] if listed else [] if description.functions else description.input
+    parameters = {value.name for value in function.inputs}
+    return [feature for feature in features if feature.name in parameters]
+
+
+def _add_build_info(program: Program, versions: Versions | None) -> None:
+    """Put the compiler's entries into buildInfo, and sort it by key."""
+    if BUILD_INFO not in program.attributes:
+        program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
+    info = program.attributes[BUILD_INFO]
+    if info.type != STRINGS or not info.immediateValue.HasField("dictionary"):
+        raise PrintError([error("MIL212", f"`{BUILD_INFO}` is no dictionary of strings, and the compiler adds to it")])
+    pairs = info.immediateValue.dictionary.values
+    entries = (versions or Versions()).entries()
+    for index in reversed(range(len(pairs))):
+        if versions and _key(pairs[index]) in entries:
+            del pairs[index]
+    present = {_key(pair) for pair in pairs}
+    add_pairs(info, {key: text for key, text in entries.items() if key not in present})
+    pairs.sort(key=lambda pair: _key(pair).encode())
+
+
+def _key(pair: Any) -> str:
+    return "".join(pair.key.immediateValue.tensor.strings.values)
+
+
+def _warn(diagnostic: Diagnostic) -> None:
+    """One of Python's warnings, at the line that called miltext."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "miltext":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(render(diagnostic), stacklevel=level)

@@ -1,0 +1,127 @@
+"""FlexibleShapeInformation: the attribute that Apple's compiler gives a function whose inputs have flexible shapes.
+
+It is not in the proto; the compiler makes it from the model's description. Its form with ranges, seen in nine texts:
+
+    (("DefaultShapes", {{"x", [1, 1]}}), ("RangeDims", {{"x", [[1, 1], [1, 8]]}}))
+
+and with enumerated shapes, seen in one, where each key is a hash of eight hexadecimal digits that nobody has published:
+
+    (("DefaultShapes", {{"x", [4]}}), ("EnumeratedShapes", {{"543d0f94", {{"x", [1]}}}, {"9e38c1a4", {{"x", [4]}}}}))
+
+Numbers of eight digits stand in for the hashes here, so that every column is right. Inputs of a fixed shape are not
+listed (seen in one text); that several are sorted by name, as all else is, is unproven, and so is all about images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from miltext.diagnostics import PrintError, error
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, Value
+from miltext.schema.value_builders import STRING, Data, dictionary_type, immediate, list_type, tensor_type, tuple_type
+
+ATTRIBUTE = "FlexibleShapeInformation"
+
+SHAPES = dictionary_type(tensor_type("int32", None))
+
+SECTIONS = {
+    "DefaultShapes": SHAPES,
+    "EnumeratedShapes": dictionary_type(SHAPES),
+    "RangeDims": dictionary_type(list_type(tensor_type("int32", 2))),
+}
+"""The parts of the attribute, in their order: a name, and the type of what stands beside it."""
+
+Sizes = list[int]
+
+
+class Flexible(NamedTuple):
+    """The shapes that an input takes: `ranges` has a least and a greatest size for each dimension.
+
+    `doubts` says what is unproven about the attribute that is made from them.
+    """
+
+    default: Sizes
+    shapes: list[Sizes]
+    ranges: list[Sizes]
+    doubts: tuple[str, ...] = ()
+
+
+def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | None, list[str]]:
+    """The attribute for a function's inputs, None where all shapes are fixed, and what is unproven about it.
+
+    Raises PrintError (MIL213) for a size that int32 does not hold.
+    """
+    features = sorted(inputs, key=lambda feature: feature.name.encode())
+    found = {feature.name: flexible for feature in features if (flexible := _flexible(feature)) is not None}
+    if not found:
+        return None, []
+    sections: dict[str, Data] = {
+        "DefaultShapes": {name: flexible.default for name, flexible in found.items()},
+        "EnumeratedShapes": _enumeration(found),
+        "RangeDims": {name: flexible.ranges for name, flexible in found.items() if flexible.ranges},
+    }
+    sections = {name: section for name, section in sections.items() if section}
+    parts = [tuple_type(STRING, SECTIONS[name]) for name in sections]
+    doubts = [f"{doubt} (`{name}`)" for name, flexible in found.items() for doubt in flexible.doubts]
+    if len(sections) > 2:
+        doubts.append("ranges beside enumerated shapes")
+    return immediate(tuple_type(*parts), list(sections.items())), doubts
+
+
+def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
+    """The first shapes of all inputs that enumerate theirs, then the second ones, and so on."""
+    listed = {name: flexible.shapes for name, flexible in found.items() if flexible.shapes}
+    count = max(map(len, listed.values()), default=0)
+    return {
+        f"{index:08x}": {name: shapes[index] for name, shapes in listed.items() if index < len(shapes)}
+        for index in range(count)
+    }
+
+
+def _flexible(feature: FeatureDescription) -> Flexible | None:
+    kind = feature.type.WhichOneof("Type")
+    if kind == "multiArrayType":
+        flexible = _array(feature.type.multiArrayType)
+    elif kind == "imageType":
+        flexible = _image(feature.type.imageType)
+    else:
+        return None
+    if not flexible.shapes and not flexible.ranges:
+        return None
+    sizes = [size for shape in (flexible.default, *flexible.shapes, *flexible.ranges) for size in shape]
+    limits = BY_NAME["int32"]
+    if not all(limits.minimum <= size <= limits.maximum for size in sizes):
+        message = f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold"
+        raise PrintError([error("MIL213", message)])
+    return flexible
+
+
+def _array(array: ArrayFeatureType) -> Flexible:
+    """The default shape is what Core ML takes where none is given: coremltools' `mlmodel/src/FeatureType.cpp`."""
+    shapes = [list(shape.shape) for shape in array.enumeratedShapes.shapes]
+    ranges = [[size.lowerBound, size.upperBound] for size in array.shapeRange.sizeRanges]
+    default = list(array.shape) or (shapes[0] if shapes else [least for least, _ in ranges])
+    return Flexible(default, shapes, ranges, _doubts(shapes, ranges))
+
+
+def _image(image: ImageFeatureType) -> Flexible:
+    """An image as the tensor that the program takes: one of it, its channels, its height and its width."""
+    gray = image.colorSpace in (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16)
+    channels = 1 if gray else 3
+    shapes = [[1, channels, size.height, size.width] for size in image.enumeratedSizes.sizes]
+    ranges: list[Sizes] = []
+    if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
+        sides = image.imageSizeRange.heightRange, image.imageSizeRange.widthRange
+        ranges = [[1, 1], [channels, channels], *([side.lowerBound, side.upperBound] for side in sides)]
+    default = [1, channels, image.height, image.width]
+    return Flexible(default, shapes, ranges, ("images", *_doubts(shapes, ranges)))
+
+
+def _doubts(shapes: list[Sizes], ranges: list[Sizes]) -> tuple[str, ...]:
+    doubts = {
+        "numbers in place of the keys of enumerated shapes": bool(shapes),
+        "a range without an end": any(greatest < 0 for _, greatest in ranges),
+    }
+    return tuple(doubt for doubt, applies in doubts.items() if applies)

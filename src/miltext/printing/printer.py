@@ -1,0 +1,363 @@
+"""Printing: a Program to MIL text that reads back equal, in the layout that Apple's compiler prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from miltext.diagnostics import Note, PrintError, error
+from miltext.printing.tensors import PLAIN, Style, field_literal, usual_literal
+from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
+from miltext.syntax.literals import quote
+from miltext.syntax.names import DRAFT, name_text
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import ValueType
+
+FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
+"""Apple's indents: a function, the operations of its block, and the line that closes the block."""
+
+_STRING, _STRINGS = bytes.fromhex("12040a0208021a"), bytes.fromhex("0a220a")
+"""How the wire form of a short `string("...")` begins, and its tags from byte 8 on, with a length after each: half of
+all values are an operation's name."""
+
+
+Lines: TypeAlias = "dict[tuple[str, str], list[str | None]]"
+"""The operations of each block as text, by its function's name and its opset; None for one yet to be printed."""
+
+
+class TypeText(NamedTuple):
+    """A type as text, with what its literals depend on.
+
+    `shape` is None where no plain literal can be nested like the type: rank and dimensions disagree, a dimension is
+    neither a size nor `?`, or more than one is `?`. `wire` is the ValueType, None where it is absent.
+    """
+
+    text: str
+    wire: bytes | None
+    kind: str | None = None
+    dtype: DType | None = None
+    shape: tuple[int | None, ...] | None = None
+    parts: tuple[TypeText, ...] = ()
+    length: int | None = None
+
+
+class Printer:
+    """Raises messages to text in one dialect and style.
+
+    Maps print sorted by key; Python's order of strings is that of their UTF-8 bytes. With `strict`, whatever Apple's
+    syntax cannot say is a PrintError instead of a spelling of ours.
+    """
+
+    def __init__(self, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
+        self._dialect = dialect
+        self._style = style
+        self._strict = strict
+        self.name: Callable[[str], str] = self._strict_name if strict else name_text
+        self._types: dict[bytes, TypeText] = {}
+        self._values: dict[bytes, str] = {}
+        self._scalar = "{}(" if dialect == "1.3" else "tensor<{}, []>("
+        self.string_start = self._scalar.format("string")
+
+    def _ours(self, text: str, what: str) -> str:
+        """A spelling of ours, where it may be used."""
+        if self._strict:
+            raise PrintError([error("MIL201", f"Apple's syntax has no way to say {what}")])
+        return text
+
+    # ---- names
+
+    def _strict_name(self, name: str) -> str:
+        text = name_text(name)
+        return text if text[0] != "$" else self._ours(text, f"the name {quote(name)}")
+
+    def _opset(self, opset: str) -> str:
+        """`ios18` for CoreML8; a name that is literally `ios18` is quoted."""
+        text = TEXT_BY_PROTO.get(opset)
+        if text is None and opset in PROTO_BY_TEXT:
+            return self._ours(f"${quote(opset)}", f"an opset that is {quote(opset)} in the proto")
+        return text or self.name(opset)
+
+    # ---- the program and its functions
+
+    def program(self, program: Any, plain: Lines | None = None) -> Iterable[str]:
+        """The text of a Program, in pieces.
+
+        `plain` has the operations that are printed already, by function and opset: they are not in the Program, and
+        None stands for each that is.
+        """
+        head = f"program({self._dialect})"
+        if program.version != 1:
+            head += self._ours(f" $version({program.version})", f"Program.version {program.version}")
+        if program.docString:
+            head += self._ours(f" $doc({quote(program.docString)})", "a Program's docString")
+        yield head + "\n"
+        if program.attributes:
+            yield self._attributes(program.attributes) + "\n"
+        yield "{\n"
+        for name in sorted(program.functions):
+            yield from self._function(name, program.functions[name], plain)
+        yield "}"
+
+    def _function(self, name: str, function: Any, plain: Lines | None = None) -> Iterable[str]:
+        opset = f"<{self._opset(function.opset)}>" if function.opset else ""
+        head = f"{FUNCTION}func {self.name(name)}{opset}{self._parameters(function.inputs)}"
+        yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
+        blocks, lines = function.block_specializations, plain or {}
+        own = blocks.get(function.opset)
+        if own is not None and not own.inputs:
+            yield " "
+            yield from self._block(own, CLOSING, lines.get((name, function.opset)))
+        else:
+            own = None
+            if not blocks:
+                yield self._ours(" $none", "a function without a block")
+        for key in sorted(blocks):
+            if own is None or key != function.opset:
+                opset = self._opset(key) if key else self._ours('$""', "a block without an opset")
+                yield self._ours(
+                    f"\n{CLOSING}$block<{opset}>", "a block of another opset than the function's, or its inputs"
+                )
+                yield (self._parameters(blocks[key].inputs) if blocks[key].inputs else "") + " "
+                yield from self._block(blocks[key], CLOSING, lines.get((name, key)))
+        yield ";\n"
+
+    def _parameters(self, inputs: Any) -> str:
+        return f"({', '.join([self._named_value(value) for value in inputs])})"
+
+    def _named_value(self, value: Any) -> str:
+        return f"{self.type_of(value, 'type').text} {self.name(value.name)}"
+
+    def _block(self, block: Any, closing: str, plain: Sequence[str | None] | None = None) -> Iterable[str]:
+        yield "{\n"
+        indent = OPERATION if closing == CLOSING else closing + "    "
+        others = iter(block.operations)
+        for text in repeat(None, len(block.operations)) if plain is None else plain:
+            yield self._told(next(others), indent) if text is None else text
+        yield f"{closing}}} -> ({', '.join([self.name(name) for name in block.outputs])})"
+        if block.attributes:
+            yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")
+
+    def _told(self, operation: Any, indent: str) -> str:
+        """An operation; an error that it is the innermost of names it."""
+        try:
+            return self._operation(operation, indent)
+        except PrintError as failure:
+            raise _inside(failure, operation) from None
+
+    def _operation(self, operation: Any, indent: str) -> str:
+        results = ", ".join([self._named_value(output) for output in operation.outputs])
+        name = self.name(operation.type)
+        if name == DRAFT:
+            name = self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
+        inputs = operation.inputs
+        arguments = ", ".join([f"{self.name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
+        attributes = self._attributes(operation.attributes) if operation.attributes else ""
+        text = f"{indent}{results}{' = ' if results else ''}{name}({arguments}){attributes}"
+        for block in operation.blocks:
+            inner = "".join(self._block(block, indent + "    "))
+            text += f"\n{indent}    {self._parameters(block.inputs)} {inner}"
+        return text + ";\n"
+
+    # ---- arguments and attributes
+
+    def _argument(self, argument: Any) -> str:
+        bindings = argument.arguments
+        if len(bindings) == 1:
+            return self._binding(bindings[0])
+        return f"({', '.join([self._binding(binding) for binding in bindings])})"
+
+    def _binding(self, binding: Any) -> str:
+        name = binding.name
+        if name:
+            return self.name(name)
+        member = binding.WhichOneof("binding")
+        if member == "value":
+            return self.value(binding.value)
+        if member == "name":
+            return self.name("")
+        return self._ours("$unset", "a binding to nothing")
+
+    def _attributes(self, attributes: Mapping[str, Any]) -> str:
+        """`[name = string("y")]`; nothing has no brackets, but for a caller's own sake."""
+        names = sorted(attributes)
+        return f"[{', '.join([f'{self.name(name)} = {self.value(attributes[name])}' for name in names])}]"
+
+    # ---- types
+
+    def type_of(self, message: Any, field: str) -> TypeText:
+        """The type in a field of a message, absent ones included."""
+        value_type = getattr(message, field)
+        wire = value_type.SerializeToString(deterministic=True)
+        known = self._types.get(wire)
+        if known is not None:
+            return known
+        if not wire:
+            return self._missing_type(message.HasField(field))
+        made = self._types[wire] = self._type(value_type, wire)
+        return made
+
+    def _missing_type(self, present: bool) -> TypeText:
+        word = "$empty" if present else "$absent"
+        return TypeText(self._ours(word, "a missing type"), b"" if present else None)
+
+    def _part(self, value_type: Any) -> TypeText:
+        """A type that stands in a repeated field, where it is always present."""
+        wire = value_type.SerializeToString(deterministic=True)
+        return self._type(value_type, wire) if wire else self._missing_type(True)
+
+    def _type(self, value_type: Any, wire: bytes) -> TypeText:
+        member = value_type.WhichOneof("type")
+        message = getattr(value_type, member)
+        if member == "tensorType":
+            return self._tensor_type(message, wire)
+        if member == "listType":
+            element, length = self.type_of(message, "type"), self._length(message)
+            return TypeText(f"list<{element.text}, {length}>", wire, "list", parts=(element,), length=_size(length))
+        if member == "tupleType":
+            parts = tuple(self._part(part) for part in message.types)
+            return TypeText(f"tuple<{', '.join([part.text for part in parts])}>", wire, "tuple", parts=parts)
+        if member == "dictionaryType":
+            parts = self.type_of(message, "keyType"), self.type_of(message, "valueType")
+            return TypeText(f"dict<{parts[0].text}, {parts[1].text}>", wire, "dictionary", parts=parts)
+        wrapped = self.type_of(message, "wrappedType")
+        return TypeText(f"state<{wrapped.text}>", wire, "state", parts=(wrapped,))
+
+    def _tensor_type(self, tensor: Any, wire: bytes) -> TypeText:
+        dtype = BY_NUMBER.get(tensor.dataType)
+        word = dtype.name if dtype else self._ours(f"${tensor.dataType}", f"the data type {tensor.dataType}")
+        dimensions = [self._dimension(dimension) for dimension in tensor.dimensions]
+        extra = ""
+        if tensor.rank != len(dimensions):
+            extra += self._ours(f", $rank({tensor.rank})", "a rank that is not the number of dimensions")
+        if tensor.attributes:
+            extra += self._ours(f", ${self._attributes(tensor.attributes)}", "a tensor type's attributes")
+        shape = None
+        if tensor.rank == len(dimensions) and all(text[0] != "$" for text in dimensions) and dimensions.count("?") < 2:
+            shape = tuple(_size(text) for text in dimensions)
+        if not dimensions and not extra and self._dialect == "1.3":
+            return TypeText(word, wire, "tensor", dtype, shape)
+        return TypeText(f"tensor<{word}, [{', '.join(dimensions)}]{extra}>", wire, "tensor", dtype, shape)
+
+    def _dimension(self, dimension: Any) -> str:
+        member = dimension.WhichOneof("dimension")
+        if member == "constant":
+            return str(dimension.constant.size)
+        if member == "unknown":
+            return self._ours("$variadic", "a variadic dimension") if dimension.unknown.variadic else "?"
+        return self._ours("$empty", "an empty dimension")
+
+    def _length(self, list_type: Any) -> str:
+        if list_type.HasField("length"):
+            return self._dimension(list_type.length)
+        return self._ours("$absent", "a list without a length")
+
+    # ---- values
+
+    def value(self, value: Any) -> str:
+        """`int32(1)`: a Value."""
+        wire = value.SerializeToString(deterministic=True)
+        if wire[:7] == _STRING and wire[8::2][:3] == _STRINGS and len(wire) == wire[13] + 14:
+            return f"{self.string_start}{quote(wire[14:].decode())})"
+        if len(wire) > 64:
+            return self.long_value(value)
+        known = self._values.get(wire)
+        if known is None:
+            known = self._values[wire] = self.long_value(value)
+        return known
+
+    def long_value(self, value: Any) -> str:
+        value_type = self.type_of(value, "type")
+        doc = value.docString
+        marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
+        return f"{marked}{value_type.text}({self._raw(value, value_type)})"
+
+    def _raw(self, value: Any, value_type: TypeText) -> str:
+        """What stands in the parentheses after a value's type."""
+        member = value.WhichOneof("value")
+        if member == "blobFileValue":
+            blob = value.blobFileValue
+            return self._blob(blob.fileName, blob.offset)
+        if member is None:
+            return self._ours("$unset", "a Value without a value")
+        immediate = value.immediateValue
+        kind = immediate.WhichOneof("value")
+        if kind == "tensor":
+            return self._tensor(immediate.tensor, value_type)
+        if kind is None:
+            return self._ours("$empty", "an immediate value without a value")
+        return self._container(kind, getattr(immediate, kind).values, value_type)
+
+    def _blob(self, path: str, offset: int) -> str:
+        return f"{self.blob_start(path)}{offset}))"
+
+    def blob_start(self, path: str) -> str:
+        """`BLOBFILE(path = string("..."), offset = uint64(`, to be followed by the offset and two parentheses."""
+        return f"BLOBFILE(path = {self.string_start}{quote(path)}), offset = {self._scalar.format('uint64')}"
+
+    def _tensor(self, tensor: Any, value_type: TypeText) -> str:
+        field = tensor.WhichOneof("value")
+        if field is None:
+            return self._ours("$tensor", "a tensor without values")
+        text = usual_literal(tensor, field, value_type.dtype, value_type.shape, self._style)
+        if text is None:
+            return self._ours(f"${field}({field_literal(tensor, field, self._style)})", f"values in `{field}` here")
+        return self._ours(text, "this literal") if self._strict and "$" in text and text[0] != '"' else text
+
+    def _container(self, kind: str, values: Any, value_type: TypeText) -> str:
+        fits = kind == value_type.kind and _count_fits(kind, len(values), value_type)
+        parts = value_type.parts if kind == value_type.kind else ()
+        marker = "" if fits else self._ours(f"${kind}", f"a {kind} of that many values, or under this type")
+        if kind == "dictionary":
+            return f"{marker}{{{', '.join([self._pair(pair, parts) for pair in values])}}}"
+        if kind == "tuple":
+            implied = [*parts, *[None] * len(values)]
+            return f"{marker}({', '.join([self._element(*pair) for pair in zip(values, implied)])})"  # noqa: B905
+        return f"{marker}[{', '.join([self._element(value, parts[0] if parts else None) for value in values])}]"
+
+    def _pair(self, pair: Any, parts: Sequence[TypeText]) -> str:
+        members = [
+            self._element(getattr(pair, field), parts[index] if parts else None)
+            if pair.HasField(field)
+            else self._ours("$absent", "a pair without a key or value")
+            for index, field in enumerate(("key", "value"))
+        ]
+        return f"{{{', '.join(members)}}}"
+
+    def _element(self, value: Any, implied: TypeText | None) -> str:
+        """A Value inside another: raw where its type is what the container's implies."""
+        own = self.type_of(value, "type")
+        if implied is None or own.wire != implied.wire or value.docString:
+            return self._ours(f"$value({self.value(value)})", "a type or docString of an element's own")
+        return self._raw(value, own)
+
+
+def _size(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _count_fits(kind: str, count: int, value_type: TypeText) -> bool:
+    if kind == "tuple":
+        return count == len(value_type.parts)
+    return kind == "dictionary" or value_type.length in (None, count)
+
+
+def _inside(failure: PrintError, operation: Any) -> PrintError:
+    """The error with the innermost operation that it is about."""
+    finding = failure.diagnostics[0]
+    if finding.notes:
+        return failure
+    results = ", ".join(name_text(output.name) for output in operation.outputs)
+    place = f"in the operation `{name_text(operation.type)}`" + (f" that makes `{results}`" if results else "")
+    return PrintError([finding._replace(notes=(Note(place),))])
+
+
+def type_text(value_type: ValueType | None) -> str:
+    """A type as MIL text has it, but for fields that the schema does not have."""
+    from miltext.schema.proto import NamedValueType
+
+    named = NamedValueType(name="x", type=value_type)
+    named.DiscardUnknownFields()
+    return Printer()._named_value(named).rpartition(" ")[0]

@@ -1,0 +1,118 @@
+"""The literal of a tensor's values: the usual one, nested like the type's shape, or one that names its field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from miltext.schema.dtypes import FIELD_DTYPES, DType
+from miltext.schema.wire import read_varint
+from miltext.syntax.encoding import decode, padding_is_clear
+from miltext.syntax.literals import LiteralError, nest, quote
+
+Shape = tuple["int | None", ...]
+
+
+class Style(NamedTuple):
+    """How numbers are written: floats in `decimal` rather than hex, and literals of more than `elide` elements left
+    out, with their count and digest in their place.
+    """
+
+    decimal: bool = False
+    elide: int | None = None
+
+
+PLAIN = Style()
+"""Apple's floats, and every literal whole."""
+
+
+def usual_literal(tensor: Any, field: str, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
+    """The literal that reads back as these values under a type of this data type and shape, if there is one.
+
+    There is none where the values are in another field than the type's usual one, do not fill the shape, pass the
+    type's range, or have padding bits that are set.
+    """
+    if dtype is None or shape is None or field != dtype.field:
+        return None
+    data = field_data(tensor, field)
+    sizes = _sizes(data, dtype, shape)
+    if sizes is None:
+        return None
+    count = prod(sizes)
+    if style.elide is not None and count > style.elide:
+        return f'$elided({count}, "{digest(tensor)}")'
+    try:
+        return nest(_texts(data, dtype, count, style), sizes)
+    except LiteralError:
+        return None
+
+
+def element_count(tensor: Any, dtype: DType | None, shape: Shape | None) -> int | None:
+    """How many elements the literal has that `usual_literal` gives for these values; None where it gives none."""
+    field = tensor.WhichOneof("value")
+    if dtype is None or shape is None or field != dtype.field:
+        return None
+    sizes = _sizes(field_data(tensor, field), dtype, shape)
+    return None if sizes is None else prod(sizes)
+
+
+def field_literal(tensor: Any, field: str, style: Style) -> str:
+    """The values of a TensorValue as a flat list of what its field holds; of `bytes`, hexadecimal digits."""
+    data = field_data(tensor, field)
+    if field == "bytes":
+        assert isinstance(data, bytes)
+        return f'"{data.hex()}"'
+    dtype = FIELD_DTYPES[field]
+    count = _count(data, dtype)
+    return nest(_texts(data, dtype, count, style), (count,))
+
+
+def digest(tensor: Any) -> str:
+    """The digest of a TensorValue, whatever wrote it: of its deterministic wire form."""
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(tensor.SerializeToString(deterministic=True)).hexdigest()
+
+
+def field_data(tensor: Any, field: str) -> bytes | Sequence[Any]:
+    """What a field of a TensorValue holds: bytes for `bytes`, `floats` and `doubles`, else its numbers or strings.
+
+    Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
+    """
+    member = getattr(tensor, field)
+    if field not in ("floats", "doubles"):
+        return member.values  # type: ignore[no-any-return]
+    wire: bytes = member.SerializeToString()
+    if not wire:
+        return wire
+    _, start = read_varint(wire, 1)
+    return wire[start:]
+
+
+def _count(data: bytes | Sequence[Any], dtype: DType) -> int:
+    return len(data) * 8 // dtype.bits if isinstance(data, bytes) else len(data)
+
+
+def _sizes(data: bytes | Sequence[Any], dtype: DType, shape: Shape) -> list[int] | None:
+    """The shape with its unknown dimension as the data has it; None where the data does not fill the shape."""
+    known = prod(size for size in shape if size is not None)
+    count = _count(data, dtype)
+    if None in shape:
+        if dtype.packed or known == 0:
+            return None
+        known *= count // known
+        sizes = [known // prod(size for size in shape if size is not None) if size is None else size for size in shape]
+    else:
+        sizes = [size for size in shape if size is not None]
+    if isinstance(data, bytes):
+        filled = len(data) == (known * dtype.bits + 7) // 8 and padding_is_clear(data, dtype, known)
+    else:
+        filled = len(data) == known
+    return sizes if filled else None
+
+
+def _texts(data: bytes | Sequence[Any], dtype: DType, count: int, style: Style) -> list[str]:
+    if dtype.kind == "string":
+        return [quote(text) for text in data]  # type: ignore[arg-type]
+    return decode(data, dtype, count, decimal=style.decimal)

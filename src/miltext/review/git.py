@@ -1,0 +1,162 @@
+"""What git must be told so that it shows models as text: attributes, a diff driver, and a difftool."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+DRIVER = "miltext"
+TEXT_DRIVER = "miltext-text"
+ATTRIBUTES = (
+    f"*.mlmodel diff={DRIVER}",
+    f"coremldata.bin diff={DRIVER}",
+    f"*weight.bin diff={DRIVER}",
+    f"*.mil diff={TEXT_DRIVER}",
+)
+"""Which files are shown how; `*.mil` is text already, and only its hunks are headed by the function."""
+
+CACHE = f"refs/notes/textconv/{DRIVER}"
+"""Where git keeps the texts that it has asked for."""
+
+_NAME_IT = 'git hash-object --no-filters "$1"'
+_COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
+"""What git's shell does where miltext cannot be run: names a file as git does, and compares two files."""
+
+_FUNCTION = r"^ *(func [^(]*)"
+_BEGIN, _END = "# miltext: begin", "# miltext: end"
+_BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
+
+
+class GitError(Exception):
+    """What git refuses, or that there is none; the text is git's own."""
+
+
+class Installation:
+    """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
+
+    Raises GitError where there is no git, or no repository in `folder`.
+    """
+
+    def __init__(self, folder: Path, everywhere: bool) -> None:
+        self._folder = folder
+        self._everywhere = everywhere
+        self.scope = "--global" if everywhere else "--local"
+        self.attributes = self._attributes_file()
+
+    def _git(self, *arguments: str) -> str:
+        return _git(self._folder, *arguments)
+
+    def _attributes_file(self) -> Path:
+        """The user's file of attributes, or the repository's own that is no part of its contents."""
+        if not self._everywhere:
+            return self._folder / self._git("rev-parse", "--git-path", "info/attributes")
+        named = self._get("core.attributesFile", "--type=path")
+        folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        return Path(named) if named else Path(folder) / "git" / "attributes"
+
+    def _get(self, key: str, *options: str) -> str:
+        """A configured value, empty if there is none."""
+        try:
+            return self._git("config", self.scope, *options, "--get", key)
+        except GitError:
+            return ""
+
+    def configuration(self) -> dict[str, str]:
+        """The keys to set. The structural diff becomes git's difftool where no other has been chosen."""
+        command = _command()
+        chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
+        return {
+            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv"),
+            f"diff.{DRIVER}.cachetextconv": "true",
+            f"diff.{DRIVER}.xfuncname": _FUNCTION,
+            f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
+            f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
+            **chosen,
+        }
+
+    def _or_name(self, command: str) -> str:
+        """A command for git's shell that names a file where the command cannot be run: git itself would give up."""
+        again = f"miltext git setup{' --global' * self._everywhere}"
+        said = f'echo "miltext cannot be run; to record where it is now: {again}"'
+        return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
+
+    def plan(self) -> str:
+        """What `install` would write, for people."""
+        lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
+        return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
+
+    def install(self) -> None:
+        """Write it; what an earlier version wrote, and the texts that it made, are replaced."""
+        for key, value in self.configuration().items():
+            self._git("config", self.scope, key, value)
+        self._write(_without_block(self._read()) + "\n".join([_BEGIN, *ATTRIBUTES, _END, ""]))
+        self._forget_texts()
+
+    def remove(self) -> None:
+        """Take away what `install` wrote, and nothing else."""
+        for section in (f"diff.{DRIVER}", f"diff.{TEXT_DRIVER}", f"difftool.{DRIVER}"):
+            if self._has_section(section):
+                self._git("config", self.scope, "--remove-section", section)
+        if self._get("diff.tool") == DRIVER:
+            self._git("config", self.scope, "--unset", "diff.tool")
+        before = self._read()
+        if _BLOCK.search(before):
+            self._write(_BLOCK.sub("", before))
+        self._forget_texts()
+
+    def _has_section(self, section: str) -> bool:
+        pattern = f"^{re.escape(section)}\\."
+        try:
+            return bool(self._git("config", self.scope, "--get-regexp", pattern))
+        except GitError:
+            return False
+
+    def _read(self) -> str:
+        return self.attributes.read_bytes().decode(errors="surrogateescape") if self.attributes.exists() else ""
+
+    def _write(self, text: str) -> None:
+        from miltext.models.files import write_file
+
+        if not text:
+            self.attributes.unlink(missing_ok=True)
+            return
+        self.attributes.parent.mkdir(parents=True, exist_ok=True)
+        write_file(self.attributes, [text.encode(errors="surrogateescape")])
+
+    def _forget_texts(self) -> None:
+        """Forget the texts that the repository here keeps, if there is one."""
+        with suppress(GitError):
+            self._git("update-ref", "-d", CACHE)
+
+
+def _without_block(text: str) -> str:
+    """A file's text without the lines of ours, and with a newline at its end."""
+    text = _BLOCK.sub("", text)
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
+    except OSError as failure:
+        raise GitError(f"git cannot be run: {failure.strerror}") from failure
+    if done.returncode:
+        raise GitError(os.fsdecode(done.stderr).strip())
+    return os.fsdecode(done.stdout).strip()
+
+
+def _command() -> str:
+    """How git's shell is to call this very miltext, whatever folder and environment it is in.
+
+    Not `python -m`, which would import modules from the repository's own folder.
+    """
+    folder = os.path.dirname(sys.executable)
+    script = shutil.which("miltext", path=folder)
+    words = [Path(script).as_posix()] if script else [Path(sys.executable).as_posix(), "-I", "-m", "miltext"]
+    return shlex.join(words)

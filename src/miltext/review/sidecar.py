@@ -1,0 +1,94 @@
+"""Sidecars: a model's text beside it, for the review pages that show a repository's files as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import visible
+from miltext.formatting.line_ends import keep_line_ends
+from miltext.models.opening import open_model
+from miltext.printing.printing import pieces
+from miltext.review.textconv import around
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.programs import own_copy
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.models.weights import Progress
+
+ENDING = ".mil"
+
+_NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil$")
+"""What names of sidecars end in, as the pre-commit hooks have it, too."""
+
+
+def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
+    """The sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
+
+    `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
+    their digests; `progress` is told how many bytes of them were read. Raises ModelError, WeightsError where a weight
+    cannot be read, and ParseError.
+    """
+    model = open_model(path)
+    programs = list(_programs(model, ""))
+    if not programs:
+        programs = [("", model.select(None))]  # which says what the model is instead
+    option = " --full" if full else ""
+    for place, program in programs:
+        inner = f", model {place[1:].replace('.', '/')}" if place else ""
+        name = visible(path.name)
+        head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
+        yield (
+            path.with_name(f"{path.name}{place}{ENDING}"),
+            "".join([head, *around(program), *_text(program, full, progress)]),
+        )
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file is a sidecar, by its name: a text for reading, no model."""
+    return _NAME.search(name) is not None
+
+
+def is_current(path: Path, text: str) -> bool:
+    """Whether a sidecar says what it should, whichever version of miltext made it."""
+    return path.is_file() and _without_head(path.read_bytes()) == _without_head(_bytes(text))
+
+
+def write(path: Path, text: str) -> None:
+    """Make a sidecar hold a text, with the line ends that it has, where it is there. Raises OSError."""
+    from miltext.models.files import write_file
+
+    before = path.read_bytes().decode(errors="replace") if path.is_file() else ""
+    write_file(path, [_bytes(keep_line_ends(before, text))])
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="backslashreplace")
+
+
+def _without_head(data: bytes) -> bytes:
+    """What a sidecar says of its model; git may have checked it out with other line ends."""
+    return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
+
+
+def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:
+    if model.type == PROGRAM:
+        yield place, model
+    for index, nested in enumerate(model.models):
+        yield from _programs(nested, f"{place}.{index}")
+
+
+def _text(model: Model, full: bool, progress: Progress | None) -> Iterator[str]:
+    if not full:
+        from miltext.models.compact import compact_pieces
+
+        return compact_pieces(model, progress=progress)
+    if model.model_path is None:
+        return pieces(model.program)
+    from miltext.models.digests import DigestPrinter
+
+    return iter([*DigestPrinter(model.model_path, progress=progress).program(own_copy(model.program)), "\n"])

@@ -1,0 +1,142 @@
+"""Any one file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
+
+What stands around the file is not looked at, so that the text is a matter of its bytes alone; git keeps it by them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import MiltextError, ModelError
+from miltext.models.contents import refuse_pointer
+from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.schema.proto import Message
+
+ELIDE = 256
+"""Literals of more elements than this are shown by their digest."""
+
+_SENTINEL = b"\xef\xbe\xad\xde"
+"""What a weight file's first record begins with, at byte 64."""
+
+
+def describe(path: Path) -> Iterator[str]:
+    """The text of a file, in pieces. Of what cannot be read it says why, and the digest of the bytes.
+
+    Raises OSError where the file cannot be opened.
+    """
+    data = path.read_bytes()
+    try:
+        yield from _pieces(path, data)
+    except MiltextError as failure:
+        finding = failure.diagnostics[0]
+        notes = "".join(f"// {note.message}\n" for note in finding.notes)
+        yield f"// {finding.code}: {finding.message}\n{notes}// {_digest(data)}, {len(data)} bytes\n"
+
+
+def _pieces(path: Path, data: bytes) -> Iterator[str]:
+    if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
+        return _weights(path)
+    refuse_pointer(data, path)
+    if path.name.endswith(FILE_NAME):
+        return iter(_coremldata(path, data))
+    from miltext.models.opening import read
+
+    return _model(_any_model(data, path.name) or read(data, path.name))
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+# ---- models
+
+
+def _any_model(data: bytes, name: str) -> Model | None:
+    """The model in bytes of a Model message, also one that is no ML Program."""
+    from miltext.models.contents import is_binary
+    from miltext.models.spec import SpecModel, is_spec, parse_spec
+
+    if is_binary(data) and is_spec(data):
+        return SpecModel("mlmodel", name, None, None, parse_spec(data, name))
+    return None
+
+
+def _model(model: Model) -> Iterator[str]:
+    yield from around(model)
+    if model.type == PROGRAM:
+        from miltext.printing.printing import pieces
+
+        yield from pieces(model.program, elide=ELIDE)
+    elif not model.models:
+        assert model.spec is not None  # what is no Model message is a Program
+        wire = model.spec.SerializeToString(deterministic=True)
+        yield f"// a {model.type}, which has no text: {_digest(wire)}, {len(wire)} bytes\n"
+    for index, nested in enumerate(model.models):
+        yield f"\n// ---- model {index} {quote(nested.pipeline_name)}: {nested.type}\n"
+        yield from _model(nested)
+
+
+def around(model: Model) -> list[str]:
+    """What a model says besides its program, its version, its description and so on: lines of comments."""
+    from google.protobuf import text_format
+
+    if model.spec is not None:
+        text = text_format.MessageToString(_shell(model.spec))
+    elif model.description is not None:
+        known = Spec(specificationVersion=model.specification_version or 0, description=model.description)
+        text = text_format.MessageToString(known)
+    else:
+        text = ""
+    return [f"// {line}\n" for line in text.splitlines()]
+
+
+def _shell(spec: Message) -> Message:
+    """A Model without the model itself."""
+    shell = type(spec)()
+    for field, content in spec.ListFields():
+        if field.containing_oneof is None and field.message_type is None:
+            setattr(shell, field.name, content)
+        elif field.containing_oneof is None:
+            getattr(shell, field.name).CopyFrom(content)
+    return shell
+
+
+# ---- the parts of bundles
+
+
+def _coremldata(path: Path, data: bytes) -> Iterator[str]:
+    from google.protobuf import text_format
+
+    from miltext.models.spec import SpecModel
+
+    try:
+        known = parse_coremldata(data, path)
+    except ModelError:
+        with suppress(ModelError):
+            names = parse_names(data, path)
+            if names:
+                return iter([f"model: {quote(name)}\n" for name in names])
+        raise
+    if known.spec is not None:
+        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec))
+    head = f"type: {known.type}\nspecificationVersion: {known.specification_version}\n"
+    return iter([head, text_format.MessageToString(known.description)])
+
+
+def _weights(path: Path) -> Iterator[str]:
+    from miltext.models.weights import BlobFile
+
+    with BlobFile(path) as file:
+        yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"
+        for blob in file:
+            yield f"{blob.offset:>12} {blob.dtype.name:<8} {blob.count:>12} sha256:{blob.digest()}\n"

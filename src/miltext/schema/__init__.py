@@ -1,0 +1,1 @@
+"""What a program may hold: the schema's messages, data types, opsets and operations."""

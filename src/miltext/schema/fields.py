@@ -1,0 +1,49 @@
+"""The fields of the schema's messages as the wire has them: the tags of all that hold messages, text or bytes."""
+
+from __future__ import annotations
+
+from miltext.schema.wire import number_tag, tag
+
+KEY, ENTRY_VALUE = tag(1), tag(2)
+"""The members of a map's entry."""
+
+PROGRAM_FUNCTIONS, PROGRAM_DOC, PROGRAM_ATTRIBUTES = tag(2), tag(3), tag(4)
+FUNCTION_INPUTS, FUNCTION_OPSET, FUNCTION_BLOCKS, FUNCTION_ATTRIBUTES = tag(1), tag(2), tag(3), tag(4)
+BLOCK_INPUTS, BLOCK_OUTPUTS, BLOCK_OPERATIONS, BLOCK_ATTRIBUTES = tag(1), tag(2), tag(3), tag(4)
+OPERATION_TYPE, OPERATION_INPUTS, OPERATION_OUTPUTS, OPERATION_BLOCKS, OPERATION_ATTRIBUTES = map(tag, range(1, 6))
+BINDINGS, BINDING_NAME, BINDING_VALUE = tag(1), tag(1), tag(2)
+
+NAME = tag(1)
+"""The name of a NamedValueType."""
+
+DOC = tag(1)
+"""The docString of a Value."""
+
+VALUE_TYPE = tag(2)
+"""The field `type`, which has the same number in Value and in NamedValueType."""
+
+TENSOR_TYPE, TENSOR_TYPE_ATTRIBUTES = tag(1), tag(4)
+"""`ValueType.tensorType`, and the attributes of that."""
+
+IMMEDIATE, BLOB = tag(3), tag(5)
+"""The members of Value."""
+
+FILE_NAME, OFFSET = tag(1), number_tag(2)
+"""Those of BlobFileValue."""
+
+TENSOR, TUPLE, LIST, DICTIONARY = tag(1), tag(2), tag(3), tag(4)
+"""The members of ImmediateValue."""
+
+TENSOR_VALUES = {
+    "floats": tag(1),
+    "ints": tag(2),
+    "bools": tag(3),
+    "strings": tag(4),
+    "longInts": tag(5),
+    "doubles": tag(6),
+    "bytes": tag(7),
+}
+"""The members of TensorValue."""
+
+VALUES = tag(1)
+"""The values of each member of TensorValue and ImmediateValue."""

@@ -1,0 +1,63 @@
+"""What a function takes and gives: the names and types of its inputs, states and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Block, Function, Program, ValueType
+
+Types = dict[str, "ValueType | None"]
+
+
+class Interface(NamedTuple):
+    """Types by name, in the function's order: copies, which later changes to the Program leave alone.
+
+    The type of an output that nothing makes is None.
+    """
+
+    inputs: Types
+    states: Types
+    outputs: Types
+
+    @property
+    def sides(self) -> Mapping[str, Types]:
+        """The three by the name of the field that describes them in a description."""
+        return {"input": self.inputs, "state": self.states, "output": self.outputs}
+
+
+def interfaces(program: Program) -> dict[str, Interface]:
+    """The Interface of each function, by name."""
+    return {name: interface(program.functions[name]) for name in sorted(program.functions)}
+
+
+def interface(function: Function) -> Interface:
+    """The Interface of a function; without a block that is its own, it has no outputs."""
+    parameters: Types = {value.name: _copy(value.type) for value in function.inputs}
+    states: Types = {name: kind for name, kind in parameters.items() if kind and kind.WhichOneof("type") == "stateType"}
+    inputs: Types = {name: kind for name, kind in parameters.items() if name not in states}
+    block = own_block(function)
+    return Interface(inputs, states, _outputs(block, parameters) if block is not None else {})
+
+
+def _outputs(block: Block, parameters: Types) -> Types:
+    """The types of the block's outputs, most of which are made near its end."""
+    found: Types = {}
+    missing = set(block.outputs)
+    for operation in reversed(block.operations):
+        for value in operation.outputs:
+            if value.name in missing:
+                missing.discard(value.name)
+                found[value.name] = _copy(value.type)
+        if not missing:
+            break
+    return {name: found.get(name, parameters.get(name)) for name in block.outputs}
+
+
+def _copy(value_type: ValueType) -> ValueType:
+    made = type(value_type)()
+    made.CopyFrom(value_type)
+    return made

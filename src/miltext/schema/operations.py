@@ -1,0 +1,150 @@
+"""What each op takes and gives, by opset: the table that checking, completion and editors look up.
+
+The facts are coremltools 9.0's, for Programs as it saves them; `scripts/make_ops.py` makes `ops.json`
+out of its registry. Opsets are text spellings (`ios17`); a proto spelling (`CoreML7`) is taken as well.
+Every op may carry the attribute `name`, and a runtime adds others: attributes that no signature lists are
+no fault.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from miltext.schema.opsets import OPSETS
+
+_PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
+_TENSOR = frozenset(("tensor",))
+
+
+class Parameter(NamedTuple):
+    """One parameter of an op.
+
+    `constant`: every value that it depends on has to be known when the program is compiled. `dtypes`
+    are the data types that it takes, empty where any may come; parameters of one `domain` share a data
+    type. `default` is what it is when it is left out, None where that depends on the op's other inputs or
+    leaving it out has a meaning of its own. `variadic`: it takes any number of bindings. `kinds` are those
+    of the values that it takes (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
+    among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is what to write where it
+    would be left out, of one that is not required and that loaders of Core ML ask for all the same.
+    """
+
+    name: str
+    required: bool
+    constant: bool
+    dtypes: frozenset[str]
+    domain: str | None
+    default: bool | int | float | str | None
+    variadic: bool
+    kinds: frozenset[str]
+    attribute: bool
+    asked: float | str | None = None
+
+    def __str__(self) -> str:
+        typed = " | ".join(sorted(self.dtypes) or sorted(self.kinds))
+        default = "" if self.default is None else f" = {json.dumps(self.default)}"
+        name = self.name if self.required else f"{self.name}?"
+        return f"{name}: {'const ' * self.constant}{typed}{'...' * self.variadic}{default}"
+
+
+class BlockSignature(NamedTuple):
+    """One nested block: what it is for, and the parameter whose values its inputs stand for, if it has inputs."""
+
+    name: str
+    inputs: str | None
+
+
+class Signature(NamedTuple):
+    """An op as one opset defines it.
+
+    `opset` is the one that brought this version. `outputs` are the least and the most of them, None
+    for no limit. `open`: it takes inputs that are not listed.
+    """
+
+    name: str
+    opset: str
+    parameters: Mapping[str, Parameter]
+    outputs: tuple[int, int | None]
+    blocks: tuple[BlockSignature, ...]
+    open: bool
+
+    def dtypes(self, parameter: str) -> frozenset[str]:
+        """The data types that one of the parameters takes; none of one that it does not have."""
+        return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
+
+    def __str__(self) -> str:
+        listed = ", ".join([str(parameter) for parameter in self.parameters.values()] + ["..."] * self.open)
+        return f"{self.name}<{self.opset}>({listed})"
+
+
+def signature(op_type: str, opset: str | None = None) -> Signature | None:
+    """The newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
+
+    The opset is in either spelling; none, or one that is not in the opset table, stands for the newest.
+    """
+    return _signature(op_type, opset_place(opset))
+
+
+def opset_place(opset: str | None) -> int:
+    """The place of an opset, in either spelling, among all of them; none, or one that is not known, is the newest."""
+    return _PLACES.get(opset or "", len(OPSETS) - 1)
+
+
+def all_names() -> list[str]:
+    """The names of all known ops, sorted."""
+    return list(_table())
+
+
+def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
+    """The opset (text spelling) that brought an op or, of its versions, the first of which something is true.
+
+    None when nothing is known of the op, or that is true of no version.
+    """
+    versions = (_signature(op_type, _PLACES[version["opset"]]) for version in _table().get(op_type, ()))
+    return next((version.opset for version in versions if version and has(version)), None)
+
+
+@functools.cache
+def _table() -> dict[str, list[dict[str, Any]]]:
+    with open(os.path.join(os.path.dirname(__file__), "ops.json"), encoding="utf-8") as file:
+        table: dict[str, list[dict[str, Any]]] = json.load(file)
+    return table
+
+
+@functools.cache
+def _signature(op_type: str, place: int) -> Signature | None:
+    for version in reversed(_table().get(op_type, ())):
+        if _PLACES[version["opset"]] <= place:
+            return _read(op_type, version)
+    return None
+
+
+def _read(op_type: str, version: dict[str, Any]) -> Signature:
+    least, most = version.get("outputs", (1, 1))
+    return Signature(
+        op_type,
+        version["opset"],
+        {name: _parameter(name, facts) for name, facts in version["parameters"].items()},
+        (least, most),
+        tuple(BlockSignature(name, inputs) for name, inputs in version.get("blocks", ())),
+        version.get("open", False),
+    )
+
+
+def _parameter(name: str, facts: dict[str, Any]) -> Parameter:
+    kinds = facts.get("kinds")
+    return Parameter(
+        name,
+        required=not facts.get("optional", False),
+        constant=facts.get("constant", False),
+        dtypes=frozenset(facts.get("dtypes", "").split()),
+        domain=facts.get("domain"),
+        default=facts.get("default"),
+        variadic=facts.get("variadic", False),
+        kinds=frozenset(kinds.split()) if kinds else _TENSOR,
+        attribute=facts.get("attribute", False),
+        asked=facts.get("asked"),
+    )

@@ -1,0 +1,183 @@
+"""The bits of arrays: elements narrower than a byte, and the floats that numpy lacks.
+
+Sub-byte elements lie least significant bits first and may straddle bytes (3 and 6 bits do); the last
+byte is filled up with zero bits. Weight files and the `bytes` of a `TensorValue` both hold them so, as
+coremltools 9.0 writes both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from miltext.schema.dtypes import DType
+
+
+class PackingError(ValueError):
+    """An array that a type cannot hold, or bytes that are not that many elements."""
+
+
+def pack(array: npt.NDArray[Any], dtype: DType) -> bytes:
+    """The elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
+
+    An integer type takes arrays of any integer type whose values it has, a float type those of floats
+    that it holds without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raises
+    PackingError for anything else.
+    """
+    problem = misfit(array, dtype)
+    if problem:
+        raise PackingError(problem)
+    return pack_array(array, dtype.bits) if dtype.packed else array.astype(np.dtype(dtype.numpy)).tobytes()
+
+
+ROWS, COLUMNS = 128, 64
+"""The part of an array that is turned into C order at once: more of either would not stay in a processor's cache."""
+
+MOST = 1 << 25
+"""How many elements of an array may be in memory at once."""
+
+
+def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[Any]]:
+    """The elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
+
+    They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
+    as one by one each element would be far from the last.
+    """
+    if array.flags.c_contiguous or array[:ROWS].size > MOST:
+        flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+        yield from (flat[first : first + size] for first in range(0, array.size, size))
+        return
+    rows = max(ROWS, size // array[0].size // 8 * 8)
+    yield from (_in_order(array[first : first + rows]).reshape(-1) for first in range(0, len(array), rows))
+
+
+def _in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in C order, made tile by tile along the longest axis but the first."""
+    made = np.empty(rows.shape, rows.dtype)
+    axis = 1 + max(range(rows.ndim - 1), key=lambda axis: rows.shape[1 + axis]) if rows.ndim > 1 else 0
+    for first in range(0, rows.shape[axis], COLUMNS):
+        tile = (slice(None),) * axis + (slice(first, first + COLUMNS),)
+        made[tile] = rows[tile]
+    return made
+
+
+def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:
+    """Why a type cannot hold an array, None if it can."""
+    target = np.dtype(dtype.numpy)
+    if dtype.kind in ("int", "uint") and array.dtype.kind in "iu":
+        least, greatest = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        if dtype.minimum <= least and greatest <= dtype.maximum:
+            return None
+        return f"values from {least} to {greatest} do not fit {dtype.name}, {dtype.minimum} to {dtype.maximum}"
+    floats = array.dtype.kind == target.kind == "f"
+    if dtype.kind != "string" and np.can_cast(array.dtype, target, "safe" if floats else "equiv"):
+        return None
+    return f"an array of {array.dtype.name} cannot be stored as {dtype.name}, which is {target.name} in numpy"
+
+
+def unpack(data: bytes | bytearray | memoryview, dtype: DType, count: int) -> npt.NDArray[Any]:
+    """`count` elements of `dtype` (any but string) as a flat array; types of whole bytes stay a view of `data`.
+
+    Raises PackingError when `data` is not as long as that.
+    """
+    if dtype.packed:
+        return unpack_array(data, dtype.bits, count, signed=dtype.kind == "int")
+    _check_size(data, dtype.bits, count)
+    # `frombuffer` keeps the buffer it was given alive; the constructor of `ndarray` looks through a memoryview.
+    return np.frombuffer(data, np.dtype(dtype.numpy)) if count else np.empty(0, np.dtype(dtype.numpy))
+
+
+def pack_array(array: npt.NDArray[Any], bits: int) -> bytes:
+    """The elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
+
+    Only the low `bits` bits of each element are taken: whether they hold its value is for the caller to
+    know, who knows the type.
+    """
+    each, wide = _group(bits)
+    elements = np.zeros((-(-array.size // each), each), np.uint8)
+    elements.reshape(-1)[: array.size] = array.astype(np.uint8).reshape(-1) & np.uint8((1 << bits) - 1)
+    words = np.zeros(len(elements), _word(wide))
+    for place in range(each):
+        words |= elements[:, place].astype(words.dtype) << words.dtype.type(bits * place)
+    octets = words.view(np.uint8).reshape(len(words), words.itemsize)[:, :wide]
+    return octets.tobytes()[: packed_size(array.size, bits)]
+
+
+def unpack_array(data: bytes | bytearray | memoryview, bits: int, count: int, signed: bool) -> npt.NDArray[Any]:
+    """`count` elements of `bits` (1 to 8) bits each as a flat int8 (`signed`) or uint8 array.
+
+    Raises PackingError when `data` is not as long as `count` elements are.
+    """
+    _check_size(data, bits, count)
+    each, wide = _group(bits)
+    groups = -(-count // each)
+    octets = np.zeros(groups * wide, np.uint8)
+    octets[: len(data)] = np.frombuffer(data, np.uint8) if count else 0
+    words = np.zeros(groups, _word(wide))
+    words.view(np.uint8).reshape(groups, words.itemsize)[:, :wide] = octets.reshape(groups, wide)
+    elements = np.empty((groups, each), np.uint8)
+    for place in range(each):
+        elements[:, place] = words >> words.dtype.type(bits * place)
+    flat = elements.reshape(-1)[:count]
+    flat &= np.uint8((1 << bits) - 1)
+    if not signed:
+        return flat
+    sign = np.uint8(1 << bits - 1)
+    flat ^= sign
+    flat -= sign
+    return flat.view(np.int8)
+
+
+def packed_size(count: int, bits: int) -> int:
+    """Bytes that `count` elements of `bits` bits take."""
+    return -(-count * bits // 8)
+
+
+def _check_size(data: bytes | bytearray | memoryview, bits: int, count: int) -> None:
+    if len(data) != packed_size(count, bits):
+        raise PackingError(f"{count} elements of {bits} bits take {packed_size(count, bits)} bytes, not {len(data)}")
+
+
+def _group(bits: int) -> tuple[int, int]:
+    """The smallest run of elements that fills whole bytes: how many elements, how many bytes (7 at most)."""
+    whole = lcm(bits, 8)
+    return whole // bits, whole // 8
+
+
+def _word(wide: int) -> str:
+    """The numpy type of a little-endian integer that has room for `wide` bytes."""
+    return "<u1" if wide == 1 else "<u4" if wide <= 4 else "<u8"
+
+
+def decode(patterns: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
+    """The values of an array as `unpack` gives it: bf16 and fp8 patterns as fp32, any other array as it is."""
+    decoders = {"bf16": _decode_bf16, "fp8e4m3fn": _decode_fp8e4m3fn, "fp8e5m2": _decode_fp8e5m2}
+    return decoders[dtype.name](patterns) if dtype.name in decoders else patterns
+
+
+def _decode_bf16(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    # A bfloat16 is the upper half of an fp32.
+    values: npt.NDArray[np.float32] = (patterns.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return values
+
+
+def _decode_fp8e5m2(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    # An e5m2 is the upper half of an fp16.
+    values: npt.NDArray[np.float32] = (patterns.astype(np.uint16) << np.uint16(8)).view(np.float16).astype(np.float32)
+    return values
+
+
+def _decode_fp8e4m3fn(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    # Its exponent has a bias of 7: read as an fp16, whose bias is 15, a pattern is too small by 2**8.
+    # There is no infinity, and only 0x7f and 0xff are NaN.
+    wide = patterns.astype(np.uint16)
+    sign, magnitude = wide & np.uint16(0x80), wide & np.uint16(0x7F)
+    halves = (sign << np.uint16(8) | magnitude << np.uint16(7)).view(np.float16)
+    values: npt.NDArray[np.float32] = halves.astype(np.float32) * np.float32(256)
+    values[magnitude == 0x7F] = np.nan
+    return values

@@ -1,0 +1,93 @@
+"""How deep messages nest: protobuf's readers refuse what is deeper than their limit, so no text may say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from miltext.schema.proto import Program
+from miltext.schema.wire import LENGTH_DELIMITED, spans
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message
+
+LIMIT = 100
+"""How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
+below the outermost one, and a Program must load from inside a Model."""
+
+TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
+
+Path = tuple["str | int", ...]
+"""Where a message stands in a Program: field names, each followed by the key or the index of a repeated one."""
+
+
+class Key(str):
+    """A step of a path that is the key of a map."""
+
+    __slots__ = ()
+
+
+def too_deep(wire: bytes) -> Path | None:
+    """The path of the first message in a Program's bytes that stands deeper than LIMIT.
+
+    For bytes that protobuf would refuse for it; those of a Program that loads take a while.
+    """
+    todo: list[tuple[Any, bytes, Path, int]] = [(Program.DESCRIPTOR, wire, (), 1)]
+    while todo:
+        descriptor, message, path, depth = todo.pop()
+        if depth > LIMIT:
+            return path
+        todo += reversed(
+            [(child, inner, path + step, depth + 1) for child, inner, step in _submessages(descriptor, message)]
+        )
+    return None
+
+
+def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, Path]]:
+    """The messages directly inside one: descriptor, bytes and the step to it."""
+    counts: dict[int, int] = {}
+    is_entry = descriptor.GetOptions().map_entry
+    for number, payload in _messages(message):
+        field = descriptor.fields_by_number.get(number)
+        if field is None or field.message_type is None:
+            continue
+        index = counts[number] = counts.get(number, -1) + 1
+        yield field.message_type, payload, _step(field, index, payload, is_entry)
+
+
+def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
+    if is_entry:
+        return ()
+    if field.message_type.GetOptions().map_entry:
+        key = next((text for number, text in _messages(payload) if number == 1), b"")
+        return field.name, Key(key.decode())
+    return (field.name, index) if _is_repeated(field) else (field.name,)
+
+
+def _is_repeated(field: Any) -> bool:
+    """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
+    return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+
+
+def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message that may hold messages: their numbers and contents."""
+    for number, start, content, end in spans(message):
+        if message[start] & 7 == LENGTH_DELIMITED:
+            yield number, message[content:end]
+
+
+def walk(program: Message) -> Iterator[tuple[Message, Path, int]]:
+    """Every message of a Program, with its path and how many messages stand from the Program down to it."""
+    todo: list[tuple[Message, Path, int]] = [(program, (), 1)]
+    while todo:
+        message, path, depth = todo.pop()
+        yield message, path, depth
+        for field, content in message.ListFields():
+            if field.message_type is None:
+                continue
+            if field.message_type.GetOptions().map_entry:
+                todo += [(content[key], (*path, field.name, Key(key)), depth + 2) for key in content]
+            elif _is_repeated(field):
+                todo += [(inner, (*path, field.name, index), depth + 1) for index, inner in enumerate(content)]
+            else:
+                todo.append((content, (*path, field.name), depth + 1))

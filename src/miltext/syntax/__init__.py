@@ -1,0 +1,1 @@
+"""MIL text as tokens, phrases, names and literals."""

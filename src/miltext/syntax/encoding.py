@@ -1,0 +1,315 @@
+"""Element texts to what a `TensorValue` field holds, and back, for every data type but string.
+
+What a field holds is given as bytes (`floats` and `doubles` as little-endian fp32 and fp64, `bytes` as in
+weight files: little-endian, elements of fewer than 8 bits packed from the least significant bit on, the
+padding zero) or as a list of ints (`ints`, `longInts`, `bools`; uint64 in `longInts` as two's complement).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+
+from miltext.schema.dtypes import BY_NAME, DType
+from miltext.syntax.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
+from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, flatten, locate, rows, shown
+from miltext.syntax.literals import elements as elements_of
+from miltext.syntax.memo import Memo
+
+Data = bytes | list[int]
+
+_CHUNK = 1 << 13
+"""How many elements (or an eighth of the characters) are worked on at once: memory stays small, and in the cache."""
+
+_LEAST_ROW = 32
+"""Shorter rows are faster to read many at once."""
+
+_LETTERS = {8: "B", 16: "H", 32: "I"}
+_BOOLS = {"true": 1, "false": 0}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_INTEGERS = re.compile(r"[-+0-9,]*")
+
+
+def encode(elements: Sequence[str], dtype: DType) -> Data:
+    """What the field of a type holds for these element texts.
+
+    Raises LiteralError, with its `index`, at the first that is no element of the type or out of its range.
+    """
+    try:
+        return _packed(_unpacked(elements, dtype), dtype)
+    except LiteralError as error:
+        error.index = elements.index(error.element or "")
+        raise
+
+
+def encode_scalar(text: str, dtype: DType) -> bytes | int:
+    """What the field of a type holds for one number; an int where the field holds ints. Raises as `encode`."""
+    data = encode((text,), dtype)
+    return data if isinstance(data, bytes) else data[0]
+
+
+def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
+    """`encode(elements(text, shape), dtype)` in little memory: the elements of a long list never stand side by side.
+
+    Errors are located in `text`.
+    """
+    parts = _rows(text, shape, dtype)
+    if parts is None:
+        parts = _in_chunks(text, shape, dtype)
+    return _packed(_joined(parts), dtype)
+
+
+def _rows(text: str, shape: Shape, dtype: DType) -> list[Data] | None:
+    """The elements of a list in the usual layout, row by row; None for any other, and for what is wrong in any way."""
+    length = shape[-1] if shape else None
+    if length is None or not _LEAST_ROW <= length <= _CHUNK:
+        return None
+    parts = []
+    for row in rows(text, shape) or ():
+        elements = row.split(", ")
+        if len(elements) != length:
+            return None
+        try:
+            parts.append(_unpacked(elements, dtype))
+        except LiteralError:
+            return None
+    return parts or None
+
+
+def _in_chunks(text: str, shape: Shape, dtype: DType) -> list[Data]:
+    flat = flatten(text, shape)
+    parts: list[Data] = []
+    done = 0
+    for chunk in [elements_of(text, shape)] if flat is None else _chunks(flat):
+        try:
+            parts.append(_unpacked(chunk, dtype))
+        except LiteralError as error:
+            error.index = done + chunk.index(error.element or "")
+            error.start, error.end = locate(text, error.index)
+            raise
+        done += len(chunk)
+    return parts
+
+
+def _chunks(flat: str) -> Iterator[list[str]]:
+    start = 0
+    while start < len(flat):
+        end = flat.find(",", start + 8 * _CHUNK)
+        end = len(flat) if end < 0 else end
+        yield flat[start:end].split(",")
+        start = end + 1
+
+
+def _joined(parts: Sequence[Data]) -> Data:
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], bytes):
+        return b"".join(part for part in parts if isinstance(part, bytes))
+    return list(chain.from_iterable(parts))
+
+
+def _unpacked(elements: Sequence[str], dtype: DType) -> Data:
+    """The elements encoded, those of fewer than 8 bits in a byte each."""
+    if dtype.field in ("floats", "doubles"):
+        return pack_floats(elements, FORMATS[dtype.name])
+    if dtype.field == "bytes":
+        values = _integers(elements, dtype) if dtype.bits > 16 else map(_codes(dtype.name).__getitem__, elements)
+        return struct.pack(f"<{len(elements)}{_LETTERS[max(dtype.bits, 8)]}", *values)
+    if dtype.kind == "bool":
+        return list(map(_codes(dtype.name).__getitem__, elements))
+    values = _integers(elements, dtype)
+    if dtype.name == "uint64" and max(values, default=0) >> 63:
+        return [value - (value >> 63 << 64) for value in values]
+    return values
+
+
+def _packed(data: Data, dtype: DType) -> Data:
+    return _pack_codes(data, dtype.bits) if dtype.packed and isinstance(data, bytes) else data
+
+
+@cache
+def _codes(name: str) -> Memo[str, int]:
+    """The bits of an element text, for a type of at most 16 bits."""
+    dtype = BY_NAME[name]
+    if dtype.kind == "float":
+        return Memo(lambda text: bits_of(text, FORMATS[name]))
+    if dtype.kind == "bool":
+        return Memo(_bool)
+    return Memo(lambda text: _integer(text, dtype) & ((1 << dtype.bits) - 1))
+
+
+@cache
+def _texts(name: str, decimal: bool) -> Memo[int, str]:
+    """The text of an element's bits, for a type of at most 16 bits."""
+    dtype = BY_NAME[name]
+    if dtype.kind == "float":
+        form, text_of = FORMATS[name], decimal_text if decimal else hex_text
+        return Memo(lambda code: text_of(code, form))
+    return Memo(lambda code: str(_signed(code, dtype)))
+
+
+def _bool(text: str) -> int:
+    if text not in _BOOLS:
+        raise LiteralError(NOT_OF_TYPE, f"expected `true` or `false`, found `{shown(text)}`", 0, len(text), text)
+    return _BOOLS[text]
+
+
+def _integers(elements: Sequence[str], dtype: DType) -> list[int]:
+    joined = ",".join(elements)
+    if dtype.bits and _INTEGERS.fullmatch(joined) and (len(joined) < 1000 or max(map(len, elements)) < 1000):
+        try:
+            values = list(map(int, elements))
+        except ValueError:
+            values = [dtype.maximum + 1]
+        if not values or (dtype.minimum <= min(values) and max(values) <= dtype.maximum):
+            return values
+    return [_integer(text, dtype) for text in elements]
+
+
+def _integer(text: str, dtype: DType) -> int:
+    if not _INTEGER.fullmatch(text) or dtype.kind not in ("int", "uint"):
+        raise LiteralError(NOT_OF_TYPE, f"`{shown(text)}` is no {_noun(dtype)}", 0, len(text), text)
+    digits = text.lstrip("-+0") or "0"
+    magnitude = int(digits) if len(digits) <= 20 else 1 << 64  # Python reads no integer of any length
+    value = -magnitude if text[0] == "-" else magnitude
+    if not dtype.minimum <= value <= dtype.maximum:
+        raise LiteralError(OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
+    return value
+
+
+def _noun(dtype: DType) -> str:
+    return "string" if dtype.kind == "string" else f"{dtype.name} number: integers are plain decimals, such as `-1`"
+
+
+def _out_of_range(text: str, dtype: DType) -> str:
+    return f"`{shown(text)}` is out of range for {dtype.name}: {dtype.minimum} to {dtype.maximum}"
+
+
+def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bool = False) -> list[str]:
+    """The element texts of what the field of a type holds: `encode` reads them back to the same data.
+
+    Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are
+    passed over (`padding_is_clear`). Raises ValueError if the data is not that of `count` elements, and
+    LiteralError, with its `index`, at an int out of the type's range.
+    """
+    if isinstance(data, bytes):
+        _check_size(data, dtype, count)
+        return list(chain.from_iterable(_decoded(data, dtype, count, decimal)))
+    if len(data) != count:
+        raise ValueError(f"{len(data)} values are not {count} elements of {dtype.name}")
+    if dtype.kind == "bool":
+        return ["true" if value else "false" for value in data]
+    if dtype.name == "uint64":
+        return [str(value % (1 << 64)) for value in data]
+    _check_range(data, dtype)
+    return list(map(str, data))
+
+
+def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[Iterable[str]]:
+    """The texts, chunk by chunk; a chunk of whole elements is one of whole bytes too."""
+    size = _CHUNK * dtype.bits // 8
+    for start in range(0, len(data), size):
+        chunk = data[start : start + size]
+        if dtype.field != "bytes":
+            yield float_texts(chunk, FORMATS[dtype.name], decimal)
+            continue
+        codes = _chunk_codes(chunk, dtype.bits, count - start * 8 // dtype.bits)
+        yield map(str if dtype.bits > 16 else _texts(dtype.name, decimal).__getitem__, codes)
+
+
+def _check_size(data: bytes, dtype: DType, count: int) -> None:
+    if len(data) != (count * dtype.bits + 7) // 8:
+        raise ValueError(f"{len(data)} bytes are not {count} elements of {dtype.name}")
+
+
+def _check_range(values: Sequence[int], dtype: DType) -> None:
+    if values and not (dtype.minimum <= min(values) and max(values) <= dtype.maximum):
+        index = next(i for i, value in enumerate(values) if not dtype.minimum <= value <= dtype.maximum)
+        text = str(values[index])
+        error = LiteralError(OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
+        error.index = index
+        raise error
+
+
+def _signed(code: int, dtype: DType) -> int:
+    return code - (1 << dtype.bits) if code > dtype.maximum else code
+
+
+def pack(values: Sequence[int], dtype: DType) -> bytes:
+    """Integers of a type of at most 8 bits, packed as a weight file has them. Raises LiteralError as `decode`."""
+    _check_range(values, dtype)
+    mask = (1 << dtype.bits) - 1
+    return _pack_codes(bytes([value & mask for value in values]), dtype.bits)
+
+
+def unpack(data: bytes, dtype: DType, count: int) -> list[int]:
+    """The reverse of `pack`, padding passed over. Raises ValueError if the data is not that of `count` elements."""
+    _check_size(data, dtype, count)
+    size = _CHUNK * dtype.bits // 8
+    numbers = [_signed(code, dtype) for code in range(1 << dtype.bits)]
+    return [
+        numbers[code]
+        for start in range(0, len(data), size)
+        for code in _chunk_codes(data[start : start + size], dtype.bits, count - start * 8 // dtype.bits)
+    ]
+
+
+def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
+    """Whether the bits of the last byte that belong to none of `count` elements are zero."""
+    used = count * dtype.bits % 8
+    return not used or data[-1] >> used == 0
+
+
+@cache
+def _digits(bits: int) -> dict[str, int]:
+    return {f"{code:0{bits}b}": code for code in range(1 << bits)}
+
+
+def _pack_codes(codes: bytes, bits: int) -> bytes:
+    """Codes of `bits` bits from a byte each to side by side: written as one binary number, the last code first."""
+    if bits == 8:
+        return codes
+    if 8 % bits == 0:
+        return _pack_columns(codes, bits)
+    digits = list(_digits(bits))
+    packed = bytearray()
+    for start in range(0, len(codes), _CHUNK):
+        text = "".join(map(digits.__getitem__, reversed(codes[start : start + _CHUNK])))
+        packed += int(text, 2).to_bytes((len(text) + 7) // 8, "little")
+    return bytes(packed)
+
+
+def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
+    """The bits of each element in a chunk, at most `most`; for packed ones the reverse of `_pack_codes`."""
+    if bits == 8:
+        return chunk
+    if bits > 8:
+        return struct.unpack(f"<{len(chunk) * 8 // bits}{_LETTERS[bits]}", chunk)
+    if 8 % bits == 0:
+        return _unpack_columns(chunk, bits)[:most]
+    text = f"{int.from_bytes(chunk, 'little'):0{8 * len(chunk)}b}"
+    first = max(len(text) % bits, len(text) - most * bits)
+    return map(_digits(bits).__getitem__, [text[end - bits : end] for end in range(len(text), first, -bits)])
+
+
+# Codes of 1, 2 or 4 bits fill bytes evenly: the first of each byte, the second of each, and so on are columns, which
+# long integers shift and mask as one.
+
+
+def _pack_columns(codes: bytes, bits: int) -> bytes:
+    count = 8 // bits
+    codes += bytes(-len(codes) % count)
+    columns = [int.from_bytes(codes[nth::count], "little") << bits * nth for nth in range(count)]
+    return sum(columns).to_bytes(len(codes) // count, "little")
+
+
+def _unpack_columns(packed: bytes, bits: int) -> bytes:
+    count, size = 8 // bits, len(packed)
+    number, mask = int.from_bytes(packed, "little"), int.from_bytes(bytes([(1 << bits) - 1]) * size, "little")
+    codes = bytearray(size * count)
+    for nth in range(count):
+        codes[nth::count] = (number >> bits * nth & mask).to_bytes(size, "little")
+    return bytes(codes)

@@ -1,0 +1,329 @@
+"""Floats as text and as bits, for every float type of MIL.
+
+A literal is rounded once, to nearest even, from the exact value that it spells. Its spellings:
+
+    0x1.8p+3  -0x1p-24    C99 hexadecimal, exponent included
+    0.5  1e-6  5  .5  1.  decimal
+    inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
+    $0x7fc00001           the bits, as many digits as the type has
+
+`$` is ours (docs/language.md); the others stand in real MIL text. The formats are those of IEEE 754,
+bfloat16, and OCP's 8-bit floats (E4M3 there has no infinity, and a NaN only where all bits are set).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
+
+if TYPE_CHECKING:
+    from numpy import uint32, uint64
+    from numpy.typing import NDArray
+
+
+class Format(NamedTuple):
+    """The layout of one float type: a sign bit, exponent bits, and `mantissa` stored bits of the fraction.
+
+    `quantum` is the exponent of the least subnormal (2^quantum); `greatest`, `infinity` and `nan` are the
+    bits of the greatest finite number, of infinity and of the NaN that is spelled `nan`.
+    """
+
+    name: str
+    bits: int
+    mantissa: int
+    quantum: int
+    greatest: int
+    infinity: int | None
+    nan: int
+
+    @property
+    def sign(self) -> int:
+        """The sign bit."""
+        return 1 << (self.bits - 1)
+
+
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format("fp8e4m3fn", 8, 3, -9, 0x7E, None, 0x7F),
+        Format("fp8e5m2", 8, 2, -16, 0x7B, 0x7C, 0x7E),
+        Format("fp16", 16, 10, -24, 0x7BFF, 0x7C00, 0x7E00),
+        Format("bf16", 16, 7, -133, 0x7F7F, 0x7F80, 0x7FC0),
+        Format("fp32", 32, 23, -149, 0x7F7FFFFF, 0x7F800000, 0x7FC00000),
+        Format("fp64", 64, 52, -1074, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000),
+    )
+}
+
+_HEX = re.compile(r"[-+]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][-+]?[0-9]+")
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_BITS = re.compile(r"\$0[xX]([0-9a-fA-F]+)")
+
+
+def bits_of(text: str, form: Format) -> int:
+    """The bits of a float literal. Raises LiteralError if it is none, or not one that the type can hold."""
+    negative = form.sign if text[:1] == "-" else 0
+    if _HEX.fullmatch(text):
+        if form.name == "fp16" and len(text) <= _LONGEST_EXACT_HEX:
+            with suppress(OverflowError):
+                return int.from_bytes(struct.pack("<e", float.fromhex(text)), "little")
+        try:
+            value = float.fromhex(text)
+        except OverflowError:
+            value = math.inf
+    elif _DECIMAL.fullmatch(text):
+        value = float(text)
+    else:
+        return _special_bits(text, form)
+    code = _rounded(abs(value), text, form)
+    if code is None:
+        raise _error(OUT_OF_RANGE, f"`{shown(text)}` is out of range for {form.name}", text)
+    return negative | code
+
+
+def _rounded(value: float, text: str, form: Format) -> int | None:
+    """The bits of the number nearest to what `text` spells, `value` being the nearest fp64; None if out of range.
+
+    Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact
+    value is on the same side of it as `value`, and matters only where `value` is such a number itself.
+    """
+    if value in (0, math.inf):
+        return None if value else 0
+    fraction, exponent = math.frexp(value)
+    quantum = exponent - form.mantissa - 1
+    if quantum < form.quantum:
+        quantum = form.quantum
+    scaled = math.ldexp(fraction, exponent - quantum)
+    units = int(scaled)
+    rest = scaled - units
+    if rest > 0.5 or (rest == 0.5 and _side(text, value) + (units & 1) > 0):
+        units += 1
+    code = units + ((quantum - form.quantum) << form.mantissa)  # a carry runs into the exponent, as it should
+    return code if code <= form.greatest else None
+
+
+def _side(text: str, value: float) -> int:
+    """Whether the magnitude that a number spells is less (-1), equal (0) or greater (1) than `value`."""
+    text = text.lstrip("-+").lower()
+    if not text.startswith("0x"):
+        from decimal import Decimal
+
+        exact, limit = Decimal(text), Decimal(value)
+        return (exact > limit) - (exact < limit)
+    mantissa, _, power = text.partition("p")
+    whole, _, fraction = mantissa.partition(".")
+    magnitude = int(power.lstrip("-+0") or "0")  # few digits: `value` is in the range of fp64
+    exponent = (-magnitude if power[0] == "-" else magnitude) - 4 * len(fraction)
+    numerator, denominator = value.as_integer_ratio()
+    left = int(whole + fraction, 16) * denominator << max(exponent, 0)
+    right = numerator << max(-exponent, 0)
+    return (left > right) - (left < right)
+
+
+def _special_bits(text: str, form: Format) -> int:
+    if text in ("inf", "+inf", "-inf"):
+        if form.infinity is None:
+            raise _error(OUT_OF_RANGE, f"{form.name} has no infinity", text)
+        return form.infinity | (form.sign if text[0] == "-" else 0)
+    if text == "nan":
+        return form.nan
+    raw = _BITS.fullmatch(text)
+    if raw and len(raw[1]) == form.bits // 4:
+        return int(raw[1], 16)
+    hint = ""
+    if text[:1] == "$" or "nan" in text:
+        hint = f"; its bits are spelled `$0x` and {form.bits // 4} hexadecimal digits"
+    elif "0x" in text.lower():
+        hint = "; a hexadecimal float has an exponent, as in `0x1.8p+3`"
+    raise _error(NOT_OF_TYPE, f"`{shown(text)}` is no {form.name} number{hint}", text)
+
+
+def _error(code: str, message: str, text: str) -> LiteralError:
+    return LiteralError(code, message, 0, len(text), text)
+
+
+def hex_text(bits: int, form: Format) -> str:
+    """The exact text of a float in Apple's form: `0x1p+0`, `-0x1.9p-1`, `0x0p+0`, `inf`, `nan`, `$0x7fc00001`."""
+    special = _special_text(bits, form)
+    if special:
+        return special
+    sign, units, exponent = _parts(bits, form)
+    if not units:
+        return f"{sign}0x0p+0"
+    width = units.bit_length() - 1
+    padding = -width % 4
+    digits = f"{units << padding:x}".rstrip("0")  # the first digit is the leading 1
+    return f"{sign}0x1{'.' * (len(digits) > 1)}{digits[1:]}p{exponent + width:+d}"
+
+
+def decimal_text(bits: int, form: Format) -> str:
+    """The shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
+
+    Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
+    greatest fp16. What is no finite number is spelled as in `hex_text`.
+    """
+    special = _special_text(bits, form)
+    if special:
+        return special
+    sign, units, exponent = _parts(bits, form)
+    value = math.ldexp(units, exponent)
+    if form.name == "fp64" or not units:
+        return f"{sign}{value!r}"
+    power = units == 1 << form.mantissa and exponent > form.quantum  # below a power of two, numbers lie closer
+    low, high = math.ldexp(units - (0.25 if power else 0.5), exponent), math.ldexp(units + 0.5, exponent)
+    # As many digits as every decimal keeps through a normal number, so that no shorter one is missed.
+    digits = int(form.mantissa * math.log10(2)) - 1 if units >> form.mantissa else 0
+    for text in _decimals(value, max(digits, 0), power):
+        near = float(text)
+        if low < near < high or (near in (low, high) and bits_of(text, form) == bits & ~form.sign):
+            return f"{sign}{near!r}"
+    raise AssertionError("17 digits tell any two fp64 apart")
+
+
+def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:
+    """The nearest decimal with so many digits after the first, then with one more, and so on.
+
+    Below a power of two the nearest may be too far off where the next one above is not: both are given.
+    """
+    for precision in range(digits, 17):
+        text = f"{value:.{precision}e}"
+        yield text
+        if power:
+            mantissa, exponent = text.split("e")
+            yield f"{int(mantissa.replace('.', '')) + 1}e{int(exponent) - precision}"
+
+
+def _special_text(bits: int, form: Format) -> str | None:
+    magnitude = bits & ~form.sign
+    if magnitude <= form.greatest:
+        return None
+    if magnitude == form.infinity:
+        return "inf" if bits == magnitude else "-inf"
+    return "nan" if bits == form.nan else f"$0x{bits:0{form.bits // 4}x}"
+
+
+def _parts(bits: int, form: Format) -> tuple[str, int, int]:
+    """The sign, and the magnitude of a finite number as units times 2^exponent."""
+    biased, fraction = divmod(bits & ~form.sign, 1 << form.mantissa)
+    sign = "-" if bits & form.sign else ""
+    if biased == 0:
+        return sign, fraction, form.quantum
+    return sign, fraction | 1 << form.mantissa, form.quantum + biased - 1
+
+
+def pack_floats(elements: Sequence[str], form: Format) -> bytes:
+    """The little-endian bytes of fp32 or fp64 literals. Raises LiteralError at the first wrong one."""
+    joined = ",".join(elements)
+    packed = _pack_hexadecimals(elements, joined, form) or _pack_decimals(elements, joined, form)
+    return packed or struct.pack(f"<{len(elements)}{_CODES[form.bits]}", *[bits_of(text, form) for text in elements])
+
+
+def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
+    """The texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
+    if decimal or len(data) < MANY * 4:
+        return [(decimal_text if decimal else hex_text)(code, form) for code in _codes(data, form)]
+    step = MANY * 8
+    joined = b"".join([_hex_columns(data[start : start + step], form) for start in range(0, len(data), step)]).decode()
+    texts = joined.split(" ")
+    texts.pop()
+    if "?" in joined:
+        codes = _codes(data, form)
+        texts = [hex_text(code, form) if text == "?" else text for code, text in zip(codes, texts, strict=True)]
+    return texts
+
+
+def _codes(data: bytes, form: Format) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(data) * 8 // form.bits}{_CODES[form.bits]}", data)
+
+
+MANY = 4096
+"""From so many numbers on, doing all of them at once is worth the import of numpy."""
+
+
+def _hex_columns(data: bytes, form: Format) -> bytes:
+    """The texts of numbers as `hex_text` gives them, a space after each; `?` for infinities, NaNs and subnormals.
+
+    They are put together as columns of integers, each of which is a few characters.
+    """
+    import numpy as np
+
+    heads, digits, tails = _hex_tables(form)
+    codes = np.frombuffer(data, f"<u{form.bits // 8}")
+    fraction = (codes & (1 << form.mantissa) - 1) << -form.mantissa % 12
+    groups = range(form.mantissa // 12 * 12, -1, -12)
+    rows = np.empty(len(codes), [("head", "<u8"), *[(f"{at}", "<u4") for at in groups], ("tail", "<u8")])
+    rows["head"], rows["tail"] = heads[codes >> form.mantissa], tails[codes >> form.mantissa]
+    for at in groups:
+        rows[f"{at}"] = digits[fraction >> at & 0xFFF]
+    magnitude = codes & form.sign - 1
+    odd = (magnitude > form.greatest) | ((magnitude < 1 << form.mantissa) & (fraction > 0))
+    rows[odd] = (int.from_bytes(b"? ", "little"), *[0] * (len(groups) + 1))
+    text = rows.tobytes().translate(None, b"\0")
+    for zeros in (b"00000000p", b"0000p", b"00p", b"0p", b".p"):
+        text = text.replace(zeros, b"p")
+    return text
+
+
+@lru_cache(maxsize=2)
+def _hex_tables(form: Format) -> tuple[NDArray[uint64], NDArray[uint32], NDArray[uint64]]:
+    """By sign and exponent, what comes before the digits and what comes after; the digits of twelve bits."""
+    import numpy as np
+
+    def characters(texts: list[str], size: int) -> NDArray[Any]:
+        return np.frombuffer("".join(text.ljust(size, "\0") for text in texts).encode(), f"<u{size}")
+
+    greatest = (1 << form.bits - 1 - form.mantissa) - 1
+    signs = [(sign, biased) for sign in ("", "-") for biased in range(greatest + 1)]
+    heads = [f"{sign}0x{int(biased > 0)}." for sign, biased in signs]
+    tails = [f"p{biased - greatest // 2 if biased else 0:+d} " for _, biased in signs]
+    return characters(heads, 8), characters([f"{number:03x}" for number in range(4096)], 4), characters(tails, 8)
+
+
+_CODES = {32: "I", 64: "Q"}
+_VALUES = {32: "f", 64: "d"}
+_DECIMALS = re.compile(r"[-+.0-9eE,]*")
+_LONGEST_EXACT_HEX = 17
+"""A hexadecimal literal of so many characters has at most 13 digits: 52 bits, an fp64 holds them exactly."""
+
+
+def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
+    """`pack_floats` with no step of Python's own for each element; None if some are not hexadecimal or infinite."""
+    hexadecimal, infinite = joined.count("0x"), joined.count("inf")
+    apart = hexadecimal + infinite == len(elements) and not any(space in joined for space in " \t\n\r\v\f")
+    if not (apart and joined.count("p") == hexadecimal and joined.count("n") == infinite):
+        return None
+    if form.bits == 32 and max(map(len, elements), default=0) > _LONGEST_EXACT_HEX:
+        return None
+    try:
+        return struct.pack(f"<{len(elements)}{_VALUES[form.bits]}", *map(float.fromhex, elements))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
+    """`pack_floats` for decimals alike; None if some are others, or may lie half-way between two fp32."""
+    if not _DECIMALS.fullmatch(joined):
+        return None
+    try:
+        values = list(map(float, elements))
+        if math.inf in values or -math.inf in values or (form.bits == 32 and _may_tie(values)):
+            return None
+        return struct.pack(f"<{len(values)}{_VALUES[form.bits]}", *values)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _may_tie(values: list[float]) -> bool:
+    """Whether some number is half-way between two fp32 (29 bits are cut off), or so small that it may be."""
+    codes = struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))
+    return any(code & 0x1FFFFFFF == 0x10000000 or 0 < code & 0x7FFFFFFFFFFFFFFF < _LEAST_NORMAL_FP32 for code in codes)
+
+
+_LEAST_NORMAL_FP32 = (1023 - 126) << 52
+"""As an fp64's bits."""

@@ -1,0 +1,118 @@
+"""The lexer: the grammar's terminals as one regular expression, whose first guess at a token is nearly always right.
+
+Where a guess does not fit the parser's state, the expression of that state's own terminals decides, as in Lark's
+contextual lexer; so both read the same tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from miltext.syntax.literals import FORBIDDEN
+from miltext.syntax.tables import WORD_END, Grammar, Terminal, load_grammar
+
+STATEMENTS = frozenset(["OPERATION"])
+"""The coarse terminal for a whole plain operation: what a tree is made of until somebody looks inside."""
+
+COARSE = STATEMENTS | {"TENSOR"}
+"""All coarse terminals: the fast path of a parse that keeps no places."""
+
+FINE: frozenset[str] = frozenset()
+"""No coarse terminal: each phrase by its own rule."""
+
+END = "$END"
+
+MOST_ESCAPES = 1 << 12
+"""An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
+
+_OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
+"""What begins no token, as far as it could have been one: nothing is looked at again that cannot end otherwise."""
+
+
+class Lexer:
+    """The terminals as one expression, and what its groups and words stand for.
+
+    Of the grammar's coarse terminals only those in `coarse` are read.
+    """
+
+    def __init__(self, grammar: Grammar, coarse: frozenset[str]) -> None:
+        self.grammar = grammar
+        self.terminals = [terminal for terminal in grammar.terminals if not terminal.fast or terminal.name in coarse]
+        self.words: dict[str, str] = {}
+        groups: list[tuple[str, str]] = []
+        literals: list[str] = []
+        for terminal in self.terminals:
+            words = _words(terminal)
+            if words:
+                self.words.update(dict.fromkeys(words, terminal.name))
+            elif terminal.literal is not None:
+                self.words[terminal.literal] = terminal.name
+                literals.append(terminal.pattern)
+            elif terminal.name != "WHITE_SPACE":
+                groups.append((terminal.name, _bounded(terminal.pattern)))
+        self.names = ["", *(name for name, _ in groups), "LITERAL", END, "OTHER"]
+        patterns = [*(pattern for _, pattern in groups), "|".join(literals), r"\Z", _OTHER]
+        self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
+
+    def tokens(self, text: str, start: int) -> Iterator[tuple[str, str, int]]:
+        """The tokens from a place on, each by the first guess: terminal, text and place. At the end it is `$END`."""
+        while start >= 0:
+            scanned, start = self.pattern.finditer(text, start), -1
+            for match in scanned:
+                kind = match.lastindex
+                assert kind is not None  # some group always matches
+                at = match.start(kind)
+                if self.names[kind] == "OTHER" and (long := self.long_string(text, at)):
+                    yield *long, at
+                    start = at + len(long[1])
+                    break
+                yield self.names[kind], match[kind], at
+
+    @cache  # noqa: B019  # a lexer lives as long as the process
+    def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
+        """The expression for the terminals that `state` takes, in Lark's order, and their names by group."""
+        takes = self.grammar.states[state]
+        chosen = [terminal for terminal in self.terminals if terminal.name in takes]
+        pattern = "|".join(f"({_bounded(terminal.pattern)})" for terminal in chosen)
+        return re.compile(pattern or r"(?!)"), [terminal.name for terminal in chosen]
+
+    def long_string(self, text: str, start: int) -> tuple[str, str] | None:
+        """The string, or the quoted name, at a place that has more escapes than an expression reads at once."""
+        terminal, quote = ("NAME", start + 1) if text.startswith("$", start) else ("STRING", start)
+        if not text.startswith('"', quote):
+            return None
+        end = string_body_end(text, quote)
+        return (terminal, text[start : end + 1]) if text.startswith('"', end) else None
+
+
+def _bounded(pattern: str) -> str:
+    """A terminal's expression with a limit on the escapes of a string in it."""
+    return pattern.replace(')*"', f'){{0,{MOST_ESCAPES}}}"')
+
+
+@lru_cache(maxsize=1)
+def _string_body() -> re.Pattern[str]:
+    """The expression for what stands between a string's quotes, or for the first part of it."""
+    return re.compile(_bounded(load_grammar().parts["STRING"])[1:-1])
+
+
+def string_body_end(text: str, quote: int) -> int:
+    """Where a string's closing quote stands, or else the first character that it cannot hold; `quote` opens it."""
+    body, start, end = _string_body(), quote, quote + 1
+    while end > start:
+        start, end = end, body.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too
+    return end
+
+
+def _words(terminal: Terminal) -> list[str]:
+    """The words of a terminal that a name could be taken for: `func`, or `true` and `false`."""
+    alternatives = re.fullmatch(r"(?:\(\?:)?([A-Za-z0-9_|]+?)\)?" + re.escape(WORD_END), terminal.pattern)
+    return alternatives[1].split("|") if alternatives else []
+
+
+@lru_cache(maxsize=3)
+def lexer(coarse: frozenset[str]) -> Lexer:
+    """The process's lexer that reads these coarse terminals."""
+    return Lexer(load_grammar(), coarse)

@@ -1,0 +1,23 @@
+"""Names in MIL text: which stand as they are, and how the others are quoted."""
+
+from __future__ import annotations
+
+import re
+
+from miltext.schema.dtypes import BY_NAME
+from miltext.syntax.literals import quote
+from miltext.syntax.memo import memo
+
+RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
+"""The words that are no names unless quoted: `$"bool"`."""
+
+DRAFT = "_"
+"""Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+
+
+@memo(1 << 15)
+def name_text(name: str) -> str:
+    """A name as MIL text spells it: `x`, or `$"..."` where it is no identifier or a reserved word."""
+    return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

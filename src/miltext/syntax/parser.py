@@ -1,0 +1,280 @@
+"""The syntax of MIL text at work: a small loop that drives the LALR table which Lark built from the grammar.
+
+Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser
+state. The loop here reads the same table with the lexer's one expression, and hands each finished phrase to the
+callback of that name, as Lark's parser does with a transformer. Tokens are plain strings unless a parse asks for
+something with a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from miltext.diagnostics import Span
+from miltext.syntax.lexer import COARSE, END, lexer
+from miltext.syntax.tables import Rule, load_grammar
+
+NESTING_LIMIT = 2000
+"""How many unfinished phrases a text may hold at once. What protobuf can load needs about a third of it."""
+
+DEEP = 48
+"""From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
+
+Callback = Callable[[list[Any]], Any]
+
+Place: TypeAlias = "Callable[[str, str, int], Any]"
+"""Makes a token's value of its terminal, its text and where it begins."""
+
+Row: TypeAlias = "dict[str, Any]"
+"""A state's actions: a Row to shift to, a tuple to reduce by, or a list to shift and reduce by at once."""
+
+Stack: TypeAlias = "tuple[list[Row], list[Any]]"
+"""The rows of the table that the parse stands in, from its beginning; and the values of the phrases between them."""
+
+
+class SyntaxFailure(Exception):
+    """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand."""
+
+    def __init__(self, start: int, end: int, expected: list[str]) -> None:
+        super().__init__(start)
+        self.start = start
+        self.end = end
+        self.expected = expected
+
+    def shift(self, by: int) -> None:
+        """Tell the place in a longer text, of which so many characters come before."""
+        self.start += by
+        self.end += by
+
+
+class NestingFailure(Exception):
+    """More than NESTING_LIMIT phrases are open at `start`."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.start = start
+
+    def shift(self, by: int) -> None:
+        """Tell the place in a longer text, of which so many characters come before."""
+        self.start += by
+
+
+class Parser:
+    """Parses MIL text for `callbacks`: an object with a method for each rule, which takes the children.
+
+    Of the grammar's coarse terminals those in `coarse` are read.
+    """
+
+    def __init__(self, callbacks: Any, coarse: frozenset[str] = COARSE) -> None:
+        grammar = load_grammar()
+        self._lexer = lexer(coarse)
+        self._terminals = {terminal.name for terminal in grammar.terminals}
+        reductions = [_reduction(rule, callbacks) for rule in grammar.rules]
+        self._rows: list[Row] = [{} for _ in grammar.states]
+        for row, state in zip(self._rows, grammar.states, strict=True):
+            for symbol, target in state.items():
+                row[symbol] = self._rows[target] if target >= 0 else reductions[-1 - target]
+        self._fold(grammar.states, reductions)
+        self._starts = {rule: self._rows[state] for rule, state in grammar.starts.items()}
+        self._ends = {id(self._rows[state]) for state in grammar.ends}
+        self._number = {id(row): number for number, row in enumerate(self._rows)}
+
+    def _fold(self, states: list[dict[str, int]], reductions: list[Any]) -> None:
+        """Where a token alone makes a phrase whatever follows, let one action read it and finish that phrase."""
+        for row, state in zip(self._rows, states, strict=True):
+            for symbol, target in state.items():
+                follows = set(states[target].values()) if target >= 0 and symbol in self._terminals else ()
+                if len(follows) == 1 and (number := -1 - next(iter(follows))) >= 0:
+                    size, callback, _, origin = reductions[number]
+                    if size == 1 and callback is not None:
+                        after = state[origin]
+                        row[symbol] = [callback, None if _grows(states[after], reductions) else self._rows[after]]
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The terminals of the words that are written as they are."""
+        return self._lexer.words
+
+    def stack(self, rule: str = "program") -> Stack:
+        """That of a parse that has read nothing of a phrase of a rule."""
+        return [self._starts[rule]], []
+
+    def run(
+        self,
+        text: str,
+        *,
+        place: Place | None = None,
+        comments: list[Span] | None = None,
+        stack: Stack | None = None,
+        position: int = 0,
+    ) -> tuple[Any, bool]:
+        """The value of the text, and whether more than DEEP phrases were open at once.
+
+        `place` makes the values of tokens, which are their texts without it; `comments` takes the comments' spans.
+        Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
+        text; after a SyntaxFailure it is what was read by then. Raises SyntaxFailure, NestingFailure, and whatever a
+        callback raises.
+        """
+        scan, names, words = self._lexer.pattern.finditer, self._lexer.names, self._lexer.words
+        states, values = stack or self.stack()
+        row, limit = states[-1], DEEP
+        while True:
+            for match in scan(text, position):
+                kind: int = match.lastindex  # type: ignore[assignment]  # some group always matches
+                token = match[kind]
+                terminal = words.get(token, names[kind])
+                action = row.get(terminal)
+                while action.__class__ is tuple:
+                    row = reduce(states, values, *action)
+                    action = row.get(terminal)
+                if action.__class__ is dict:
+                    values.append(token if place is None else place(terminal, token, match.start(kind)))
+                    row = action
+                    states.append(row)
+                    if len(states) > limit:
+                        limit = _raised(limit, match.start(kind))
+                elif action is not None:
+                    callback, after = action
+                    value = callback([token if place is None else place(terminal, token, match.start(kind))])
+                    if after is None:
+                        values[-1].append(value)
+                    else:
+                        values.append(value)
+                        row = after
+                        states.append(row)
+                elif terminal == "COMMENT":
+                    if comments is not None:
+                        comments.append(Span(match.start(kind), match.end()))
+                elif terminal == END and id(row) in self._ends:
+                    return values[0], limit > DEEP
+                else:
+                    position = self._read_in_context(text, match.start(kind), place, (states, values))
+                    row = states[-1]
+                    break
+
+    def _read_in_context(self, text: str, start: int, place: Place | None, stack: Stack) -> int:
+        """Read the token that the parser's state can take at `start`, where the first guess was none; and its end.
+
+        Phrases that end before the token are finished, which may leave a state that takes another one.
+        """
+        states, _ = stack
+        terminal, token = self._in_context(text, start, states)
+        while isinstance(states[-1][terminal], tuple):
+            self.settle(terminal, stack)
+            terminal, token = self._in_context(text, start, states)
+        self.read(terminal, token if place is None else place(terminal, token, start), stack)
+        return start + len(token)
+
+    def _in_context(self, text: str, start: int, states: list[Row]) -> tuple[str, str]:
+        """The terminal and the text of the token at `start` that the state takes. Raises SyntaxFailure."""
+        pattern, names = self._lexer.contextual(self._number[id(states[-1])])
+        match = pattern.match(text, start)
+        if match is not None:
+            return names[match.lastindex - 1], match[0]  # type: ignore[operator]  # some group always matches
+        if (long := self._lexer.long_string(text, start)) and long[0] in states[-1]:
+            return long
+        _, token, at = next(self._lexer.tokens(text, start))
+        raise SyntaxFailure(start, at + len(token), self.expected(states))
+
+    def read(self, terminal: str, token: Any, stack: Stack) -> None:
+        """Read one token that the state takes: the phrases that end before it are finished first."""
+        states, values = stack
+        self.settle(terminal, stack)
+        action = states[-1][terminal]
+        if isinstance(action, dict):
+            values.append(token)
+            states.append(action)
+        else:
+            callback, row = action
+            if row is None:
+                values[-1].append(callback([token]))
+            else:
+                values.append(callback([token]))
+                states.append(row)
+
+    def settle(self, terminal: str, stack: Stack) -> None:
+        """Finish the phrases that end before a terminal."""
+        states, values = stack
+        while isinstance(action := states[-1].get(terminal), tuple):
+            reduce(states, values, *action)
+
+    def expected(self, states: list[Row]) -> list[str]:
+        """The terminals that could truly come next: those that the table takes after the reductions they ask for."""
+        return [
+            symbol for symbol in states[-1] if symbol in self._terminals or symbol == END if self.takes(states, symbol)
+        ]
+
+    def takes(self, states: list[Row], terminal: str) -> bool:
+        """Whether a terminal could come next."""
+        stack = list(states)
+        while isinstance(action := stack[-1].get(terminal), tuple):
+            size, _, _, origin = action
+            del stack[-size:]
+            stack.append(stack[-1][origin])
+        return action is not None or (terminal == END and id(stack[-1]) in self._ends)
+
+
+def reduce(
+    states: list[Row],
+    values: list[Any],
+    size: int,
+    callback: Callback | None,
+    plan: list[int | None] | None,
+    origin: str,
+) -> Row:
+    """Make one phrase of the last `size`, and say which row comes after it."""
+    children = values[-size:]
+    del values[-size:], states[-size:]
+    if plan is not None:
+        children = _children(plan, children)
+    values.append(children if callback is None else callback(children))
+    row: Row = states[-1][origin]
+    states.append(row)
+    return row
+
+
+def _raised(limit: int, offset: int) -> int:
+    if limit == NESTING_LIMIT:
+        raise NestingFailure(offset)
+    return NESTING_LIMIT
+
+
+def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
+    """The children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
+    children: list[Any] = []
+    for step in plan:
+        if step is None:
+            children.append(None)
+        elif step >= 0:
+            children.append(values[step])
+        elif children:
+            children += values[~step]
+        else:
+            children = values[~step]
+    return children
+
+
+def _reduction(rule: Rule, callbacks: Any) -> tuple[int, Callback | None, list[int | None] | None, str]:
+    """The action that finishes a phrase: its size, the callback, the plan of its children, its symbol."""
+    callback = None if rule.origin.startswith("_") else getattr(callbacks, rule.callback)
+    return len(rule.plan), callback, _plan(rule), rule.origin
+
+
+def _plan(rule: Rule) -> list[int | None] | None:
+    """None where each symbol's value is one child; else an index a child, `~index` for an inlined symbol."""
+    steps: list[int | None] = []
+    for index, (absent, inlined) in enumerate(rule.plan):
+        steps += [None] * absent
+        steps.append(~index if inlined else index)
+    steps += [None] * rule.absent
+    return None if steps == list(range(len(steps))) else steps
+
+
+def _grows(state: dict[str, int], reductions: list[Any]) -> bool:
+    """Whether a phrase that ends in this state makes a repetition grow and nothing else, whatever follows."""
+    after = set(state.values())
+    if len(after) != 1 or (rule := -1 - after.pop()) < 0:
+        return False
+    _, _, plan, origin = reductions[rule]
+    return bool(plan == [~0, 1] and origin.startswith("_"))

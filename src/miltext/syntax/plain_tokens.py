@@ -1,0 +1,96 @@
+"""Expressions that take the grammar's coarse tokens apart, made of the grammar's own terminals.
+
+They know no more of a list than its characters; `is_list` judges it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import accumulate
+
+from miltext.syntax.tables import load_grammar
+
+
+def _grouped(terminal: str, *parts: str) -> re.Pattern[str]:
+    """The expression of a terminal with a group round each of the terminals that it is made of, in their order."""
+    of = load_grammar().parts
+    pattern, at = of[terminal], 0
+    for part in parts:
+        at = pattern.index(of[part], at)
+        group = f"({of[part]})"
+        pattern = pattern[:at] + group + pattern[at + len(of[part]) :]
+        at += len(group)
+    return re.compile(pattern)
+
+
+operation_parts = _grouped(
+    "OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", "_ATTRIBUTES"
+).fullmatch
+"""Type and name of the output, the operation's type, its arguments, and its attributes where it has them."""
+
+argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
+"""The parameter and the name of each argument."""
+
+arguments_in = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").finditer
+"""The same as matches, from one place of a text to another."""
+
+attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_LITERAL").findall
+"""The name, the type and the literal of each attribute."""
+
+blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS").fullmatch
+"""The two types of a blob's fields, each with what it holds."""
+
+tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
+"""The data type of a tensor type, and its dimensions in brackets."""
+
+PIECES = re.compile(r"[\[\],]|[^\s\[\],]+")
+"""The brackets, commas and elements of a list."""
+
+_CHUNK = 1 << 13
+"""How many characters are matched at once: what Python's expressions keep of a repetition stays small."""
+
+_TO_ELEMENTS = str.maketrans("", "", "[]")
+_TO_BRACKETS = str.maketrans("", "", "".join(chr(code) for code in range(128) if chr(code) not in "[]"))
+_TO_OUTLINE = {code: "0" for code in range(128) if chr(code) not in "[],"}
+_MISPLACED = ("0[", "]0", "][", "[,", ",]")
+
+
+def is_list(text: str) -> bool:
+    """Whether a list of plain elements without spaces, `[[1,2],[3,4]]`, is one by the rules of the grammar."""
+    if text == "[]":
+        return True
+    if text.count("[") + text.count("]") == 2:
+        return _are_elements(text[1:-1])
+    text = text.replace("[]", "[0]")
+    outline = text.translate(_TO_OUTLINE)
+    depths = list(accumulate(1 if bracket == "[" else -1 for bracket in text.translate(_TO_BRACKETS)))
+    is_nested = not depths[-1] and min(depths[:-1]) > 0 and not any(pair in outline for pair in _MISPLACED)
+    return is_nested and _are_elements(text.translate(_TO_ELEMENTS))
+
+
+def _are_elements(text: str) -> bool:
+    return all(map(_elements().fullmatch, _chunks(text)))
+
+
+def _chunks(flat: str) -> Iterator[str]:
+    start = 0
+    while start <= len(flat):
+        end = flat.find(",", start + _CHUNK)
+        end = len(flat) if end < 0 else end
+        yield flat[start:end]
+        start = end + 1
+
+
+@lru_cache(maxsize=1)
+def element() -> re.Pattern[str]:
+    """An element of a list of plain ones."""
+    of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
+    return re.compile(rf"{of['NUMBER']}|{of['BOOL']}|{of['INF']}|{of['NAN']}")
+
+
+@lru_cache(maxsize=1)
+def _elements() -> re.Pattern[str]:
+    one = f"(?:{element().pattern})"
+    return re.compile(rf"{one}(?:,{one})*")

@@ -1,0 +1,80 @@
+"""Programs from anywhere: any message of the full name, as a Program of miltext's own that text can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from miltext.diagnostics import PrintError, error
+from miltext.schema.paths import LIMIT, TOO_DEEP, Key, Path, walk
+from miltext.schema.proto import Model, Program
+from miltext.schema.wire import sized, tag
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from miltext.schema.proto import Message
+
+
+PROGRAM_IN_MODEL = 502
+"""The number of `Model.mlProgram`."""
+
+FULL_NAME = "CoreML.Specification.MILSpec.Program"
+
+
+def require_program(message: Message) -> None:
+    """Raises TypeError if a message is no Program, whichever pool its class is from."""
+    if getattr(getattr(message, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
+        raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
+
+
+def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
+    """A Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
+
+    Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
+    would be lost; TypeError if it is no Program.
+    """
+    require_program(program)
+    try:
+        wire = whole = program.SerializeToString(deterministic=True)
+        if take_out is not None:
+            wire = take_out(whole)
+        copy = _inside_model(wire)
+    except Exception as failure:  # each of protobuf's backends has an error of its own for it
+        path = next((path for _, path, depth in walk(program) if depth > LIMIT), None)
+        if path is None:
+            raise
+        raise PrintError([error("MIL006", f"{TOO_DEEP}: {spelled(path)}")]) from failure
+    copy.DiscardUnknownFields()
+    if copy.ByteSize() != len(wire):
+        raise PrintError([error("MIL202", _unknown(_inside_model(whole)))])
+    return copy
+
+
+def _inside_model(wire: bytes) -> Program:
+    return Model.FromString(sized(tag(PROGRAM_IN_MODEL), wire)).mlProgram
+
+
+def _unknown(program: Message) -> str:
+    """Which field of which message the schema does not have."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    message, path, number = next(
+        (message, path, unknown.field_number)
+        for message, path, _ in walk(program)
+        for unknown in cast("Any", UnknownFieldSet(message))  # its type does not say that it iterates
+    )
+    where = f"{message.DESCRIPTOR.name} at {spelled(path)}" if path else message.DESCRIPTOR.name
+    return f"field {number} of {where} is not in the schema that this version of miltext knows, and would be lost"
+
+
+def spelled(path: Path) -> str:
+    """A path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
+
+    The middle of a long one is left out.
+    """
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f"[{quote(step)}]" if isinstance(step, Key) else f".{step}"
+    text = text.lstrip(".")
+    return text if len(text) <= 200 else f"{text[:97]}...{text[-100:]}"

@@ -1,0 +1,193 @@
+"""The tree of a text: its phrases with their places. Plain operations are read when somebody looks inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple
+
+from miltext.diagnostics import Span
+from miltext.syntax.lexer import FINE
+from miltext.syntax.parser import NestingFailure, Parser, Stack, SyntaxFailure
+from miltext.syntax.plain_tokens import arguments_in, operation_parts
+
+
+class Token(str):
+    """A token that knows its place."""
+
+    __slots__ = ("end", "start")
+
+    start: int
+    end: int
+
+
+class Node(NamedTuple):
+    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it stands in the text.
+
+    `absent` are the indices of optional symbols that are not there, in the list of all of the rule's.
+    """
+
+    name: str
+    start: int
+    end: int
+    children: list[Node]
+    token: Token | None = None
+    absent: tuple[int, ...] = ()
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+class Statement(Node):
+    """A plain operation: one token of the grammar, whose phrases are read when somebody asks for them."""
+
+    text = ""
+
+    @cached_property
+    def children(self) -> list[Node]:
+        """The phrases of the operation; none where the grammar's rules refuse what the token let pass."""
+        try:
+            return self.read().children
+        except SyntaxFailure:
+            return []
+
+    def names(self) -> Iterator[tuple[int, int, str]]:
+        """The name that it defines, and those that it uses: where each begins and ends, and what it says."""
+        parts = operation_parts(self.text)
+        assert parts is not None  # so it was read
+        yield self.start + parts.start(2), self.start + parts.end(2), parts[2]
+        for use in arguments_in(self.text, *parts.span(4)):
+            yield self.start + use.start(2), self.start + use.end(2), use[2]
+
+    def read(self, stack: Stack | None = None) -> Node:
+        """The operation by the grammar's fine rules. Raises SyntaxFailure where they refuse it; see `tree_of`."""
+        return tree_of(self.text, FINE, stack or self.stack(), offset=self.start)
+
+    def stack(self) -> Stack:
+        """What `read` reads on."""
+        return tree_parser(FINE).stack("operation")
+
+
+class Tree(NamedTuple):
+    """A text's tree of phrases, and the spans of its comments."""
+
+    root: Node
+    comments: list[Span]
+
+
+class TreeBuilder:
+    """Callbacks that make a node of each phrase."""
+
+    def __getattr__(self, rule: str) -> Callable[[list[Node | None]], Node]:
+        return partial(_phrase, rule)
+
+    def plain_operation(self, children: list[Statement]) -> Statement:
+        """An operation that was read as one token."""
+        return children[0]
+
+
+def _phrase(rule: str, children: list[Node | None]) -> Node:
+    nodes = [child for child in children if child is not None]
+    absent: tuple[int, ...] = ()
+    if len(nodes) < len(children):
+        absent = tuple(index for index, child in enumerate(children) if child is None)
+    return Node(rule, nodes[0].start, nodes[-1].end, nodes, None, absent)
+
+
+def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
+    """The node of a token; `offset` is where the text that it was read in begins in a longer one."""
+    if terminal == "OPERATION":
+        statement = Statement("operation", start, start + len(text), [])
+        statement.text = text
+        return statement
+    token = Token(text)
+    token.start = start + offset
+    token.end = token.start + len(text)
+    return Node(terminal, token.start, token.end, [], token)
+
+
+@cache
+def tree_parser(coarse: frozenset[str]) -> Parser:
+    """The process's parser that makes trees."""
+    return Parser(TreeBuilder(), coarse)
+
+
+def tree_of(
+    text: str, coarse: frozenset[str], stack: Stack, comments: list[Span] | None = None, offset: int = 0
+) -> Node:
+    """The tree of a text that is a phrase of the rule that the `stack` of `tree_parser(coarse)` was made for.
+
+    Places are those in a longer text, where it begins at `offset`. Raises SyntaxFailure and NestingFailure; the
+    `stack` has what was read by then.
+    """
+    place = partial(leaf, offset=offset) if offset else leaf
+    try:
+        return tree_parser(coarse).run(text, place=place, comments=comments, stack=stack)[0]  # type: ignore[no-any-return]
+    except (SyntaxFailure, NestingFailure) as failure:
+        failure.shift(offset)
+        raise
+
+
+def flat(values: Iterable[Any]) -> list[Node]:
+    """The nodes of a parse's stack: a repetition that is still growing is a list there."""
+    nodes: list[Node] = []
+    for value in values:
+        if isinstance(value, Node):
+            nodes.append(value)
+        elif value is not None:
+            nodes += flat(value)
+    return nodes
+
+
+def walk(phrase: Node) -> Iterator[Node]:
+    """A phrase and all inside of it, in the order of the text."""
+    todo = [phrase]
+    while todo:
+        found = todo.pop()
+        yield found
+        todo += reversed(found.children)
+
+
+def named(phrase: Node, *names: str) -> Iterator[Node]:
+    """The phrases of these names directly inside one."""
+    return (child for child in phrase.children if child.name in names)
+
+
+def tokens(root: Node) -> Iterator[Node]:
+    """The tokens of a tree in the order of the text; a Statement is one."""
+    todo = [root]
+    while todo:
+        found = todo.pop()
+        if found.token is not None or isinstance(found, Statement):
+            yield found
+        else:
+            todo += reversed(found.children)
+
+
+def transformed(root: Node, lower: Callable[[Node, list[Any]], Any], spelled: Mapping[int, str] | None = None) -> Any:
+    """What `lower` makes of a tree, phrase by phrase from the inside out.
+
+    It takes a phrase and the values of its children: tokens, what it made of phrases, None for what is absent. A
+    Statement has one child, its token. `spelled` are other spellings of tokens by their places.
+    """
+    spelled = spelled or {}
+    stack: list[tuple[Node, list[Any], Iterator[Node]]] = [(root, [], iter(root.children))]
+    while True:
+        phrase, values, children = stack[-1]
+        for child in children:
+            if child.token is not None:
+                values.append(spelled.get(child.start, child.token))
+            elif isinstance(child, Statement):
+                values.append(lower(child, [spelled.get(child.start, child.text)]))
+            else:
+                stack.append((child, [], iter(child.children)))
+                break
+        else:
+            stack.pop()
+            for index in phrase.absent:
+                values.insert(index, None)
+            value = lower(phrase, values)
+            if not stack:
+                return value
+            stack[-1][1].append(value)

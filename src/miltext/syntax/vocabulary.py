@@ -1,0 +1,110 @@
+"""The words of MIL text by the part each plays: what highlighters, completion and the editors' files know.
+
+Each comes from its own table: keywords from the grammar, data types from `dtypes`, operations and parameters from
+`operations`. `keywords.json` keeps what the grammar says, so that a highlighter needs no Lark; `editors/generate.py`
+makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from typing import NamedTuple
+
+from miltext.schema.dtypes import DTYPES
+from miltext.schema.operations import all_names, signature
+from miltext.schema.opsets import OPSETS
+
+KEYWORDS_FILE = os.path.join(os.path.dirname(__file__), "keywords.json")
+
+
+class Keywords(NamedTuple):
+    """The words that the grammar itself writes, each kind sorted.
+
+    `declarations` are `program` and `func`; `constructors` make types of others, as `tensor` does; `fields` stand
+    before an equals sign inside a type or a BLOBFILE; `blobs` is `BLOBFILE`; `numbers` are the floats that are words.
+    `markers` begin with `$`: of them `type_markers` stand where a type can.
+    """
+
+    declarations: tuple[str, ...]
+    constructors: tuple[str, ...]
+    fields: tuple[str, ...]
+    blobs: tuple[str, ...]
+    booleans: tuple[str, ...]
+    numbers: tuple[str, ...]
+    markers: tuple[str, ...]
+    type_markers: tuple[str, ...]
+
+
+@cache
+def keywords() -> Keywords:
+    """The grammar's words, from `keywords.json`."""
+    with open(KEYWORDS_FILE, encoding="utf-8") as file:
+        return Keywords(**{kind: tuple(words) for kind, words in json.load(file).items()})
+
+
+def type_names() -> list[str]:
+    """The words that begin a type: constructors and data types."""
+    return [*keywords().constructors, *(dtype.name for dtype in DTYPES)]
+
+
+def operation_names() -> list[str]:
+    """The operations of all opsets, sorted."""
+    return all_names()
+
+
+def parameter_names() -> list[str]:
+    """The parameters of all operations in all opsets, sorted."""
+    signatures = (signature(name, opset.text) for name in all_names() for opset in OPSETS)
+    return sorted({name for found in signatures if found for name in found.parameters})
+
+
+# ---- from the grammar
+
+_KINDS = {
+    "program": "declarations",
+    "function": "declarations",
+    "type": "constructors",
+    "blob": "blobs",
+    "BOOL": "booleans",
+    "INF": "numbers",
+    "NAN": "numbers",
+}
+"""What kind the words of a rule, or of a terminal of several words, are."""
+
+
+def keywords_of_the_grammar() -> Keywords:
+    """The words of `mil.lark`, as Lark compiles it. Raises KeyError at a word whose kind nothing here tells."""
+    from miltext.syntax.tables import lark_parser
+
+    lark = lark_parser()
+    words = {terminal.name: _words(terminal.pattern.to_regexp()) for terminal in lark.terminals}
+    del words["DTYPE"], words["DRAFT"]  # `dtypes` has the one's, the other's is a name nearly everywhere
+    kinds: dict[str, set[str]] = {kind: set() for kind in Keywords._fields}
+    for rule in lark.rules:
+        symbols = [symbol.name for symbol in rule.expansion]
+        for symbol, following in zip(symbols, [*symbols[1:], ""], strict=True):
+            for word in words.get(symbol, ()):
+                kinds[_kind(rule.origin.name, symbol, word, following)].add(word)
+                if word.startswith("$") and rule.origin.name == "type":
+                    kinds["type_markers"].add(word)
+    return Keywords(**{kind: tuple(sorted(found)) for kind, found in kinds.items()})
+
+
+def _kind(rule: str, symbol: str, word: str, following: str) -> str:
+    if word.startswith("$"):
+        return "markers"
+    if following == "EQUAL":
+        return "fields"
+    return _KINDS.get(symbol) or _KINDS[rule]
+
+
+def _words(pattern: str) -> list[str]:
+    """The words that a terminal's pattern is made of; none where it is anything else."""
+    from miltext.syntax.tables import WORD_END
+
+    plain = pattern.removesuffix(WORD_END).replace("\\", "")
+    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
+    return alternatives[1].split("|") if alternatives else []

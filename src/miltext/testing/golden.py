@@ -1,0 +1,177 @@
+"""Golden files: a program pinned as MIL text, for pytest, unittest or any other runner.
+
+Under pytest, the fixture `mil_golden` does the same with files beside the test: `miltext.pytest_plugin`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from miltext.printing.tensors import Style
+    from miltext.schema.proto import Program
+
+UPDATE_VARIABLE = "MIL_UPDATE"
+"""The environment variable that makes every golden what the test now sees; `pytest --mil-update` sets it."""
+
+
+class Normalization(TypedDict, total=False):
+    """What of a program a golden pins; each choice is an argument of `normalize`."""
+
+    rename_values: bool
+    drop_names: bool
+    elide: int | None
+    digest_weights: bool
+    keep_build_info: bool
+    dialect: str
+    floats: str
+
+
+def normalize(
+    source: Any,
+    *,
+    rename_values: bool = False,
+    drop_names: bool = False,
+    elide: int | None = None,
+    digest_weights: bool = True,
+    keep_build_info: bool = False,
+    dialect: str = "1.3",
+    floats: str = "hex",
+) -> str:
+    """The MIL text of a program, without what a test does not care about; the program stays as it is.
+
+    `source` is a Program (coremltools' own too), what `miltext.load` gives, coremltools' `MLModel`, or its pymil
+    `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
+    the inputs and outputs of functions; `drop_names` takes the `name` attributes away; literals of more than `elide`
+    elements are left out, with their digest in their place. Each weight has its digest in place of the file and offset
+    where it stands; with `digest_weights=False` it has these, and what it holds does not count. buildInfo, the versions
+    of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+
+    Raises TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
+    WeightsError where they cannot be read, and PrintError as `to_text` does.
+    """
+    from miltext.printing import renaming
+    from miltext.printing.printing import to_text
+    from miltext.printing.tensors import Style
+    from miltext.syntax.programs import own_copy
+
+    source = _exported(source)  # its weights are there for as long as it is
+    message, folder = _program_and_folder(source)
+    program = own_copy(message)
+    if not keep_build_info:
+        program.attributes.pop("buildInfo", None)
+    if rename_values:
+        renaming.rename_values(program)
+    if drop_names:
+        renaming.drop_names(program)
+    if not digest_weights or not _has_weight_files(program):
+        return to_text(program, dialect=dialect, floats=floats, elide=elide)
+    return _with_digests(program, folder, dialect, Style(floats == "decimal", elide))
+
+
+def _with_digests(program: Program, folder: Path | None, dialect: str, style: Style) -> str:
+    if folder is None:
+        raise ValueError(
+            "a Program by itself has no weights to digest: give the model, as miltext.load reads it, "
+            "or digest_weights=False to pin only where its weights stand"
+        )
+    from miltext.models.digests import DigestPrinter
+
+    return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
+
+
+def assert_matches_golden(
+    source: Any, path: str | os.PathLike[str], *, update: bool | None = None, **choices: Unpack[Normalization]
+) -> None:
+    """Assert that the file `path` holds the text of a program, as `normalize` makes it from `source` and `choices`.
+
+    With `update`, the file is written instead; if None, that is asked of the environment variable MIL_UPDATE. Raises
+    AssertionError that shows the difference and how to accept it.
+    """
+    command = f"set {UPDATE_VARIABLE}=1 and run the test again"
+    updating = bool(os.environ.get(UPDATE_VARIABLE)) if update is None else update
+    compare(normalize(source, **choices), Path(path), updating, command)
+
+
+def compare(text: str, path: Path, updating: bool, command: str) -> None:
+    """Assert that the file `path` holds `text`, or write it; `command` is how to accept a difference."""
+    __tracebackhide__ = True
+    data = path.read_bytes() if path.exists() else None
+    golden = None if data is None else data.decode(errors="replace").replace("\r\n", "\n")
+    if data is not None and data.replace(b"\r\n", b"\n") == text.encode():
+        return
+    if updating:
+        from miltext.formatting.line_ends import keep_line_ends
+        from miltext.models.files import write_file
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])
+    elif golden is None:
+        raise AssertionError(f"there is no golden {path}\nto write it: {command}")
+    else:
+        advice = _advice(golden, text)
+        raise AssertionError(
+            f"{path} says something else:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
+        )
+
+
+def _advice(golden: str, text: str) -> str:
+    """What to say of a golden from before weights were pinned by their digests."""
+    if "BLOBFILE(" not in golden or "BLOBFILE(" in text:
+        return ""
+    return (
+        "this golden pins where its weights stand, not what they hold; now each is pinned by its digest\n"
+        "to go on without: digest_weights=False\n"
+    )
+
+
+def _difference(golden: str, text: str) -> str:
+    """How the program differs from the golden's; line by line where only the text does, or one is no program."""
+    from difflib import unified_diff
+
+    from miltext.diagnostics import MiltextError
+    from miltext.diffing import diff
+    from miltext.parsing.parser import parse
+
+    try:
+        difference = diff(parse(golden), parse(text), build_info=True)
+    except MiltextError:
+        difference = None
+    if difference is not None and difference.same is False:
+        return difference.to_text()
+    lines = unified_diff(golden.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=2)
+    return "\n".join(lines)
+
+
+def _has_weight_files(program: Program) -> bool:
+    from miltext.schema.walk import values
+
+    return any(held.value.HasField("blobFileValue") for held in values(program))
+
+
+def _program_and_folder(source: Any) -> tuple[Any, Path | None]:
+    """The Program message of a source, and the folder that `@model_path` means, where it is known."""
+    from miltext.models.model import Model
+    from miltext.syntax.programs import FULL_NAME
+
+    if getattr(getattr(source, "DESCRIPTOR", None), "full_name", None) == FULL_NAME:
+        return source, None
+    if isinstance(source, Model):
+        return source.program, source.model_path
+    if hasattr(source, "get_spec"):
+        weights = source.weights_dir
+        return source.get_spec().mlProgram, Path(weights).parent if weights else None
+    raise TypeError(f"expected a Program, a model or coremltools' mil.Program, got {type(source).__name__}")
+
+
+def _exported(source: Any) -> Any:
+    """A pymil Program as a model; anything else as it is."""
+    if not str(type(source).__module__).startswith("coremltools.converters.mil"):
+        return source
+    from miltext.coreml import from_pymil
+
+    return from_pymil(source)

@@ -1,0 +1,304 @@
+"""`check`: a golden for each code, and what it says of texts, Programs and models."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from pathlib import Path
+
+import pytest
+from conftest import GOLDEN, ROOT, Check
+
+import miltext
+from miltext.checking import examine
+from miltext.diagnostics import render
+from miltext.diagnostics.codes import TITLES, explanation
+from miltext.schema.proto import Program
+
+CASES = sorted((GOLDEN / "check").glob("*.mil"))
+DOCS = ROOT / "docs" / "diagnostics.md"
+PARTS = re.findall(r"(?ms)^### (MIL\d{3})\n\n\*\*(.*?)\.\*\*(.*?)(?=^##|\Z)", DOCS.read_text(encoding="utf-8"))
+OF_TEXTS = re.compile(r"MIL(?!112)[01567]\d\d")
+"""The codes that `check` can give to a text by itself: it takes drafts, so that MIL112 is for the parser alone."""
+
+NOT_TO_BE_HAD = {"MIL205", "MIL405", "MIL900"}
+"""Faults of miltext's own, and a model of more than 2 GiB."""
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x) {
+            tensor<fp16, [2, 3]> hidden = relu(x = x);
+            tensor<fp16, [3, 2]> y = tanh(x = hiden);
+        } -> (y);
+}
+"""
+
+needs_coremltools = pytest.mark.skipif(
+    importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
+)
+
+
+def report(text: str, name: str) -> str:
+    """What a person sees of a text."""
+    checked = examine(text)
+    return "".join(f"{render(diagnostic, checked.text, name)}\n" for diagnostic in checked.diagnostics)
+
+
+# ---- goldens, codes and the page
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden(case: Path, matches_golden: Check) -> None:
+    text = case.read_bytes().decode()
+    matches_golden(case.with_suffix(".txt"), report(text, case.name))
+
+
+def used_codes() -> set[str]:
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py") if path.name != "codes.py"]
+    return {code for source in sources for code in re.findall(r'"(MIL\d{3})"', source)}
+
+
+def test_the_table_has_just_the_codes_that_are_used() -> None:
+    assert set(TITLES) == used_codes()
+
+
+def test_every_code_of_texts_has_a_golden() -> None:
+    reports = "".join(case.with_suffix(".txt").read_text(encoding="utf-8") for case in CASES)
+    told = set(re.findall(r"\[(MIL\d{3})\]", reports))
+    assert {code for code in TITLES if OF_TEXTS.fullmatch(code)} == told
+    for case in CASES:
+        if case.stem in TITLES:
+            assert f"[{case.stem}]" in case.with_suffix(".txt").read_text(encoding="utf-8")
+
+
+def test_every_other_code_has_a_test() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    untested = {code for code in TITLES if not OF_TEXTS.fullmatch(code) and code not in tests}
+    assert untested <= NOT_TO_BE_HAD
+
+
+def test_the_page_has_a_part_for_every_code() -> None:
+    assert {code: title for code, title, _ in PARTS} == {code: _capital(title) for code, title in TITLES.items()}
+    assert [code for code, _, _ in PARTS] == list(TITLES)
+    assert [explanation(code) for code in TITLES] == [f"**{title}.**{body.rstrip()}\n" for _, title, body in PARTS]
+
+
+def _capital(title: str) -> str:
+    return title[0].upper() + title[1:]
+
+
+def test_the_page_shows_the_goldens(request: pytest.FixtureRequest, matches_golden: Check) -> None:
+    """Under `--mil-update` the reports on the page are written anew, too."""
+    page = DOCS.read_text(encoding="utf-8")
+    for code, _, body in PARTS:
+        golden = GOLDEN / "check" / f"{code}.txt"
+        if golden.exists():
+            before, opening, after = body.partition("```text\n")
+            assert opening, f"{code} shows no report"
+            page = page.replace(
+                body, before + opening + golden.read_text(encoding="utf-8") + after[after.index("```") :]
+            )
+        assert len(body.split()) > 10, f"{code} says too little"
+    matches_golden(DOCS, page)
+
+
+def test_the_readme_shows_a_report_as_it_is() -> None:
+    golden = (GOLDEN / "check" / "readme.txt").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```\n{golden.replace('readme.mil', 'model.mil')}```\n" in readme
+    draft, whole = "_ y = mul(x = x, y = 0.5);", "tensor<fp16, [2, 3]> y = mul(x = x, y = fp16(0.5));"
+    around = "program(1.3) {{ func main<ios17>(tensor<fp16, [2, 3]> x) {{ {} }} -> (y); }}"
+    assert f" {whole}\n" in miltext.infer_draft(around.format(draft))
+    assert f"`{draft}`" in readme
+    assert f"```\n{whole}\n```\n" in readme
+
+
+def test_strict_findings_have_codes() -> None:
+    findings = miltext.strict_findings(TEXT.replace("(x = x)", "(x = $unset, y = fp16(nan))"))
+    assert [(finding.severity, finding.code) for finding in findings] == [("error", "MIL203"), ("warning", "MIL204")]
+
+
+# ---- the API
+
+
+def test_a_text_has_all_its_mistakes_told_in_order_with_their_places() -> None:
+    first, second = miltext.check(TEXT.replace("[3, 2]", "[2, 3]").replace("(y)", "(z)"))
+    assert (first.severity, first.code, first.suggestion) == ("error", "MIL604", "hidden")
+    assert first.span is not None
+    assert TEXT[first.span.start : first.span.end] == "hiden"
+    assert second.message == "`z` is not defined"
+    assert miltext.check(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]")) == []
+
+
+def test_a_suggestion_mends_what_it_is_about() -> None:
+    text = TEXT.replace("hiden", "hidden")
+    [finding] = miltext.check(text)
+    assert finding.code == "MIL701"
+    assert finding.span is not None
+    mended = text[: finding.span.start] + str(finding.suggestion) + text[finding.span.end :]
+    assert miltext.check(mended) == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "operation", "hint"),
+    [
+        ("1.3", 'tensor<fp32, [2]> y = cast(dtype = string("float32"), x = x);', "fp32"),
+        ("1.3", '_ y = cast(dtype = "Float32", x = x);', "fp32"),
+        ("1.3", '_ y = cast(dtype = "half", x = x);', "fp16"),
+        ("1.3", '_ y = cast(dtype = "FP32", x = x);', "fp32"),
+        ("1.3", "_ y = cast(dtype = float32, x = x);", 'string("fp32")'),
+        ("1.0", "_ y = cast(dtype = float32, x = x);", 'tensor<string, []>("fp32")'),
+        ("1.3", "_ y = reduce_sum(axes = [0], keep_dims = True, x = x);", "bool(true)"),
+        ("1.3", "tensor<bool, [1]> y = reduce_sum(keep_dims = FALSE, x = x);", "bool(false)"),
+        ("1.0", "_ y = reduce_sum(axes = [0], keep_dims = True, x = x);", "tensor<bool, []>(true)"),
+        ("1.3", "_ y = reduce_sum(axes = [0], keep_dims = bool(True), x = x);", "true"),
+        ("1.3", "_ y = concat(axis = 0, values = [True, false]);", "true"),
+        ("1.3", "bool y = const()[val = True];", "bool(true)"),
+    ],
+)
+def test_a_word_of_another_language_is_answered_with_ours(dialect: str, operation: str, hint: str) -> None:
+    text = f"program({dialect}){{func main<ios18>(tensor<fp16, [2]> x){{ {operation} }} -> (y);}}"
+    errors = [found for found in miltext.check(text) if found.severity == "error"]
+    assert [found.message.endswith(f"; did you mean `{hint}`?") for found in errors] == [True]
+    assert errors[0].suggestion in (hint, None)
+
+
+@pytest.mark.parametrize("dialect", ["1.0", "1.3"])
+@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+@pytest.mark.parametrize("op_type", ["gelu", "inverse", "log", "rsqrt"])
+def test_the_argument_that_is_asked_for_can_be_written_as_the_message_says(
+    op_type: str, dtype: str, dialect: str
+) -> None:
+    head = f"program({dialect}){{func main<ios18>(tensor<{dtype}, [2]> x){{ tensor<{dtype}, [2]> y = {op_type}("
+    (found,) = miltext.check(f"{head}x = x); }} -> (y);}}")
+    assert (found.severity, found.code) == ("warning", "MIL513")
+    (written,) = re.findall(r"write `(.*)`", found.message)
+    assert miltext.check(f"{head}{written}, x = x); }} -> (y);}}") == []
+
+
+def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]").replace("1.3", "1.0")
+    assert miltext.check(text)[0].suggestion == "tensor<fp16, []>"
+    assert miltext.check(text.replace("1.0", "1.3"))[0].suggestion == "fp16"
+
+
+@pytest.mark.parametrize("dialect", ["1.0", "1.3"])
+@pytest.mark.parametrize(
+    "gap", ["", " ", "\n\r\n\t", "// program(1.3)\n", "/* program(1.0) */", "/* a */ // b\n /***/"]
+)
+def test_the_dialect_is_told_behind_comments_too(gap: str, dialect: str) -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]")
+    (head, rest) = text.split("program(1.3)")
+    spelled = gap.join([head, "program", "(", dialect, ")", rest])
+    suggested = {found.suggestion for found in miltext.check(spelled)}
+    assert ("tensor<fp16, []>" if dialect == "1.0" else "fp16") in suggested
+
+
+def test_a_program_is_told_of_where_its_text_says_it() -> None:
+    program = miltext.parse(TEXT)
+    checked = examine(program)
+    assert checked.text == miltext.to_text(program)
+    assert checked.diagnostics == miltext.check(program) == miltext.check(checked.text)
+    assert examine(miltext.parse(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))) == ([], None)
+
+
+def test_a_program_that_no_text_can_say_is_told_of_without_a_place() -> None:
+    program = miltext.parse(TEXT)
+    program.MergeFromString(b"\xf8\x07\x01")  # a field of the number 127
+    [finding] = miltext.check(program)
+    assert (finding.code, finding.span) == ("MIL202", None)
+
+
+def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
+    (tmp_path / "a.mil").write_text(TEXT)
+    (tmp_path / "a.pb").write_bytes(miltext.parse(TEXT).SerializeToString())
+    for name in ("a.mil", "a.pb"):
+        model = miltext.load(tmp_path / name)
+        assert examine(model) == (miltext.check(TEXT), TEXT)
+
+
+def test_a_name_that_is_no_identifier_is_named_as_the_text_spells_it() -> None:
+    """Nothing of a Program reaches a terminal as it is; and what is suggested mends the text."""
+    program = miltext.parse(TEXT.replace("hiden", '$"h\\u{1b}[31m a"').replace(" hidden ", ' $"h\\u{1b}[31m ab" '))
+    program.functions["main"].opset = "ios\x1b"
+    checked = examine(program)
+    unknown, _, _, missing = checked.diagnostics  # between them, that there is no such opset and that this is no name
+    assert unknown.message.startswith('the function has no block for its opset `$"ios\\u{1b}"`; ')
+    assert missing.message == '`$"h\\u{1b}[31m a"` is not defined; did you mean `$"h\\u{1b}[31m ab"`?'
+    assert missing.suggestion == '$"h\\u{1b}[31m ab"'
+    assert all("\x1b" not in render(found, checked.text, "a\x1b.mil") for found in checked.diagnostics)
+
+
+def test_suggestions_take_no_more_than_a_moment() -> None:
+    """There are two million pairs here of a name that is missing and one that is there."""
+    body = "".join(f"fp16 name_{at} = relu(x = nane_{at});\n" for at in range(2_000))
+    start = time.perf_counter()
+    found = miltext.check(f"program(1.3) {{ func main<ios18>(fp16 x) {{\n{body} }} -> (x); }}")
+    assert len(found) == 2_000
+    assert found[100].suggestion is not None
+    assert time.perf_counter() - start < 10
+
+
+def test_inputs_of_another_operation_are_told_of_together() -> None:
+    text = TEXT.replace("tanh(x = hiden)", "relu(pad = hidden, strides = hidden, x = hidden)").replace(
+        "[3, 2]", "[2, 3]"
+    )
+    [found] = miltext.check(text)
+    assert (found.code, found.message) == ("MIL504", "`relu` has no parameter `pad`; it takes `x`")
+    assert [note.message for note in found.notes] == ["nor `strides`"]
+
+
+def test_windows_line_ends_do_not_show() -> None:
+    assert report(TEXT.replace("\n", "\r\n"), "a.mil") == report(TEXT, "a.mil")
+    assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")
+
+
+def test_what_is_missing_is_called_so() -> None:
+    """Such Programs are made by code: their text has `$""`, or nothing, where a name should stand."""
+    program = Program()
+    program.functions["f"].block_specializations["CoreML8"].operations.add()
+    assert [finding.message for finding in miltext.check(program)] == [
+        "the function has no opset; it has blocks for ios18",
+        "a name is missing here",
+    ]
+    assert miltext.check(Program()) == []
+
+
+def test_what_is_no_name_is_no_unknown_operation_besides() -> None:
+    text = TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", '$"my own"')
+    assert [found.code for found in miltext.check(text)] == ["MIL601"]
+
+
+def test_nothing_is_told_twice() -> None:
+    """Two parts of one type that lack theirs have the type's place, and one report."""
+    text = "program(1.3) {{ func f<ios18>({} x) {{ }} -> (x); }}"
+    for shape in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
+        assert [found.code for found in miltext.check(text.format(shape))] == ["MIL616"]
+
+
+def test_what_is_no_program_is_no_program_to_check() -> None:
+    with pytest.raises(TypeError, match="expected a message"):
+        miltext.check(miltext.parse(TEXT).functions["main"])
+
+
+@needs_coremltools
+def test_coremltools_messages_are_checked_as_they_are() -> None:
+    from coremltools.proto import MIL_pb2
+
+    theirs = MIL_pb2.Program.FromString(miltext.parse(TEXT).SerializeToString())
+    assert miltext.check(theirs) == miltext.check(TEXT)
+
+
+@needs_coremltools
+def test_coremltools_loader_is_asked_and_its_complaint_has_a_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.mil"
+    path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", "my_own"))
+    found, said = examine(miltext.load(path), with_coremltools=True).diagnostics
+    assert (found.code, said.code, said.severity) == ("MIL501", "MIL801", "warning")
+    assert "my_own" in said.message
+    assert found.span == said.span
+    path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))
+    assert examine(miltext.load(path), with_coremltools=True).diagnostics == []
+    path.write_text("program(1.3) {")
+    assert [found.code for found in examine(miltext.load(path), with_coremltools=True).diagnostics] == ["MIL005"]

@@ -1,0 +1,247 @@
+"""Drafts: types that are left out and inferred again."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from conftest import corpus_files, wire
+from support.coremltools_programs import PROGRAMS, Sample
+
+import miltext
+from miltext.checking.inference import infer_types
+from miltext.diagnostics import ParseError
+from miltext.parsing.parser import parse_tree
+from miltext.parsing.spans import places, words
+from miltext.schema.proto import Program
+
+needs_coremltools = pytest.mark.skipif(
+    importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
+)
+
+
+def program(*operations: str, inputs: str = "tensor<fp16, [2, 3]> x", outputs: str = "y", dialect: str = "1.3") -> str:
+    body = "".join(f"            {operation}\n" for operation in operations)
+    return f"program({dialect})\n{{\n    func main<ios18>({inputs}) {{\n{body}        }} -> ({outputs});\n}}\n"
+
+
+def inferred(*operations: str, **around: str) -> list[str]:
+    """The operations with what was inferred."""
+    lines = miltext.infer_draft(program(*operations, **around)).splitlines()
+    return [line.strip() for line in lines[3:-2]]
+
+
+# ---- what is filled in
+
+
+@pytest.mark.parametrize(
+    ("draft", "whole"),
+    [
+        ("_ y = relu(x = x);", "tensor<fp16, [2, 3]> y = relu(x = x);"),
+        ("tensor<fp16, [2, 3]> y = relu(x = x);", "tensor<fp16, [2, 3]> y = relu(x = x);"),
+        (
+            "_ y = reduce_sum(axes = [-1], keep_dims = true, x = x);",
+            "tensor<fp16, [2, 1]> y = reduce_sum(axes = tensor<int32, [1]>([-1]), keep_dims = bool(true), x = x);",
+        ),
+        ("_ y = mul(x = x, y = 2);", "tensor<fp16, [2, 3]> y = mul(x = x, y = fp16(2));"),
+        ("_ y = mul(x = x, y = 0.5);", "tensor<fp16, [2, 3]> y = mul(x = x, y = fp16(0.5));"),
+        (
+            "_ y = mul(x = x, y = [0.5, 1, 0x1p-2]);",
+            "tensor<fp16, [2, 3]> y = mul(x = x, y = tensor<fp16, [3]>([0.5, 1, 0x1p-2]));",
+        ),
+        (
+            "_ y = add(x = [[1], [2]], y = x);",
+            "tensor<fp16, [2, 3]> y = add(x = tensor<fp16, [2, 1]>([[1], [2]]), y = x);",
+        ),
+        ("_ y = add(x = -inf, y = x);", "tensor<fp16, [2, 3]> y = add(x = fp16(-inf), y = x);"),
+        ("_ y = leaky_relu(alpha = 0.01, x = x);", "tensor<fp16, [2, 3]> y = leaky_relu(alpha = fp16(0.01), x = x);"),
+        ('_ y = cast(dtype = "fp32", x = x);', 'tensor<fp32, [2, 3]> y = cast(dtype = string("fp32"), x = x);'),
+        (
+            "_ y = concat(axis = 0, interleave = false, values = (x, [[1, 2, 3]]));",
+            (
+                "tensor<fp16, [3, 3]> y = concat(axis = int32(0), interleave = bool(false), "
+                "values = (x, tensor<fp16, [1, 3]>([[1, 2, 3]])));"
+            ),
+        ),
+        (
+            "_ y, _ i = topk(ascending = false, axis = 1, k = 2, x = x);",
+            (
+                "tensor<fp16, [2, 2]> y, tensor<int32, [2, 2]> i = "
+                "topk(ascending = bool(false), axis = int32(1), k = int32(2), x = x);"
+            ),
+        ),
+        (
+            "fp16 _, _ y = split(axis = 0, num_splits = 2, x = x);",
+            "fp16 _, tensor<fp16, [1, 3]> y = split(axis = int32(0), num_splits = int32(2), x = x);",
+        ),
+    ],
+)
+def test_filled_in(draft: str, whole: str) -> None:
+    assert inferred(draft) == [whole]
+
+
+def test_one_follows_from_another() -> None:
+    draft = ["_ a = mul(x = x, y = 2.0);", "_ b = transpose(perm = [1, 0], x = a);", "_ y = add(x = b, y = 1);"]
+    assert inferred(*draft) == [
+        "tensor<fp16, [2, 3]> a = mul(x = x, y = fp16(2.0));",
+        "tensor<fp16, [3, 2]> b = transpose(perm = tensor<int32, [2]>([1, 0]), x = a);",
+        "tensor<fp16, [3, 2]> y = add(x = b, y = fp16(1));",
+    ]
+
+
+def test_unknown_sizes_are_inferred_too() -> None:
+    [line] = inferred("_ y = expand_dims(axes = [0], x = x);", inputs="tensor<fp16, [?, 3]> x")
+    assert line.startswith("tensor<fp16, [1, ?, 3]> y = ")
+
+
+def test_the_dialect_is_kept() -> None:
+    assert inferred("_ y = reduce_sum(keep_dims = false, x = x);", dialect="1.0") == [
+        "tensor<fp16, []> y = reduce_sum(keep_dims = tensor<bool, []>(false), x = x);"
+    ]
+
+
+def test_inner_blocks_are_filled_in() -> None:
+    lines = inferred(
+        "_ y = while_loop(loop_vars = (x))",
+        "    (tensor<fp16, [2, 3]> a) { _ s = reduce_sum(keep_dims = false, x = a); _ c = less(x = s, y = 9); } -> (c)",
+        "    (tensor<fp16, [2, 3]> b) { _ d = add(x = b, y = 1); } -> (d);",
+    )
+    assert lines[0].startswith("tensor<fp16, [2, 3]> y = while_loop(")
+    assert "bool c = less(x = s, y = fp16(9));" in lines
+    assert "tensor<fp16, [2, 3]> d = add(x = b, y = fp16(1));" in lines
+
+
+def test_comments_and_numbers_stay_and_the_result_is_canonical() -> None:
+    text = program("_ /* what? */ y = mul(y = 0.50 /* half */, x = x); // scaled")
+    made = miltext.infer_draft(text)
+    assert "y = mul(x = x, y = fp16(0.50) /* half */); // scaled\n" in made
+    assert "/* what? */" in made
+    assert miltext.format_text(made) == made
+    assert miltext.check(made) == []
+
+
+def test_a_name_that_looks_like_a_draft_is_a_name() -> None:
+    text = program("tensor<fp16, [2, 3]> _ = relu(x = _x);", "_ y = relu(x = _);", inputs="tensor<fp16, [2, 3]> _x")
+    assert "tensor<fp16, [2, 3]> y = relu(x = _);" in miltext.infer_draft(text)
+
+
+def test_an_operation_named_like_a_draft_survives() -> None:
+    made = miltext.parse(program('$"_"(a = x);', outputs="x"))
+    text = miltext.to_text(made)
+    assert '            $"_"(a = x);' in text
+    assert wire(miltext.parse(text)) == wire(made)
+    assert miltext.format_text(text) == text
+
+
+# ---- what cannot be
+
+
+def refusals(*operations: str, **around: str) -> list[str]:
+    with pytest.raises(ParseError) as caught:
+        miltext.infer_draft(program(*operations, **around))
+    return [diagnostic.message for diagnostic in caught.value.diagnostics]
+
+
+def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is_wrong() -> None:
+    said = refusals("_ y = tanh(x = x);", inputs="tensor<fp16, [], $rank(-1)> x")
+    assert said == [
+        "the type of `y` cannot be inferred: too little is known of what the operation is given; write it out"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "why"),
+    [
+        ("_ y = my_own(x = x);", "the type of `y` cannot be inferred: no operation `my_own` is known; write it out"),
+        (
+            "_ y = my_own(x = x, n = 1);",
+            "the type of this literal cannot be inferred: nothing is known of `n` of `my_own`; write it out",
+        ),
+        ("_ y = floor(x = 1.5);", "the type of this literal cannot be inferred: `x` takes `fp16` or `fp32`, "),
+        ('_ y = mul(x = x, y = "two");', "the type of this literal cannot be inferred: it is not one of `fp16`, "),
+        ("_ y = mul(x = x, y = [1, true]);", "the type of this literal cannot be inferred: it is not one of `fp16`, "),
+        ("_ y = mul(x = x, y = 70000);", "`70000` is out of range for fp16"),
+        ("_ y = mul(x = x, y = [[1], [2, 3]]);", "expected 1 element in dimension 1 of [2, 1], found 2"),
+        (
+            "_ y = add(x = x, y = tensor<fp16, [2]>([1, 2]));",
+            "`add` cannot take these: shapes [2, 3] and",
+        ),
+        ("_ y = relu(x = nobody);", "`nobody` is not defined"),
+        ("_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);", "`split` gives back 2 values here; 3 are declared"),
+    ],
+)
+def test_what_cannot_be_inferred_is_told_once_with_the_reason(draft: str, why: str) -> None:
+    [said, *others] = refusals(draft, "_ z = relu(x = y);", "_ w = add(x = z, y = 1);", outputs="w")
+    assert said.startswith(why)
+    assert others == []
+
+
+def test_a_mistake_in_a_literal_is_shown_in_it() -> None:
+    text = program("_ y = mul(x = x, y = [0.5, 70000, 1]);")
+    with pytest.raises(ParseError) as caught:
+        miltext.infer_draft(text)
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.span is not None
+    assert text[diagnostic.span.start : diagnostic.span.end] == "70000"
+
+
+def test_other_mistakes_are_told_with_it() -> None:
+    found = miltext.check(program("_ y = my_own(x = x);", "_ z = relu(x = x;", "_ q = relu(y = z);"))
+    assert [diagnostic.code for diagnostic in found] == ["MIL712", "MIL711", "MIL501", "MIL010", "MIL504"]
+
+
+def test_lowering_a_draft_says_what_fills_it_in() -> None:
+    for operation in ("_ y = relu(x = x);", "fp16 y = mul(x = x, y = 2);", "fp16 y = mean(x = x, keep_dims = false);"):
+        with pytest.raises(ParseError, match="`miltext infer`") as caught:
+            miltext.parse(program(operation))
+        assert caught.value.diagnostics[0].code == "MIL112"
+
+
+# ---- on real programs: leave out all that can be, and have it back
+
+
+def left_out(text: str, made: Program) -> str:
+    """The text without the types of the outputs that inference tells in full."""
+    told = {
+        (*_message_path(inference.path), "outputs", index, "type")
+        for inference in infer_types(made)
+        for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred or (), strict=False))
+        if declared == followed and inference.operation.type != "const"
+    }
+    spans = [phrase.span for path, phrase in places(parse_tree(text).root) if path in told]
+    parts, end = [], 0
+    for span in sorted(spans, key=lambda span: span.start):
+        parts += [text[end : span.start], "_"]
+        end = span.end
+    return "".join([*parts, text[end:]])
+
+
+def _message_path(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    from miltext.checking.operations import message_path
+
+    return message_path(path)
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil"))
+def test_types_of_the_corpus_are_found_again(path: Path) -> None:
+    text = path.read_bytes().decode()
+    made = miltext.parse(text)
+    draft = left_out(text, made)
+    assert draft.count("_ ") > text.count("_ ")
+    assert wire(miltext.parse(miltext.infer_draft(draft))) == wire(made)
+
+
+@needs_coremltools
+@pytest.mark.parametrize("sample", [s for s in PROGRAMS if s.name.startswith(("nested", "states", "network"))], ids=str)
+def test_types_of_coremltools_are_found_again(sample: Sample) -> None:
+    made = Program.FromString(sample.program())
+    text = miltext.to_text(made)
+    assert wire(miltext.parse(miltext.infer_draft(left_out(text, made)))) == wire(made)
+
+
+def test_the_words_of_a_draft_have_places() -> None:
+    text = program("_ y = relu(x = x);")
+    names = [word for path, phrase in places(parse_tree(text).root) for word in words(phrase, path)]
+    found = {path[-1]: name.token for path, name in names}
+    assert (found["type"], found["name"]) == ("relu", "x")

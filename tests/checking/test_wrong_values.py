@@ -1,0 +1,180 @@
+"""Values that no operation can take: `check` and `infer` tell of them, or say nothing; they never stumble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checking.test_inference_rules import BOXES, EXAMPLES, X
+from click.testing import CliRunner
+
+import miltext
+from miltext.checking.drafts import fill
+from miltext.checking.inference import RULES, ListType, StateType, TensorType, spelled
+from miltext.cli import command
+from miltext.diagnostics import ParseError
+from miltext.parsing.recovery import recover
+from miltext.schema.operations import Signature, all_names, signature
+
+WRONG = {
+    "int32": [
+        "-1",
+        "0",
+        "[]",
+        "[1]",
+        "[-1, -2]",
+        "[0, 0]",
+        "[[1, 2], [3, 4]]",
+        "2147483647",
+        "[2147483647, -2147483648]",
+    ],
+    "int64": ["-9223372036854775808", "[9223372036854775807, 9223372036854775807]"],
+    "fp32": ["1.5", "-2.5", "[0.5]", "inf", "nan", "3e38"],
+    "bool": ["true", "[false]", "[true, false, true]"],
+    "string": ['"sam"', '""', '["a"]'],
+}
+"""What a parameter is given, by the data type that its elements look like."""
+
+
+def typed(dtype: str, literal: str) -> str:
+    """A literal with its type."""
+    rows = literal.count("[") - 1 if literal.startswith("[[") else 0
+    count = 0 if literal == "[]" else literal.count(",") + 1
+    shape = [rows, count // rows] if rows else [count]
+    return f"tensor<{dtype}, {shape}>({literal})" if literal.startswith("[") else f"{dtype}({literal})"
+
+
+def spelling(given: Any) -> str:
+    """A constant of the examples as a text has it."""
+    plain = str(given).lower() if isinstance(given, bool) else f'"{given}"' if isinstance(given, str) else str(given)
+    if not isinstance(given, tuple):
+        return typed({bool: "bool", int: "int32", float: "fp32", str: "string"}[type(given)], plain)
+    return typed("bool" if isinstance(given[0], bool) else "int32", str(list(given)).lower())
+
+
+class Sites:
+    """A function of operations, whose inputs are made as its operations need them."""
+
+    def __init__(self) -> None:
+        self.inputs: dict[str, str] = {}
+        self.operations: list[str] = []
+
+    def operand(self, given: Any) -> str:
+        if isinstance(given, list):
+            return f"({', '.join(map(self.operand, given))})"
+        if given is not None and not isinstance(given, TensorType | ListType | StateType):
+            return spelling(given)
+        stated = "tensor<fp16, [?]>" if given is None else spelled(given)
+        return self.inputs.setdefault(stated, f"x{len(self.inputs)}")
+
+    def add(self, op_type: str, operands: dict[str, str], type: str, results: int) -> None:
+        """An operation whose outputs are of the type."""
+        made = ", ".join(f"{type} y{len(self.operations)}_{index}" for index in range(results))
+        given = ", ".join(f"{name} = {operand}" for name, operand in operands.items())
+        self.operations.append(f"{made}{' = ' * bool(made)}{op_type}({given});")
+
+    def text(self, opset: str) -> str:
+        inputs = ", ".join(f"{stated} {name}" for stated, name in {**self.inputs, "fp16": "nothing"}.items())
+        body = "\n".join(self.operations)
+        return f"program(1.3){{func main<{opset}>({inputs}){{\n{body}\n}} -> (nothing);}}"
+
+
+@cache
+def examples() -> dict[str, list[dict[str, Any]]]:
+    """Arguments that are right, by operation; `x` alone for those of which no example knows."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in all_names()}
+    for op_type, inputs, expected in (*EXAMPLES, ("non_maximum_suppression", BOXES, X)):
+        if expected is not None and op_type in found:
+            found[op_type].append(inputs)
+    return {op_type: cases or [{"x": X}] for op_type, cases in found.items()}
+
+
+def wrong_values(op_type: str, known: Signature, draft: bool) -> Iterator[str]:
+    """Texts in which each parameter of the operation is given each of WRONG, in place of what is right or besides."""
+    for right in examples()[op_type]:
+        for name in known.parameters:
+            sites = Sites()
+            operands = {key: sites.operand(given) for key, given in right.items() if given is not None}
+            for dtype, literals in WRONG.items():
+                for literal in literals:
+                    given = literal if draft else typed(dtype, literal)
+                    sites.add(op_type, {**operands, name: given}, "_" if draft else "fp16", known.outputs[0])
+            yield sites.text(known.opset)
+
+
+OPERATIONS = [name for name in all_names() if name != "const"]
+
+
+@pytest.mark.parametrize("op_type", OPERATIONS)
+def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> None:
+    known = signature(op_type)
+    assert known is not None
+    for text in wrong_values(op_type, known, draft=True):
+        with suppress(ParseError):
+            miltext.parse(miltext.infer_draft(text))
+        written = [edit.partition("(")[0] for edit in fill(text, recover(text)).edits.values()]
+        assert not any("-" in edit for edit in written)
+
+
+@pytest.mark.parametrize("op_type", OPERATIONS)
+def test_a_text_with_a_wrong_value_is_checked(op_type: str) -> None:
+    known = signature(op_type)
+    assert known is not None
+    for text in wrong_values(op_type, known, draft=False):
+        suggested = [found.suggestion or "" for found in miltext.check(text)]
+        assert not any("-" in made or "(" in made for made in suggested)
+
+
+def test_the_family_reaches_every_rule() -> None:
+    """All but those whose values are blocks, and one that takes nothing but `x`."""
+    reached = {RULES[op_type] for op_type, cases in examples().items() if cases != [{"x": X}] and op_type in RULES}
+    assert {rule.__name__ for rule in set(RULES.values()) - reached} == {"cond", "while_loop", "non_zero"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        (
+            "reshape(shape = [-8, -32], x = x)",
+            "`reshape` cannot take these: the shape would be [-8, -32], and a size is",
+        ),
+        ("fill(shape = [-2, 3])", "`fill` cannot take these: the shape would be [-2, 3], and a size is"),
+        (
+            "resize_bilinear(target_size_height = [4], target_size_width = 4, x = x)",
+            "`resize_bilinear` cannot take these: `target_size_height` takes a scalar, and is given a tensor of 1",
+        ),
+        (
+            'max_pool(kernel_sizes = [2, 2], pad_type = "valid", strides = [-1, -1], x = x)',
+            "`max_pool` cannot take these: `strides` takes numbers from 1 on, and is given -1",
+        ),
+        (
+            "reduce_sum(axes = [1], keep_dims = [false], x = x)",
+            "`reduce_sum` cannot take these: `keep_dims` takes a scalar, and is given a tensor of 1",
+        ),
+        (
+            "topk(axis = 1, k = [2], x = x, ascending = false, sort = true)",
+            "`topk` cannot take these: `k` takes a scalar, and is given a tensor of 1",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_and_the_draft_refused(tmp_path: Path, operation: str, message: str) -> None:
+    draft = tmp_path / "draft.mil"
+    outputs = ", ".join(f"_ {name}" for name in "yz"[: operation.count("topk") + 1])
+    text = f"program(1.3){{func main<ios18>(tensor<fp32, [1, 4, 8, 8]> x){{ {outputs} = {operation}; }} -> (y);}}"
+    draft.write_text(text, encoding="utf-8")
+    for verb in ("check", "infer"):
+        ended = CliRunner().invoke(command, [verb, str(draft)])
+        assert ended.exit_code == 1
+        assert isinstance(ended.exception, SystemExit)
+        assert message in ended.output
+
+
+def test_a_string_is_no_number_however_often() -> None:
+    """A product of a string and a number would take gigabytes."""
+    text = """program(1.3){func main<ios18>(fp32 x){
+        int32 y = mul(x = string("abcdefgh"), y = int32(2147483647)); fp32 z = relu(x = x); } -> (z);}"""
+    assert {found.code for found in miltext.check(text)} == {"MIL505"}

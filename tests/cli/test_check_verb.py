@@ -1,0 +1,277 @@
+"""`miltext check` and `miltext infer`, run as a user runs them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+from miltext.diagnostics.codes import TITLES, explanation
+
+GOOD = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x) {
+            tensor<fp16, [2, 3]> hidden = relu(x = x);
+        } -> (hidden);
+}
+"""
+BAD = GOOD.replace("(hidden)", "(hiden)").replace("relu(x = x)", "tanh(x = x, y = x)")
+DOUBTFUL = GOOD.replace("relu", "my_own_op")
+DRAFT = GOOD.replace("tensor<fp16, [2, 3]> hidden = relu(x = x);", "_ hidden = reduce_sum(axes = [1], x = x); // a row")
+EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
+
+
+def run(*arguments: object, input: str | None = None, cwd: Path | None = None) -> tuple[int, str, str]:
+    """The exit status, standard output and standard error of a command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "miltext", *[each if isinstance(each, bytes) else str(each) for each in arguments]],
+        input=None if input is None else input.encode(),
+        stdin=subprocess.DEVNULL if input is None else None,
+        capture_output=True,
+        cwd=cwd,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder of programs, good and bad."""
+    for name, text in {"good": GOOD, "bad": BAD, "doubtful": DOUBTFUL, "draft": DRAFT}.items():
+        (tmp_path / f"{name}.mil").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "summary"),
+    [
+        ("good.mil", 0, "nothing found in 1 program\n"),
+        ("bad.mil", 1, "2 errors in 1 program\n"),
+        ("doubtful.mil", 1, "1 warning in 1 program\n"),
+        ("draft.mil", 1, "1 warning in 1 program\n"),
+        (".", 1, "2 errors, 2 warnings in 4 programs\n"),
+        (EXAMPLE, 0, "nothing found in 1 program\n"),
+    ],
+)
+def test_the_exit_status_says_whether_anything_was_found(name: str, status: int, summary: str, files: Path) -> None:
+    found = run("check", name, cwd=files)
+    assert (found[0], found[2]) == (status, summary)
+    assert bool(found[1]) == bool(status)
+
+
+def test_findings_are_on_standard_output_with_their_places(files: Path) -> None:
+    _, out, _ = run("check", "bad.mil", cwd=files)
+    assert out.startswith("bad.mil:4:55: error[MIL504]: `tanh` has no parameter `y`; it takes `x`\n 4 | ")
+    assert "bad.mil:5:15: error[MIL604]: `hiden` is not defined; did you mean `hidden`?\n" in out
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("check", "missing.mil"), ("check", "--format", "xml", "good.mil")])
+def test_what_cannot_run_ends_with_two(arguments: tuple[str, ...], files: Path) -> None:
+    status, out, err = run(*arguments, cwd=files)
+    assert (status, out) == (2, "")
+    assert "Traceback" not in err
+
+
+def test_what_is_no_model_is_a_finding(files: Path) -> None:
+    (files / "broken.mlmodel").write_bytes(b"\xff")
+    status, out, err = run("check", "broken.mlmodel", "bad.mil", cwd=files)
+    assert (status, err) == (1, "3 errors in 2 programs\n")
+    assert "broken.mlmodel: error[MIL253]" in out
+
+
+def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(files: Path) -> None:
+    (files / "a.mil").write_bytes(b"\0")
+    (files / "b.mil").mkdir()
+    status, out, err = run("check", ".", cwd=files)
+    assert (status, err) == (1, "3 errors, 2 warnings in 5 programs\n")
+    assert "a.mil: error[MIL256]" in out
+
+
+def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
+    (files / "empty").mkdir()
+    status, out, err = run("check", "good.mil", "empty", cwd=files)
+    assert (status, out) == (2, "")
+    assert err == "miltext: there is no .mil in the folder empty\n"
+
+
+def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "models" / "Model.mlpackage")
+    (tmp_path / "models" / "program.mil").write_text(GOOD)
+    made = sorted((tmp_path / "models").iterdir())
+    assert run("sidecar", *made, cwd=tmp_path)[0] == 0
+    status, output, _ = run("check", "--format", "github", ".", cwd=tmp_path)
+    assert (status, output) == (0, "")
+    assert run("check", ".", cwd=tmp_path)[2] == "nothing found in 1 program\n"
+    status, output, _ = run("check", "models/Model.mlpackage.mil", cwd=tmp_path)
+    assert status == 0
+    assert "note[MIL107]" in output
+    (tmp_path / "models" / "program.mil").unlink()
+    assert (run("check", "models", cwd=tmp_path)[::2]) == (0, "nothing found in 0 programs\n")
+
+
+def test_a_file_is_checked_once(files: Path) -> None:
+    assert run("check", "bad.mil", "./bad.mil", ".", cwd=files)[2] == "2 errors, 2 warnings in 4 programs\n"
+
+
+def test_standard_input_is_any_kind_of_model(files: Path) -> None:
+    assert run("check", "-", input=GOOD)[0] == 0
+    assert run("check", "-", input=BAD)[1].startswith("<stdin>:4:55: error[MIL504]")
+
+
+def test_a_binary_model_is_told_of_where_its_text_says_it(files: Path) -> None:
+    assert run("parse", "bad.mil", "-o", "bad.pb", cwd=files)[0] == 0
+    assert run("check", "bad.pb", cwd=files)[1] == run("check", "bad.mil", cwd=files)[1].replace("bad.mil", "bad.pb")
+
+
+def test_colour_is_as_asked(files: Path) -> None:
+    assert "\x1b[" not in run("check", "bad.mil", cwd=files)[1]
+    assert "\x1b[" in run("--color", "always", "check", "bad.mil", cwd=files)[1]
+
+
+# ---- for machines
+
+
+def test_json_has_places_notes_and_suggestions(files: Path) -> None:
+    status, out, err = run("check", "--format", "json", "bad.mil", "doubtful.mil", cwd=files)
+    report = json.loads(out)
+    assert (status, err) == (1, "")
+    assert (report["errors"], report["warnings"]) == (2, 1)
+    assert report["diagnostics"][1] == {
+        "path": "bad.mil",
+        "printed": False,
+        "severity": "error",
+        "code": "MIL604",
+        "message": "`hiden` is not defined; did you mean `hidden`?",
+        "start": {"line": 5, "column": 15, "offset": BAD.index("hiden")},
+        "end": {"line": 5, "column": 20, "offset": BAD.index("hiden") + 5},
+        "suggestion": "hidden",
+        "notes": [],
+    }
+    assert json.loads(run("check", "--format", "json", "good.mil", cwd=files)[1])["diagnostics"] == []
+
+
+def test_explain_tells_of_one_code_or_lists_all() -> None:
+    status, out, _ = run("explain", "mil604")
+    assert (status, out) == (0, explanation("MIL604"))
+    assert "Mend:" in out
+    assert run("explain")[1].splitlines() == [f"{code}  {title}" for code, title in TITLES.items()]
+    status, out, err = run("explain", "MIL999")
+    assert (status, out) == (2, "")
+    assert "there is no code MIL999; `miltext explain` lists them" in err
+
+
+def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
+    out = run("check", "--format", "sarif", "bad.mil", cwd=files)[1]
+    log: dict[str, Any] = json.loads(out)
+    [sarif_run] = log["runs"]
+    driver, results = sarif_run["tool"]["driver"], sarif_run["results"]
+    assert (log["version"], driver["name"], sarif_run["columnKind"]) == ("2.1.0", "miltext", "unicodeCodePoints")
+    assert [rule["id"] for rule in driver["rules"]] == ["MIL504", "MIL604"]
+    assert driver["rules"][1]["help"]["markdown"] == explanation("MIL604")
+    for result in results:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    physical = results[1]["locations"][0]["physicalLocation"]
+    region = {"startLine": 5, "startColumn": 15, "endLine": 5, "endColumn": 20}
+    assert physical == {"artifactLocation": {"uri": "bad.mil"}, "region": region}
+    [change] = results[1]["fixes"][0]["artifactChanges"]
+    assert change["replacements"] == [{"deletedRegion": region, "insertedContent": {"text": "hidden"}}]
+
+
+def test_sarif_of_what_is_printed_mends_no_file(files: Path) -> None:
+    run("parse", "bad.mil", "-o", "a bad.pb", cwd=files)
+    log = json.loads(run("check", "--format", "sarif", "a bad.pb", cwd=files)[1])
+    results = log["runs"][0]["results"]
+    assert all("fixes" not in result for result in results)
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20bad.pb"
+
+
+def test_github_shows_a_command_for_each_finding(files: Path) -> None:
+    (files / "100%,a.mil").write_text(GOOD.replace("(hidden)", "(hidden, b)").replace("hidden =", "x ="))
+    lines = run("check", "--format", "github", "100%,a.mil", cwd=files)[1].splitlines()
+    assert lines[0] == (
+        "::warning file=100%25%2Ca.mil,line=4,endLine=4,col=34,endColumn=35,title=MIL603::"
+        "`x` hides a value of the same name outside%0Anote: the outer one is defined here"
+    )
+    assert [line.partition(" ")[0] for line in lines] == ["::warning", "::error", "::error"]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="file names are text there")
+def test_any_name_of_a_file_can_be_reported(files: Path) -> None:
+    with open(os.fsencode(files) + b"/\xff\x1b.mil", "wb") as file:
+        file.write(BAD.encode())
+    out = {form: run("check", b"\xff\x1b.mil", "--format", form, cwd=files)[1] for form in ("json", "sarif", "github")}
+    assert json.loads(out["json"])["diagnostics"][0]["path"] == "\ufffd\x1b.mil"
+    assert '"uri": "%FF%1B.mil"' in out["sarif"]
+    assert out["github"].startswith("::error file=\ufffd\x1b.mil,")
+    assert run("check", b"\xff\x1b.mil", cwd=files)[1].startswith("\ufffd\ufffd.mil:4:55: ")
+
+
+def test_sarif_has_an_absolute_path_as_a_uri(files: Path) -> None:
+    log = json.loads(run("check", "--format", "sarif", files / "bad.mil")[1])
+    place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == (files / "bad.mil").as_uri()
+
+
+# ---- coremltools
+
+WITHOUT = "import sys; sys.modules['coremltools'] = None\nfrom miltext.__main__ import main\nmain()"
+
+
+def test_without_coremltools_its_loader_cannot_be_asked(files: Path) -> None:
+    """MIL480 is no finding: the command could not do what it was asked."""
+    command = [sys.executable, "-c", WITHOUT, "check", "--with-coremltools", "good.mil"]
+    done = subprocess.run(command, capture_output=True, cwd=files, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"pip install 'miltext[coremltools]'" in done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed")
+def test_coremltools_loader_is_asked(files: Path) -> None:
+    assert run("check", "--with-coremltools", EXAMPLE) == (0, "", "nothing found in 1 program\n")
+    status, out, _ = run("check", "--with-coremltools", "doubtful.mil", cwd=files)
+    assert status == 1
+    assert "doubtful.mil:4:43: warning[MIL501]" in out
+    assert "doubtful.mil:4:43: warning[MIL801]: coremltools does not load this: " in out
+    file = 'BLOBFILE(path = string("@model_path/%s/w.bin"), offset = uint64(64))'
+    two = "".join(f"fp16 {name} = const()[val = fp16({file % name})];" for name in "ab")
+    (files / "two.mil").write_text(DOUBTFUL.replace("            tensor", f"            {two} tensor"))
+    _, out, err = run("check", "--with-coremltools", "two.mil", cwd=files)
+    assert "two.mil:1:1: warning[MIL481]: coremltools cannot be asked: " in out
+    assert err == "2 warnings in 1 program\n"
+
+
+# ---- infer
+
+
+def test_infer_fills_in_a_draft_and_keeps_its_comments(files: Path) -> None:
+    status, out, err = run("infer", "draft.mil", cwd=files)
+    assert (status, err) == (0, "")
+    assert "            tensor<fp16, [2]> hidden = reduce_sum(axes = tensor<int32, [1]>([1]), x = x); // a row\n" in out
+    assert run("infer", input=DRAFT)[1] == out
+    assert run("infer", "draft.mil", "-o", "whole.mil", cwd=files)[:2] == (0, "")
+    assert (files / "whole.mil").read_text() == out
+    assert run("check", "whole.mil", cwd=files)[0] == 0
+
+
+def test_infer_refuses_what_it_cannot_tell_and_writes_nothing(files: Path) -> None:
+    (files / "draft.mil").write_text(DRAFT.replace("reduce_sum", "my_own"))
+    status, out, err = run("infer", "draft.mil", "-o", "whole.mil", cwd=files)
+    assert (status, out) == (1, "")
+    assert err.startswith("draft.mil:4:38: error[MIL711]: ")
+    assert not (files / "whole.mil").exists()
+
+
+@pytest.mark.parametrize("verb", ["parse", "print"])
+def test_a_draft_is_no_program(verb: str, files: Path) -> None:
+    status, _, err = run(verb, "draft.mil", *(["--to", "pb"] if verb == "parse" else []), cwd=files)
+    assert status == 1
+    assert err.startswith("draft.mil:4:13: error[MIL112]: the type of `hidden` is left out")
+    assert "`miltext infer`" in err

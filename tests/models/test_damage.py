@@ -1,0 +1,53 @@
+"""Whatever stands in a file, a verb reads it or refuses it: no other exception, nothing written, nothing left."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.damage import KINDS, OTHER, READ, REFUSED, Case, _judged, cases, make_scene, run, tally
+
+SEED, COUNT = 11, 200
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scene")
+    make_scene(folder)
+    return folder
+
+
+@pytest.fixture
+def here(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the scene, where the process is."""
+    folder = tmp_path / "here"
+    shutil.copytree(scene, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_damaged_file_is_read_or_refused(name: str, here: Path) -> None:
+    counts, wrong = tally(name, here, SEED, COUNT)
+    assert [(case.verb, case.story) for case in wrong] == []
+    assert counts[REFUSED] + counts[READ] == COUNT
+
+
+@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil"])
+def test_whole_files_are_read(name: str, here: Path) -> None:
+    """The verbs do what they should, so that it is the damage that they refuse."""
+    for verb in KINDS[name].calls:
+        case = run(verb, b"", here)
+        assert case.outcome == READ, (verb, case.story)
+
+
+def test_damage_is_found_out(here: Path) -> None:
+    """The law can fail: what is left behind, said without a word, or written all the same is told."""
+    assert _judged("print m", 0, "", [".a.tmp"]).outcome == OTHER
+    assert _judged("print m", 1, "m: error[MIL253]: ...", ["out.mil"]).outcome == OTHER
+    assert _judged("print m", 1, "", []).outcome == OTHER
+    assert _judged("print m", 1, "m: error[MIL253]: ...", []).outcome == REFUSED
+    found = [next(cases("weights", here, SEED)) for _ in range(2)]
+    assert isinstance(found[0], Case)
+    assert found[0] == found[1]

@@ -1,0 +1,128 @@
+"""Renaming and exposing: what changes, what stays, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from support.containers import refused
+
+import miltext
+from miltext.models.building.editing import expose, rename
+from miltext.parsing.locating import at_place, enclosing
+from miltext.parsing.parser import parse_tree
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1]> x, tensor<int32, [1]> n) [FlexibleShapeInformation = tuple<string>(("x"))] {
+            // x comes first
+            tensor<fp32, [1]> x_1 = relu(x = x)[name = string("x_1")];
+            tensor<int32, [1]> last, tensor<fp32, [1]> y = while_loop(loop_vars = (n, x_1))[name = string("loop")]
+                (tensor<int32, [1]> i, tensor<fp32, [1]> x_2) {
+                    tensor<bool, [1]> less = less(x = i, y = n)[name = string("x")];
+                } -> (less)
+                (tensor<int32, [1]> i, tensor<fp32, [1]> x_2) {
+                    tensor<int32, [1]> next = add(x = i, y = n);
+                    tensor<fp32, [1]> sum = add(x = x_2, y = x)[name = string("sum")];
+                } -> (next, sum);
+        } -> (y);
+    func other<ios18>(tensor<fp32, [1]> z) {
+            tensor<fp32, [1]> x_1 = relu(x = z)[name = string("x_1")];
+        } -> (x_1);
+}
+"""
+
+
+def test_a_name_changes_wherever_its_value_is_made_and_used() -> None:
+    renamed = rename(TEXT, "x", "image")
+    changed = [(a, b) for a, b in zip(TEXT.splitlines(), renamed.splitlines(), strict=True) if a != b]
+    assert [b for _, b in changed] == [
+        TEXT.splitlines()[2].replace("> x,", "> image,").replace('"x"', '"image"'),
+        '            tensor<fp32, [1]> x_1 = relu(x = image)[name = string("x_1")];',
+        '                    tensor<fp32, [1]> sum = add(x = x_2, y = image)[name = string("sum")];',
+    ]
+    assert rename(renamed, "image", "x") == TEXT
+
+
+def test_inner_blocks_and_several_functions() -> None:
+    assert rename(TEXT, "x_2", "carry").count("> carry") == 2
+    both = rename(TEXT, "x_1", "lit")
+    assert both.count("lit = relu") == 2
+    assert both.count('string("lit")') == 2
+    assert "(lit);" in both
+    assert rename(TEXT, "x_1", "lit", function="other").count("lit") == 3
+
+
+def test_a_name_that_needs_quotes_gets_them() -> None:
+    quoted = rename(TEXT, "x", "a/b:0")
+    assert 'relu(x = $"a/b:0")' in quoted
+    assert miltext.parse(quoted).functions["main"].inputs[0].name == "a/b:0"
+    assert rename(quoted, "a/b:0", "x") == TEXT
+
+
+DRAFT = """program(1.3)
+{
+    func main<ios18>(fp32 x) {
+            _ y, fp32 z = f(x = x)[name = string("y")];
+            _ w = mul(x = y, y = 0.5);
+        } -> (w);
+}
+"""
+
+
+def test_a_draft_is_renamed_and_exposed_as_any_text() -> None:
+    renamed = DRAFT.replace("_ y", "_ half").replace('"y"', '"half"').replace("x = y", "x = half")
+    assert rename(DRAFT, "y", "half") == renamed
+    assert expose(DRAFT, ["y"]) == DRAFT.replace("(w)", "(w, y)")
+    with refused("MIL431"):
+        rename(DRAFT, "z", "y")
+
+
+def test_what_is_not_renamed() -> None:
+    with refused("MIL430", "`x_3`", "there is `x_"):
+        rename(TEXT, "x_3", "y")
+    with refused("MIL430", "no function `third`"):
+        rename(TEXT, "x", "y", function="third")
+    for taken in ("y", "less", "x_2"):
+        with refused("MIL431", f"`{taken}` in the function `main`"):
+            rename(TEXT, "x", taken)
+    with refused("MIL431", "at least one character"):
+        rename(TEXT, "x", "")
+    with pytest.raises(miltext.ParseError):
+        rename("program(1.3) {", "x", "y")
+
+
+def test_values_become_outputs() -> None:
+    assert "-> (y, last, x);" in expose(TEXT, ["last", "x"])
+    assert "-> (x_1, z);" in expose(TEXT, ["z"])
+    assert "-> (y, x_1);" in expose(TEXT, ["x_1"], function="main")
+    empty = "program(1.3) { func main<ios18>(fp32 x) { } -> (); }"
+    assert "-> (x);" in expose(empty, ["x"])
+
+
+def test_what_cannot_become_an_output() -> None:
+    with refused("MIL430", "`lst`", "there is `last`"):
+        expose(TEXT, ["lst"])
+    with refused("MIL432", "`sum` is a value of an inner block"):
+        expose(TEXT, ["sum"])
+    with refused("MIL432", "`y` is an output already"):
+        expose(TEXT, ["y"])
+    with refused("MIL432", "`last` is an output already"):
+        expose(TEXT, ["last", "last"])
+    with refused("MIL432", "several functions have a value `x_1`"):
+        expose(TEXT, ["x_1"])
+
+
+def test_the_operation_at_a_place() -> None:
+    root = parse_tree(TEXT).root
+    inner = enclosing(root, TEXT.index("x_2, y = x"))
+    assert inner is not None
+    assert (inner.function, inner.type, inner.outputs, inner.name, inner.depth) == ("main", "add", ["sum"], "sum", 1)
+    loop = at_place(TEXT, root, 7)
+    assert loop is not None
+    assert (loop.type, loop.outputs, loop.depth) == ("while_loop", ["last", "y"], 0)
+    unnamed = at_place(TEXT, root, 11)
+    assert unnamed is not None
+    assert unnamed.name is None
+    assert at_place(TEXT, root, 1) is None
+    assert enclosing(root, TEXT.index("other")) is None
+    with pytest.raises(IndexError):
+        at_place(TEXT, root, 99)

@@ -1,0 +1,245 @@
+"""Parsing on past mistakes: what is told, what is kept, and that nothing is told that is none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import GOLDEN, corpus_files
+from hypothesis import given
+from hypothesis import strategies as st
+
+import miltext
+from miltext.checking import examine
+from miltext.diagnostics import line_and_column, render
+from miltext.parsing.recovery import recover
+from miltext.syntax.names import RESERVED
+
+TEXT = """program(1.3)
+[buildInfo = dict<string, string>({{"a", "b"}, {"c", "d"}})]
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x, bool p) {
+            tensor<fp16, [2, 3]> a = relu(x = x)[name = string("a")];
+            tensor<fp16, [2, 3]> b = cond(pred = p)
+                () {
+                    tensor<fp16, [2, 3]> c = tanh(x = a);
+                    tensor<fp16, [2, 3]> d = sin(x = c);
+                } -> (d)
+                () {
+                    tensor<fp16, [2, 3]> e = cos(x = a);
+                } -> (e);
+            tensor<fp16, [2, 3]> y = mul(x = a, y = b);
+        } -> (y);
+    func other<ios17>(tensor<fp16, [4]> x) [note = dict<string, string>({{"k", "v"}})] {
+            tensor<fp16, [4]> y = relu(x = x);
+        } -> (y);
+}
+"""
+
+
+def told(text: str) -> list[str]:
+    """`LINE CODE` of each finding."""
+    return [f"{line_and_column(text, found.span.start)[0]} {found.code}" for found in miltext.check(text) if found.span]
+
+
+def changed(*changes: tuple[str, str]) -> str:
+    text = TEXT
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize("word", sorted(RESERVED))
+@pytest.mark.parametrize(
+    "text",
+    [
+        """func main<ios18>(tensor<fp16, [2]> WORD) {
+        tensor<fp16, [2]> y = relu(x = WORD)[name = string("y")];
+        tensor<fp16, [2]> z = add(x = y, y = WORD);} -> (z);""",
+        """func main<ios18>(tensor<fp16, [2]> x) { tensor<fp16, [2]> WORD = relu(x = x);
+        tensor<fp16, [4]> z = concat(axis = int32(0), interleave = bool(false), values = (x, WORD)); } -> (WORD, z);""",
+        """func main<ios18>(bool p, tensor<fp16, [2]> x) { tensor<fp16, [2]> y = cond(pred = p)
+        () { tensor<fp16, [2]> WORD = relu(x = x); } -> (WORD) () { } -> (x); } -> (y);""",
+    ],
+    ids=["input", "output", "nested"],
+)
+def test_a_reserved_word_is_told_once_where_it_is_defined(text: str, word: str) -> None:
+    found = miltext.check(f"program(1.3){{ {text.replace('WORD', word)} }}")
+    errors = [(diagnostic.code, diagnostic.span) for diagnostic in found if diagnostic.severity == "error"]
+    start = f"program(1.3){{ {text}".index("WORD")
+    assert errors == [("MIL102", (start, start + len(word)))]
+
+
+def test_the_text_itself_is_fine() -> None:
+    assert told(TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        # in an operation: the rest of it is passed over
+        ([("sin(x = c)", "sin(x = )")], ["9 MIL010"]),
+        ([("sin(x = c);", "sin(x = c;")], ["9 MIL010"]),
+        ([("sin(x = c);", "sin(x = c)")], ["9 MIL010"]),
+        ([("relu(x = x)[name", "relu(x = x)] [name")], ["5 MIL010"]),
+        ([('string("a")]', 'string("a)]')], ["5 MIL004"]),
+        ([("sin(x = c);", "sin(x = c);;")], ["9 MIL010"]),
+        ([("tensor<fp16, [2, 3]> d = ", "tensor<fp16 [2, 3]> d = ")], ["9 MIL010"]),
+        ([("tensor<fp16, [2, 3]> d = ", "tensor fp16, [2, 3]> d = ")], ["9 MIL010"]),
+        ([("= sin(x", "= $sin(x")], ["9 MIL003"]),
+        ([("sin(x = c)", "sin(x = dict<string, string>({{1, 2))")], ["9 MIL010"]),
+        # in its blocks' heads and ends
+        ([("(pred = p)\n                () {", "(pred = p)\n                ( {")], ["7 MIL010"]),
+        ([("-> (d)", "(d)")], ["10 MIL010"]),
+        ([("-> (d)", "->")], ["11 MIL010"]),
+        ([("-> (e);", "-> (e)")], ["13 MIL010"]),
+        ([("} -> (e);", "-> (e);")], ["13 MIL010"]),
+        # in functions' heads and ends
+        ([("func main<ios18>(", "func main<ios18(")], ["4 MIL104"]),
+        ([("func other<ios17>(tensor", "func other<ios17>(tensr")], ["16 MIL104"]),
+        ([("func other", "fnc other")], ["16 MIL010"]),
+        ([("bool p) {", "bool p {")], ["4 MIL010"]),
+        ([("bool p) {", "bool p)")], ["5 MIL010"]),
+        ([("[note = ", "[= ")], ["16 MIL010"]),
+        ([("} -> (y);\n    func", "-> (y);\n    func")], ["15 MIL010"]),
+        ([("        } -> (y);\n    func", "    func")], ["15 MIL104"]),
+        ([("} -> (y);\n    func", "};\n    func")], ["15 MIL010"]),
+        ([("} -> (y);\n    func", "} -> (y)\n    func")], ["15 MIL010"]),
+        ([("} -> (y);\n    func", "}} -> (y);\n    func")], ["15 MIL010"]),
+        ([("} -> (y);\n    func", "} -> { } -> (y);\n    func")], ["15 MIL010"]),
+        # round the program
+        ([("program(1.3)", "program 1.3")], ["1 MIL010"]),
+        ([("program(1.3)\n", "")], ["1 MIL010"]),
+        ([("[buildInfo = ", "[buildInfo ")], ["2 MIL010"]),
+        ([('({{"a", "b"}', '({{"a" "b"}')], ["2 MIL010"]),
+        ([("})]\n{", "})]\n")], ["4 MIL010"]),
+        # refused by the lowering: the rest of the operation is still read
+        ([("sin(x = c)", "sin(x = fp16(1e9), y = int8(300), z = z)")], ["9 MIL020", "9 MIL020"]),
+        ([("sin(x = c)", "sin<ios17>(x = c)")], ["9 MIL109"]),
+        ([("fp16, [2, 3]> d =", "fp16, [2, 3]> bool =")], ["9 MIL102", "10 MIL604"]),
+        ([("bool p", "bool tensor")], ["4 MIL102", "6 MIL604"]),
+        ([("program(1.3)", "program(1.9)")], ["1 MIL101"]),
+        # many at once, and what is meant is found beside them
+        (
+            [
+                ("sin(x = c)", "sin(x = )"),
+                ("cos(x = a)", "cos(x = q)"),
+                ("mul(x = a, y = b)", "mul(x = a, z = b)"),
+                ("other", "1"),
+            ],
+            ["9 MIL010", "12 MIL604", "14 MIL504", "16 MIL010"],
+        ),
+    ],
+)
+def test_a_mistake_is_told_once_and_the_rest_is_read(changes: list[tuple[str, str]], expected: list[str]) -> None:
+    text = changed(*changes)
+    assert told(text) == expected
+    wrong = text.replace("relu(x = x);\n        } -> (y);\n}", "relu(x = nobody);\n        } -> (y);\n}")
+    assert f"{wrong[: wrong.index('nobody')].count(chr(10)) + 1} MIL604" in told(wrong)
+
+
+def test_what_is_passed_over_is_not_told_of_again() -> None:
+    """The next operation begins where it ends, and its own mistakes are told."""
+    passed_over = "tensor<fp16, [1//, 8]> a = relu(x = x);"
+    assert told(changed(('tensor<fp16, [2, 3]> a = relu(x = x)[name = string("a")];', passed_over))) == ["6 MIL010"]
+    later = "tensor<fp16, [2, 3]> z = relu(x = );\ntensor<fp16, [2, 3]> b = cond(pred = nobody)"
+    assert told(changed(("tensor<fp16, [2, 3]> b = cond(pred = p)", later))) == ["6 MIL010", "7 MIL604"]
+
+
+def test_an_operation_that_strayed_before_the_program_is_passed_over() -> None:
+    text = changed(("{\n    func main", "            bool z = const()[val = bool(true)];\n{\n    func main"))
+    assert told(text) == ["3 MIL010"]
+
+
+def test_nothing_is_told_to_stand_after_what_is_not_there() -> None:
+    text = "program(1.3)\n            tensor<fp16, [1, 8]> a = relu(x = x);\n        } -> (a);\n}}\n"
+    assert all("``" not in found.message for found in miltext.check(text))
+
+
+def test_of_two_functions_of_one_name_the_first_is_checked() -> None:
+    assert told(changed(("func other", "func main"), ("cos(x = a)", "cos(x = q)"))) == ["12 MIL604", "16 MIL103"]
+    text = changed(
+        ("func other<ios17>(tensor", "func main<ios18>(bool q, tensor"), ("e = cos(x = a)", "x = cos(x = a)")
+    )
+    [hiding, *_] = miltext.check(text)
+    assert hiding.code == "MIL603"
+    assert [line_and_column(text, note.span.start) for note in hiding.notes if note.span] == [(4, 43)]
+
+
+def test_what_is_passed_over_stays_defined() -> None:
+    text = changed(("a = relu(x = x)", "a = relu(x = "))
+    read = recover(text)
+    assert read.program is not None
+    [dropped, *_] = read.program.functions["main"].block_specializations["CoreML8"].operations
+    assert (dropped.type, [output.name for output in dropped.outputs]) == ("", ["a"])
+    assert any(path[-1] == 0 for path in read.flawed)
+
+
+def test_nothing_is_left_of_what_is_no_program() -> None:
+    for text in ("", "func", "]]]]", "\0", "program(1.3", '"'):
+        assert recover(text)[1] is None
+        assert len(miltext.check(text)) == 1
+
+
+def test_an_unfinished_program_is_checked_as_far_as_it_goes() -> None:
+    end = TEXT.index("        } -> (y);\n    func")
+    assert told(TEXT[:end].replace("tanh(x = a)", "tanh(x = q)")) == ["8 MIL604", "14 MIL005"]
+
+
+def test_hundreds_of_mistakes_take_no_more_than_their_share() -> None:
+    body = "".join(f"            tensor<fp16, [4]> v{at} = relu(x = );\n" for at in range(500))
+    text = f"program(1.3)\n{{\n    func main<ios18>(tensor<fp16, [4]> x) {{\n{body}        }} -> (x);\n}}\n"
+    assert told(text) == [f"{at + 4} MIL010" for at in range(500)]
+
+
+# ---- any text
+
+
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_0-9@.$-]+|\S')
+JUNK = ["func main(", "program", "->", "/*", "0x", "$x", "tensor<", *';}{()@_="[],\0']
+TEXTS = [TEXT, *[path.read_bytes().decode() for path in sorted((GOLDEN / "check").glob("*.mil"))]]
+
+
+def damaged(text: str, random: Random) -> str:
+    """A text with a token left out, doubled, or put in."""
+    match = random.choice(list(TOKEN.finditer(text)) or [re.match("", text)])
+    assert match is not None
+    new = random.choice(["", match[0] * 2, f"{match[0]} {random.choice(JUNK)} ", f"{random.choice(JUNK)} {match[0]}"])
+    return text[: match.start()] + new + text[match.end() :]
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(TEXTS), st.integers(1, 6))
+def test_any_damage_is_told_in_the_text_and_the_parsers_complaint_is_among_it(
+    random: Random, text: str, times: int
+) -> None:
+    for _ in range(times):
+        text = damaged(text, random)
+    found = examine(text).diagnostics
+    for diagnostic in found:
+        spans = [diagnostic.span, *[note.span for note in diagnostic.notes]]
+        assert all(span is None or 0 <= span.start <= span.end <= len(text) for span in spans)
+        assert render(diagnostic, text)
+    try:
+        miltext.parse(text)
+    except miltext.ParseError as refused:
+        [said] = refused.diagnostics
+        left_out = {"MIL112", *[each.code for each in found if each.severity == "note"]}
+        assert said in found or said.code in left_out
+    else:
+        assert not any(diagnostic.code[:4] in ("MIL0", "MIL1") for diagnostic in found)
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil"))
+def test_a_damaged_token_is_hardly_ever_told_more_than_twice(path: Path) -> None:
+    text = path.read_bytes().decode()
+    if len(text) > 40_000:
+        pytest.skip("long texts take long")
+    random = Random(path.name)
+    counts = []
+    for _ in range(12):
+        wrong = damaged(text, random)
+        counts.append(len(miltext.check(wrong)) if wrong != text else 0)
+    assert sum(count > 2 for count in counts) <= 2, counts

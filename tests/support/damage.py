@@ -1,0 +1,359 @@
+"""Random damage to each kind of file that a verb reads, and what became of the verb that read it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from click.testing import CliRunner
+from conftest import GOLDEN, ROOT
+from google.protobuf import text_format
+from support.containers import LFS, coremldata, metadata_json, pipeline, sized, suppression, suppression_data, write
+
+import miltext
+from miltext.cli import command
+from miltext.schema.proto import Model, ModelDescription, Program
+
+EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
+DATA = "Data/com.apple.CoreML"
+
+READ, REFUSED, OTHER = "read all the same", "refused", "others"
+
+
+class Kind(NamedTuple):
+    """One kind of file: the file that is damaged in the scene, and the verbs that then read it, one at a time."""
+
+    file: str
+    verbs: tuple[str, ...]
+
+    @property
+    def calls(self) -> list[str]:
+        """The verbs as they are called."""
+        return [verb.replace("FILE", self.file).replace("EXAMPLE", str(EXAMPLE)) for verb in self.verbs]
+
+
+def _each(model: str, *verbs: str) -> tuple[str, ...]:
+    return tuple(f"{verb} {model}" for verb in verbs)
+
+
+PRINTING = (
+    "print",
+    "print --compact",
+    "print --as-coremlc",
+    "print --annotate",
+    "print --inline-weights",
+    "print --html",
+    "print --elide 4",
+    "print --verify-roundtrip",
+)
+BUILDING = ("build -o out.mlpackage", "build -o out/m.mlmodel", "build -o out.mlpackage --externalize 1")
+LOOKING = ("info", "info --json", "check", "check --format sarif", "weights", "weights --save out")
+COMPARING = ("diff EXAMPLE", "diff --format json EXAMPLE", "diff --format unified EXAMPLE", "sidecar", "sidecar --full")
+OF_MODELS = (*PRINTING, *BUILDING, *LOOKING, *COMPARING, "parse --to txtpb", "parse -o out.pb")
+
+
+def _of_program(model: str) -> tuple[str, ...]:
+    edits = ("rename {} scores_cast_fp16 result -o out.mlpackage", "expose {} {} -o out.mil", "locate {} 7")
+    return (*_each(model, *OF_MODELS), *(edit.format(model, "edges_cast_fp16") for edit in edits))
+
+
+def _of_model(model: str) -> tuple[str, ...]:
+    return (*_of_program(model), f"build good.mil -o out.mlpackage --from {model}")
+
+
+def _of_pipeline(model: str) -> tuple[str, ...]:
+    looked = _each(model, "info", "info --json", "check", "build -o out.mlpackage", "sidecar")
+    chosen = _each(model, "print --model 0", "print --model net", "weights --model 0", "diff same.mlmodel --model 0")
+    edited = _each(model, "rename --model 0 -o out.mlpackage", "build good.mil --model 0 -o out.mlpackage --from")
+    return (*looked, *chosen, *(verb + " scores_cast_fp16 result" * verb.startswith("rename") for verb in edited))
+
+
+TEXTS = ("fmt --check", "fmt --diff", "fmt", "infer", "infer -o out.mil")
+
+KINDS = {
+    "mil": Kind("text.mil", (*_of_program("text.mil"), *_each("text.mil", *TEXTS))),
+    "txtpb": Kind("program.txtpb", _of_program("program.txtpb")),
+    "pb": Kind("program.pb", _of_program("program.pb")),
+    "mlmodel": Kind("model.mlmodel", (*_of_model("model.mlmodel"), "textconv FILE")),
+    "odd mil": Kind("odd.mil", (*_each("odd.mil", *OF_MODELS, *TEXTS), "locate odd.mil 9")),
+    "odd txtpb": Kind("odd.txtpb", _each("odd.txtpb", *OF_MODELS)),
+    "odd mlmodel": Kind("odd.mlmodel", (*_each("odd.mlmodel", *OF_MODELS), "textconv FILE")),
+    "pipeline": Kind("pipeline.mlmodel", (*_of_pipeline("pipeline.mlmodel"), "textconv FILE")),
+    "mlpackage": Kind(f"M.mlpackage/{DATA}/model.mlmodel", _of_model("M.mlpackage")),
+    "manifest": Kind("M.mlpackage/Manifest.json", _of_model("M.mlpackage")),
+    "weights": Kind(f"M.mlpackage/{DATA}/weights/weight.bin", _of_model("M.mlpackage")),
+    "weight file": Kind(f"M.mlpackage/{DATA}/weights/weight.bin", _each("FILE", "textconv")),
+    "bundle's text": Kind("C.mlmodelc/model.mil", _of_model("C.mlmodelc")),
+    "bundle's weights": Kind("C.mlmodelc/weights/weight.bin", _of_model("C.mlmodelc")),
+    "coremldata.bin": Kind("C.mlmodelc/coremldata.bin", (*_of_model("C.mlmodelc"), "textconv FILE")),
+    "metadata.json": Kind("C.mlmodelc/metadata.json", _of_model("C.mlmodelc")),
+    "metadata.json alone": Kind("D.mlmodelc/metadata.json", _of_model("D.mlmodelc")),
+    "analytics": Kind("C.mlmodelc/analytics/coremldata.bin", ("textconv FILE", *_each("C.mlmodelc", "info", "print"))),
+    "pipeline's coremldata.bin": Kind("P.mlmodelc/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
+    "names": Kind("P.mlmodelc/modelNames/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
+    "stage": Kind("P.mlmodelc/model1/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
+    "npy": Kind("w.npy", _each("arrays.mil", "build -o out.mlpackage", "build -o out/m.mlmodel")),
+    "npz": Kind("w.npz", _each("archive.mil", "build -o out.mlpackage")),
+    "sidecar": Kind(
+        "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
+    ),
+    "lfs pointer": Kind("pointer.mlmodel", (*_of_model("pointer.mlmodel"), "fmt FILE", "infer FILE")),
+}
+
+
+# ---- the scene: every kind of file, whole
+
+
+def _odd_program() -> Program:
+    """A Program with all that the goldens of printing have."""
+    odd = Program(version=1)
+    for path in sorted(GOLDEN.glob("print/*.mil")):
+        part = miltext.parse(path.read_text(encoding="utf-8"))
+        for name, value in part.attributes.items():
+            odd.attributes[f"{path.stem}_{name}"].CopyFrom(value)
+        for name, function in part.functions.items():
+            odd.functions[f"{path.stem}_{name}"].CopyFrom(function)
+    return odd
+
+
+def _bundle(folder: Path, model: miltext.Model) -> Path:
+    """A compiled model of the example, with its weights."""
+    folder.mkdir(parents=True)
+    write(folder / "model.mil", miltext.to_text(model.program, as_coremlc=True).encode())
+    assert model.description is not None
+    write(folder / "coremldata.bin", coremldata(model.description, version=model.specification_version or 0))
+    shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
+    return folder
+
+
+def make_scene(folder: Path) -> None:
+    """Write every file of KINDS, and what stands around them."""
+    example = miltext.load(EXAMPLE)
+    _write_programs(folder, example)
+    _write_models(folder, example)
+    _write_bundles(folder, example)
+    _write_arrays(folder)
+    CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
+
+
+def _write_programs(folder: Path, example: miltext.Model) -> None:
+    odd = _odd_program()
+    for name, program in (("text", example.program), ("good", example.program), ("odd", odd)):
+        write(folder / f"{name}.mil", miltext.to_text(program).encode())
+    for name, program in (("program", example.program), ("odd", odd)):
+        write(folder / f"{name}.pb", program.SerializeToString(deterministic=True))
+        write(folder / f"{name}.txtpb", text_format.MessageToString(program).encode())
+    write(folder / "odd.mlmodel", _wire(Model(specificationVersion=9, mlProgram=odd)))
+
+
+def _write_models(folder: Path, example: miltext.Model) -> None:
+    assert example.spec is not None
+    whole = pipeline(example.spec, suppression(), names=("net", "suppress"))
+    write(folder / "model.mlmodel", _wire(example.spec))
+    for name in ("pipeline.mlmodel", "same.mlmodel"):
+        write(folder / name, _wire(whole))
+    write(folder / "pointer.mlmodel", LFS)
+    shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
+    shutil.copytree(EXAMPLE, folder / "M.mlpackage")
+
+
+def _wire(spec: Model) -> bytes:
+    return spec.SerializeToString(deterministic=True)
+
+
+def _write_bundles(folder: Path, example: miltext.Model) -> None:
+    """C has all that a bundle may have, D no coremldata.bin, and P is a pipeline."""
+    bundle = _bundle(folder / "C.mlmodelc", example)
+    (bundle / "analytics").mkdir()
+    write(bundle / "analytics/coremldata.bin", struct.pack("<Q", 1) + sized(b"NeuralNetworkModelDetails"))
+    write(bundle / "metadata.json", _metadata())
+    bundle = _bundle(folder / "D.mlmodelc", example)
+    (bundle / "coremldata.bin").unlink()
+    write(bundle / "metadata.json", _metadata())
+    bundle = folder / "P.mlmodelc"
+    _bundle(bundle / "model0", example)
+    for name in ("modelNames", "model1"):
+        (bundle / name).mkdir()
+    write(bundle / "coremldata.bin", coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
+    write(bundle / "modelNames/coremldata.bin", struct.pack("<Q", 2) + sized(b"net") + sized(b"suppress"))
+    write(bundle / "model1/coremldata.bin", suppression_data())
+
+
+def _metadata() -> bytes:
+    """A `metadata.json` with features of several types."""
+    array = {"type": "MultiArray", "dataType": "Float16", "shape": "[1, 6, 8, 8]", "isOptional": "0"}
+    ranges = {**array, "name": "x", "shapeRange": "[[1, 1], [2, -1]]", "enumeratedShapes": "[[1], [2]]"}
+    image = {"type": "Image", "name": "i", "width": "64", "height": "32", "colorspace": "RGB"}
+    inputs = [ranges, {**image, "sizeRange": "[[8, 64], [4, 32]]"}]
+    return metadata_json(inputSchema=inputs, outputSchema=[{**array, "name": "y"}], userDefinedMetadata={"a": "b"})
+
+
+def _write_arrays(folder: Path) -> None:
+    array = np.arange(12, dtype=np.float16).reshape(3, 4)
+    np.save(folder / "w.npy", array)
+    np.savez(folder / "w.npz", w=array)
+    for name, held in (("arrays.mil", "w.npy"), ("archive.mil", "w.npz")):
+        value = f'tensor<fp16, [3, 4]> w = const()[val = tensor<fp16, [3, 4]>($npy("{held}"))];'
+        write(folder / name, f"program(1.3) {{ func main<ios18>(fp32 x) {{ {value} }} -> (x); }}".encode())
+
+
+# ---- damage
+
+EXTREMES = [b"\xff" * 8, b"\xff" * 4, b"\0" * 8, b"\0" * 4, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x80"]
+"""Numbers of bytes at the ends of what they can be."""
+
+NUMBERS = [b"-1", b"0", *(b"%d" % (1 << bits) for bits in (31, 63, 64)), b"1e400", b"1" * 5000, b"null", b'"a"', b"[]"]
+"""What may stand in place of a number in text."""
+
+WORDS = [
+    *(b'"{[]}/%\r'[place : place + 1] for place in range(8)),
+    b"null",
+    b"..",
+    b"\\ud800",
+    b"\xed\xa0\x80",
+    b"\x1b[2J",
+]
+"""What may be put between."""
+
+
+def _flip(random: Random, data: bytearray) -> None:
+    for _ in range(random.choice((1, 1, 1, 2, 4, 16))):
+        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+
+
+def _cut(random: Random, data: bytearray) -> None:
+    start = random.randrange(len(data))
+    del data[start : start + random.choice((1, 2, 8, 64, len(data)))]
+
+
+def _double(random: Random, data: bytearray) -> None:
+    start = random.randrange(len(data))
+    piece = data[start : start + random.choice((1, 4, 16, 64, len(data)))]
+    data[start:start] = piece
+
+
+def _overwrite(random: Random, data: bytearray) -> None:
+    start, piece = random.randrange(len(data)), random.choice(EXTREMES)
+    data[start : start + len(piece)] = piece
+
+
+def _insert(random: Random, data: bytearray) -> None:
+    start = random.randrange(len(data) + 1)
+    data[start:start] = random.choice(WORDS)
+
+
+def _renumber(random: Random, data: bytearray) -> None:
+    """Another number, or something else, in place of one; where there is text."""
+    found = list(re.finditer(rb"-?\d+", data))
+    if found:
+        start, stop = random.choice(found).span()
+        data[start:stop] = random.choice(NUMBERS)
+
+
+def _revalue(random: Random, data: bytearray) -> None:
+    """Another value in place of one, in JSON."""
+    found = list(re.finditer(rb'"[^"]*"|-?\d+', data))
+    if found:
+        start, stop = random.choice(found).span()
+        data[start:stop] = random.choice(NUMBERS)
+
+
+Harm = Callable[[Random, bytearray], None]
+
+HARMS: tuple[Harm, ...] = (_flip, _flip, _cut, _double, _overwrite, _insert, _renumber, _renumber, _revalue)
+
+
+def damaged(random: Random, whole: bytes) -> bytes:
+    """The bytes with random damage, once or several times."""
+    data = bytearray(whole)
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        if data:
+            random.choice(HARMS)(random, data)
+    return bytes(data)
+
+
+# ---- cases
+
+SAID = re.compile(r"(error\[|^// )MIL\d{3}|^miltext: ", re.MULTILINE)
+"""How the project's own errors show."""
+
+FINDS = ("check", "diff", "fmt", "sidecar --check")
+"""Verbs whose exit status is 1 where they found something."""
+
+
+class Case(NamedTuple):
+    """What became of a verb that read a damaged file: READ, REFUSED or OTHER, and what it said or did."""
+
+    outcome: str
+    verb: str
+    data: bytes
+    story: str
+
+
+def cases(name: str, folder: Path, seed: int) -> Iterator[Case]:
+    """Endless cases of a kind. `folder` has the scene, and is where the process is; what a case writes is removed."""
+    random, kind = Random(f"{seed} {name}"), KINDS[name]
+    path = folder / kind.file
+    whole = path.read_bytes()
+    try:
+        while True:
+            verb, data = random.choice(kind.calls), damaged(random, whole)
+            path.write_bytes(data)
+            yield run(verb, data, folder)
+    finally:
+        path.write_bytes(whole)
+
+
+def run(verb: str, data: bytes, folder: Path) -> Case:
+    """What becomes of a verb in the scene, where a file holds `data`; what it writes is removed."""
+    before = _listing(folder)
+    result = CliRunner().invoke(command, verb.split())
+    after = _listing(folder)
+    changed = [place for place in sorted({*before, *after}) if before.get(place) != after.get(place)]
+    for top in {_top(place) for place in after} - {_top(place) for place in before}:
+        shutil.rmtree(folder / top) if (folder / top).is_dir() else (folder / top).unlink()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return Case(OTHER, verb, data, repr(result.exception))
+    return _judged(verb, result.exit_code, result.output, changed)._replace(data=data)
+
+
+def _judged(verb: str, status: int, said: str, changed: list[str]) -> Case:
+    """The outcome of a verb that ended by itself: a failure says why and changes nothing; nothing is left behind."""
+    strays = [place for place in changed if place.rpartition(os.sep)[2].startswith(".")]
+    if strays or (status and changed):
+        return Case(OTHER, verb, b"", f"status {status}, and written: {strays or changed}")
+    if SAID.search(said) and (status or verb.startswith("textconv")):
+        return Case(REFUSED, verb, b"", said)
+    if status and not verb.startswith(FINDS):
+        return Case(OTHER, verb, b"", f"status {status}, and said: {said}")
+    return Case(READ, verb, b"", said)
+
+
+def _listing(folder: Path) -> dict[str, tuple[int, int]]:
+    """Every file below a folder, with what changes when it is written."""
+    found: dict[str, tuple[int, int]] = {}
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = f"{parent}{os.sep}{name}"
+            status = os.stat(path)
+            found[path[len(str(folder)) + 1 :]] = status.st_mtime_ns, status.st_ino
+    return found
+
+
+def _top(place: str) -> str:
+    return place.split(os.sep, maxsplit=1)[0]
+
+
+def tally(name: str, folder: Path, seed: int, count: int) -> tuple[Counter[str], list[Case]]:
+    """So many cases of a kind: how many of each outcome, and those that must not be."""
+    found = list(islice(cases(name, folder, seed), count))
+    return Counter(case.outcome for case in found), [case for case in found if case.outcome == OTHER]

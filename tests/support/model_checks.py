@@ -1,0 +1,74 @@
+"""What tests ask of a model that was built: that it equals another, and that coremltools opens it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from miltext.models.opening import open_model
+from miltext.models.weights import BlobFile
+from miltext.schema.walk import values
+
+
+def assert_same_model(built: Path, original: Path, *, input_order: bool = True) -> None:
+    """The Model messages are equal (an absent and an empty metadata are), and so are the weight files' bytes."""
+    one, other = open_model(built), open_model(original)
+    assert one.spec is not None
+    assert other.spec is not None
+    left, right = one.spec, other.spec
+    for spec in (left, right):
+        spec.description.metadata.SetInParent()
+        if not input_order:
+            for function in spec.mlProgram.functions.values():
+                function.inputs.sort(key=lambda value: value.name)
+    assert left.description == right.description
+    assert left.SerializeToString(deterministic=True) == right.SerializeToString(deterministic=True)
+    assert weight_files(built) == weight_files(original)
+
+
+def weight_files(package: Path) -> dict[str, bytes]:
+    data = package / "Data" / "com.apple.CoreML"
+    return {path.relative_to(data).as_posix(): path.read_bytes() for path in sorted(data.rglob("*.bin"))}
+
+
+def assert_coremltools_opens(path: Path) -> Any:
+    """It opens as a model and as a spec, its programs load into pymil; returns the MLModel."""
+    import coremltools as ct
+    from coremltools.converters.mil.frontend.milproto.load import load
+
+    model = ct.models.MLModel(str(path), skip_model_load=True)
+    spec = ct.models.utils.load_spec(str(path))
+    assert spec.SerializeToString(deterministic=True) == model.get_spec().SerializeToString(deterministic=True)
+    weights = path / "Data" / "com.apple.CoreML" / "weights"
+    for each in programs(spec):
+        load(each, each.specificationVersion, str(weights))
+    read_blobs(path)
+    return model
+
+
+def programs(spec: Any) -> list[Any]:
+    kind = spec.WhichOneof("Type")
+    if kind == "mlProgram":
+        return [spec]
+    return [each for model in getattr(spec, kind).models for each in programs(model)]
+
+
+def read_blobs(package: Path) -> None:
+    """coremltools' own reader finds in every record what ours does."""
+    from coremltools.libmilstoragepython import _BlobStorageReader
+
+    model = open_model(package)
+    for each in [model] if not model.models else model.models:
+        for held in values(each.program):
+            if held.value.WhichOneof("value") == "blobFileValue":
+                blob = held.value.blobFileValue
+                assert each.model_path is not None
+                path = each.model_path / blob.fileName.removeprefix("@model_path/")
+                reader = _BlobStorageReader(str(path))
+                ours = BlobFile(path).blob(blob.offset)
+                theirs = getattr(reader, f"read_{READERS.get(ours.dtype.name, ours.dtype.name)}_data")(blob.offset)
+                assert len(theirs) == ours.count
+
+
+READERS = {"fp16": "fp16", "fp32": "float"}
+"""What coremltools' reader calls a type, where that is not its name."""

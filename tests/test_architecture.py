@@ -1,0 +1,130 @@
+"""The layout of the package: ARCHITECTURE.md says which rooms there are, and the imports go one way between them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import ROOT
+
+PACKAGE = ROOT / "src" / "miltext"
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)` \| (.*) \|$", PAGE, re.MULTILINE)
+LAYERS = {room: int(layer) for layer, room, _ in ROWS} | {"__init__": 99, "__main__": 99}
+
+
+class Import(NamedTuple):
+    """A module below `miltext` imports another, now, `lazily` in a function, or for `types` only."""
+
+    importer: str
+    imported: str
+    kind: str
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module by its name below `miltext`; a package by its own."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)] = path
+    return found
+
+
+@cache
+def imports() -> list[Import]:
+    return [found for name, path in modules().items() for found in imports_of(name, ast.parse(path.read_bytes()))]
+
+
+def imports_of(importer: str, node: ast.AST, kind: str = "now") -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        inner = kind
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and kind == "now":
+            inner = "lazily"
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            inner = "types"
+        for name in imported_names(child):
+            yield Import(importer, module_of(name), inner)
+        yield from imports_of(importer, child, inner)
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """The dotted names of ours that a statement imports."""
+    names: list[str] = []
+    if isinstance(node, ast.ImportFrom) and node.module:
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    return [name for name in names if name.split(".")[0] == "miltext"]
+
+
+def module_of(name: str) -> str:
+    """The module that a name is, or is in."""
+    while name != "miltext":
+        below = name.removeprefix("miltext.")
+        if below in modules():
+            return below
+        name = name.rpartition(".")[0]
+    return "__init__"
+
+
+def room_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def arrows(*kinds: str) -> set[tuple[str, str]]:
+    """Who imports whom, apart from itself."""
+    found = {(each.importer, each.imported) for each in imports() if each.kind in kinds}
+    return {(importer, imported) for importer, imported in found if importer != imported}
+
+
+def test_every_room_has_a_row_and_every_row_a_room() -> None:
+    there = {room_of(name) for name in modules()}
+    assert there == set(LAYERS)
+    assert len(ROWS) == len({room for _, room, _ in ROWS})
+
+
+def test_at_the_top_is_only_what_users_import_by_name() -> None:
+    files = {path.stem for path in PACKAGE.glob("*.py")}
+    assert files == {"__init__", "__main__", "coreml", "highlight", "pytest_plugin"}
+
+
+@pytest.mark.parametrize("kinds", [("now", "lazily"), ("types",)], ids=["imports", "types"])
+def test_rooms_import_rooms_of_smaller_layers_only(kinds: tuple[str, ...]) -> None:
+    between = [(a, b) for a, b in sorted(arrows(*kinds)) if room_of(a) != room_of(b)]
+    assert between
+    assert [(a, b) for a, b in between if LAYERS[room_of(b)] >= LAYERS[room_of(a)]] == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    left, before = arrows("now", "lazily"), set[tuple[str, str]]()
+    while left != before:  # what imports nothing that is left, or is imported by nothing, is in no circle
+        importers, imported = {a for a, _ in left}, {b for _, b in left}
+        left, before = {(a, b) for a, b in left if a in imported and b in importers}, left
+    assert sorted(left) == []
+
+
+def test_a_room_is_cheap_to_enter() -> None:
+    entered = {a for a, b in arrows("now") if a == room_of(b) and modules()[a].name == "__init__.py"}
+    assert entered == {"diffing", "testing"}
+
+
+def test_each_module_that_a_row_names_is_in_its_room() -> None:
+    named = [(room, name) for _, room, text in ROWS for name in re.findall(r"`(\w+)`", text) if name != "mil_golden"]
+    assert len(named) > 60
+    assert [f"{room}/{name}" for room, name in named if f"{room}.{name}" not in modules()] == []
+
+
+@pytest.mark.parametrize("title", ["Where a text becomes a Program", "Where an error comes from"])
+def test_the_walks_lead_through_rooms_that_are_there(title: str) -> None:
+    walk = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    places = re.findall(r"`([a-z_]+(?:/[a-z_]+)*)`", walk)
+    rooms = {place for place in places if place.split("/")[0] in LAYERS}
+    assert 3 < len(rooms) <= 8
+    assert [place for place in rooms if place.replace("/", ".") not in modules()] == []
+    assert len(re.findall(r"^\d\. ", walk, re.MULTILINE)) <= 8
