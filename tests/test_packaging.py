@@ -77,7 +77,9 @@ def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
         "schema/proto/MIL.binpb",
         "schema/proto/__init__.pyi",
         "schema/proto/LICENSE.Apple",
-        "tables.json",
+        "schema/ops.json",
+        "syntax/tables.json",
+        "syntax/keywords.json",
     ):
         assert files[f"miltext/{name}"] == (ROOT / "src" / "miltext" / name).read_bytes()
 

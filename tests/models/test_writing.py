@@ -128,17 +128,18 @@ def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None
 # ---- interrupts, and what crashes leave
 
 STRUCK = """
-import os, signal, sys, time
-from miltext import {module}
+import importlib, os, signal, sys, time
 from miltext.__main__ import main
 
-def struck(*arguments, usual={module}.{function}, **options):
+module = importlib.import_module("miltext.{module}")
+
+def struck(*arguments, usual=module.{function}, **options):
     {before}
     os.kill(os.getpid(), signal.{number})
     time.sleep({seconds})
     {after}
 
-{module}.{function} = struck
+module.{function} = struck
 main()
 """
 USUAL = "return usual(*arguments, **options)"
@@ -146,7 +147,7 @@ USUAL = "return usual(*arguments, **options)"
 
 def struck(place: str, number: str, *arguments: object, before: str = "", after: str = "", seconds: float = 60) -> Any:
     """Run the command, which gets a signal in a function of miltext's."""
-    module, _, function = place.partition(".")
+    module, _, function = place.rpartition(".")
     script = STRUCK.format(module=module, function=function, number=number, before=before, after=after, seconds=seconds)
     return subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, check=False, timeout=50
@@ -161,7 +162,7 @@ SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 def test_an_interrupt_while_the_old_one_is_removed_lets_that_end(number: str, tmp_path: Path) -> None:
     old = write_package(tmp_path / "Old.mlpackage", spec().SerializeToString())
     arguments = ("build", EXAMPLE, "-o", old, "--force")
-    result = struck("workshop._remove", number, *arguments, after=USUAL, seconds=0.1)
+    result = struck("models.workshop._remove", number, *arguments, after=USUAL, seconds=0.1)
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert load(old).program == load(EXAMPLE).program
     assert [path.name for path in tmp_path.iterdir()] == [old.name]
@@ -181,16 +182,16 @@ def test_an_interrupt_leaves_nothing(verb: str, number: str, tmp_path: Path) -> 
         "fmt": ("fmt", source),
         "weights": ("weights", EXAMPLE, "--save", tmp_path / "arrays"),
     }[verb]
-    result = struck("files.write_new", number, *arguments, before=USUAL.removeprefix("return "))
+    result = struck("models.files.write_new", number, *arguments, before=USUAL.removeprefix("return "))
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert tree(tmp_path) == before
 
 
 CALLED: dict[tuple[object, ...], str] = {
-    ("print", EXAMPLE): "models.load",
-    ("check", EXAMPLE): "models.open_model",
-    ("fmt", "--check", "in.mil"): "formatter.verified_format",
-    ("infer", "in.mil"): "completing.infer_draft",
+    ("print", EXAMPLE): "models.opening.load",
+    ("check", EXAMPLE): "models.opening.open_model",
+    ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
+    ("infer", "in.mil"): "checking.completing.infer_draft",
     ("print", "--help"): "cli.import_module",
 }
 """A function that each command calls."""
@@ -209,7 +210,7 @@ def test_ctrl_c_is_130(arguments: tuple[object, ...], tmp_path: Path) -> None:
 def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = STRUCK.format(
-        module="files", function="write_new", number="SIGHUP", before=USUAL.removeprefix("return "), after="", seconds=0
+        module="models.files", function="write_new", number="SIGHUP", before=USUAL.removeprefix("return "), after="", seconds=0
     ).replace("main()\n", f"{before}\nmain()\n")
     words = [sys.executable, "-c", script, "print", str(EXAMPLE), "-o", str(tmp_path / "out.mil")]
     result = subprocess.run(words, capture_output=True, check=False, timeout=50)
