@@ -21,7 +21,7 @@ from miltext.schema.paths import TOO_DEEP, Path, too_deep
 from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
-from miltext.syntax.parser import NestingFailure, SyntaxFailure
+from miltext.syntax.parser import NestingFailure, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, leaf, transformed, tree_parser
 
@@ -87,7 +87,7 @@ class _Reading:
         furthest, patience = -1, PATIENCE
         while position is not None and patience:
             try:
-                return self.parser.run(self.text, place=leaf, stack=self.stack, position=position)[0]  # type: ignore[no-any-return]
+                return self.parser.run(self.text, Places(leaf, []), self.stack, position)[0]  # type: ignore[no-any-return]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
                 self.tell(complain(self.text, failure, flat(self.values)))
                 position = self.mend(failure.start)

@@ -9,7 +9,7 @@ something with a place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import COARSE, END, lexer
@@ -25,6 +25,17 @@ Callback = Callable[[list[Any]], Any]
 
 Place: TypeAlias = "Callable[[str, str, int], Any]"
 """Makes a token's value of its terminal, its text and where it begins."""
+
+
+class Places(NamedTuple):
+    """What a parse keeps of where things stand: `place` makes the values of tokens, which are their texts without it.
+
+    `comments` takes the spans of the comments.
+    """
+
+    place: Place
+    comments: list[Span]
+
 
 Row: TypeAlias = "dict[str, Any]"
 """A state's actions: a Row to shift to, a tuple to reduce by, or a list to shift and reduce by at once."""
@@ -101,21 +112,15 @@ class Parser:
         return [self._starts[rule]], []
 
     def run(
-        self,
-        text: str,
-        *,
-        place: Place | None = None,
-        comments: list[Span] | None = None,
-        stack: Stack | None = None,
-        position: int = 0,
+        self, text: str, places: Places | None = None, stack: Stack | None = None, position: int = 0
     ) -> tuple[Any, bool]:
         """The value of the text, and whether more than DEEP phrases were open at once.
 
-        `place` makes the values of tokens, which are their texts without it; `comments` takes the comments' spans.
         Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
         text; after a SyntaxFailure it is what was read by then. Raises SyntaxFailure, NestingFailure, and whatever a
         callback raises.
         """
+        place, comments = places or (None, None)
         scan, names, words = self._lexer.pattern.finditer, self._lexer.names, self._lexer.words
         states, values = stack or self.stack()
         row, limit = states[-1], DEEP
@@ -135,23 +140,16 @@ class Parser:
                     if len(states) > limit:
                         limit = _raised(limit, match.start(kind))
                 elif action is not None:
-                    callback, after = action
-                    value = callback([token if place is None else place(terminal, token, match.start(kind))])
-                    if after is None:
-                        values[-1].append(value)
-                    else:
-                        values.append(value)
-                        row = after
-                        states.append(row)
-                elif terminal == "COMMENT":
-                    if comments is not None:
-                        comments.append(Span(match.start(kind), match.end()))
-                elif terminal == END and id(row) in self._ends:
-                    return values[0], limit > DEEP
-                else:
+                    token = token if place is None else place(terminal, token, match.start(kind))
+                    row = shift_and_reduce(states, values, token, *action)
+                elif terminal != "COMMENT":
+                    if terminal == END and id(row) in self._ends:
+                        return values[0], limit > DEEP
                     position = self._read_in_context(text, match.start(kind), place, (states, values))
                     row = states[-1]
                     break
+                elif comments is not None:
+                    comments.append(Span(match.start(kind), match.end()))
 
     def _read_in_context(self, text: str, start: int, place: Place | None, stack: Stack) -> int:
         """Read the token that the parser's state can take at `start`, where the first guess was none; and its end.
@@ -186,12 +184,7 @@ class Parser:
             values.append(token)
             states.append(action)
         else:
-            callback, row = action
-            if row is None:
-                values[-1].append(callback([token]))
-            else:
-                values.append(callback([token]))
-                states.append(row)
+            shift_and_reduce(states, values, token, *action)
 
     def settle(self, terminal: str, stack: Stack) -> None:
         """Finish the phrases that end before a terminal."""
@@ -230,6 +223,17 @@ def reduce(
         children = _children(plan, children)
     values.append(children if callback is None else callback(children))
     row: Row = states[-1][origin]
+    states.append(row)
+    return row
+
+
+def shift_and_reduce(states: list[Row], values: list[Any], token: Any, callback: Callback, row: Row | None) -> Row:
+    """Make a phrase of a token; without a row of its own, it is the next of a repetition. Say which row comes."""
+    value = callback([token])
+    if row is None:
+        values[-1].append(value)
+        return states[-1]
+    values.append(value)
     states.append(row)
     return row
 

@@ -13,8 +13,11 @@ from itertools import accumulate
 from miltext.syntax.tables import load_grammar
 
 
-def _grouped(terminal: str, *parts: str) -> re.Pattern[str]:
-    """The expression of a terminal with a group round each of the terminals that it is made of, in their order."""
+def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
+    """The expression of a terminal with a group round each of the terminals that it is made of, in their order.
+
+    Unless it is the `whole`, it ends with the last of them.
+    """
     of = load_grammar().parts
     pattern, at = of[terminal], 0
     for part in parts:
@@ -22,13 +25,16 @@ def _grouped(terminal: str, *parts: str) -> re.Pattern[str]:
         group = f"({of[part]})"
         pattern = pattern[:at] + group + pattern[at + len(of[part]) :]
         at += len(group)
-    return re.compile(pattern)
+    return re.compile(pattern if whole else pattern[:at])
 
 
 operation_parts = _grouped(
     "OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", "_ATTRIBUTES"
 ).fullmatch
 """Type and name of the output, the operation's type, its arguments, and its attributes where it has them."""
+
+operation_head = _grouped("OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", whole=False).match
+"""The same up to the arguments."""
 
 argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
 """The parameter and the name of each argument."""

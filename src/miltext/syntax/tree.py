@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE
-from miltext.syntax.parser import NestingFailure, Parser, Stack, SyntaxFailure
+from miltext.syntax.parser import NestingFailure, Parser, Places, Stack, SyntaxFailure
 from miltext.syntax.plain_tokens import arguments_in, operation_parts
 
 
@@ -123,7 +123,7 @@ def tree_of(
     """
     place = partial(leaf, offset=offset) if offset else leaf
     try:
-        return tree_parser(coarse).run(text, place=place, comments=comments, stack=stack)[0]  # type: ignore[no-any-return]
+        return tree_parser(coarse).run(text, Places(place, [] if comments is None else comments), stack)[0]  # type: ignore[no-any-return]
     except (SyntaxFailure, NestingFailure) as failure:
         failure.shift(offset)
         raise

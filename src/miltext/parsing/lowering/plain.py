@@ -26,7 +26,7 @@ from miltext.schema.fields import (
 from miltext.schema.wire import heads, sized
 from miltext.syntax.memo import memo
 from miltext.syntax.names import RESERVED
-from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_parts
+from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_head
 
 _SHORT = 80
 """Literals up to this length are likely to come again."""
@@ -34,9 +34,11 @@ _SHORT = 80
 
 def plain_operation(token: str) -> bytes:
     """The content of the Operation that a token spells: `tensor<fp16, [1]> y = relu(x = x)[name = string("y")];`."""
-    kind, result, operation, inputs, attributes = operation_parts(token).groups()  # type: ignore[union-attr]
+    head = operation_head(token)
+    assert head is not None  # the terminal is stricter
+    kind, result, operation, inputs = head.groups()
     pairs = argument_pairs(inputs)
-    members = attribute_parts(attributes) if attributes else ()
+    members = attribute_parts(token, head.end())
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         raise LoweringError("MIL103", "a parameter stands twice")
     if len(members) > 1 and len({key for key, _, _ in members}) < len(members):
