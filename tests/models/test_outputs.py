@@ -526,3 +526,14 @@ def test_weights_are_saved_all_or_none(folder: Path) -> None:
     result = RUNNER.invoke(command, save)
     assert (result.exit_code, str(last) in result.stderr) == (2, True)
     assert tree(folder) == before
+
+
+@pytest.mark.parametrize("inside", ["", "Data", "Data/new"])
+def test_arrays_are_not_saved_into_the_model_that_is_read(inside: str, tmp_path: Path) -> None:
+    model = tmp_path / "M.mlpackage"
+    shutil.copytree(EXAMPLE, model)
+    before = tree(model)
+    result = miltext("weights", model, "--save", model / inside)
+    assert result.returncode == 1
+    assert b"error[MIL402]: this is what is read, or a part of it" in result.stderr
+    assert tree(model) == before

@@ -210,7 +210,12 @@ def test_ctrl_c_is_130(arguments: tuple[object, ...], tmp_path: Path) -> None:
 def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = STRUCK.format(
-        module="models.files", function="write_new", number="SIGHUP", before=USUAL.removeprefix("return "), after="", seconds=0
+        module="models.files",
+        function="write_new",
+        number="SIGHUP",
+        before=USUAL.removeprefix("return "),
+        after="",
+        seconds=0,
     ).replace("main()\n", f"{before}\nmain()\n")
     words = [sys.executable, "-c", script, "print", str(EXAMPLE), "-o", str(tmp_path / "out.mil")]
     result = subprocess.run(words, capture_output=True, check=False, timeout=50)

@@ -33,7 +33,11 @@ def command(model: str, nested: str | None, save: str | None) -> None:
     A weight that stands in the program itself has `-` for its offset. Saved, bf16 and fp8 are their bit patterns, and
     sub-byte types take a byte each.
     """
+    from miltext.models.outputs import check_place
+
     weights = load_model(model, nested).weights
+    if save is not None:
+        check_place(save, model)
     entries = weights.entries
     with Progress("reading weights", lambda: sum(weight.size for weight in entries.values())) as progress:
         rows = [HEADINGS, *(_row(weights, name, weight, progress) for name, weight in entries.items())]

@@ -63,10 +63,15 @@ def check_output(output: str, kind: str, source: str) -> None:
     if output == "-" or is_stream(path):
         return
     check_name(path, kind)
-    if _is_part(path, source):
-        raise refusal("MIL402", "this is what is read, or a part of it, and is not replaced", output)
+    check_place(output, source)
     if not _said(path):
         check_content(path, kind)
+
+
+def check_place(output: str, source: str) -> None:
+    """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raises ModelError (MIL402)."""
+    if _is_part(Path(output), source):
+        raise refusal("MIL402", "this is what is read, or a part of it, and is not replaced", output)
 
 
 def check_name(path: Path, kind: str) -> None:
