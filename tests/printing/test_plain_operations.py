@@ -1,8 +1,8 @@
-"""The printer's fast path says what the Printer says of the messages, or leaves them to it."""
+"""An operation's line from its wire is what the Printer says of its message; one that is not plain is left to it."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ from support import realistic
 from support.strategies import any_programs
 
 from miltext import PrintError, parse, to_text
-from miltext.printing.plain_operations import LONGEST, PlainOperations
+from miltext.printing.plain_operations import LONGEST, Operations
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
-from miltext.schema.proto import Program
+from miltext.schema.fields import BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, PROGRAM_FUNCTIONS
+from miltext.schema.proto import Operation, Program
+from miltext.schema.wire import sized, spans
 from miltext.syntax.programs import own_copy
 
 OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
@@ -35,9 +37,9 @@ def by_messages(program: Any, dialect: str, style: Style, strict: bool) -> str:
 
 def by_wire(program: Any, dialect: str, style: Style, strict: bool) -> str:
     printer = Printer(dialect, style, strict=strict)
-    plain = PlainOperations(printer)
+    operations = Operations(printer)
     try:
-        return "".join(printer.program(own_copy(program, plain.take_out), plain.lines))
+        return "".join(printer.program(own_copy(program, operations.take_out), operations.lines))
     except PrintError as failure:
         return str(failure)
 
@@ -47,13 +49,17 @@ def check(program: Program) -> None:
         assert by_wire(program, *style) == by_messages(program, *style)
 
 
+def lines_of(program: Program) -> list[str | Operation]:
+    """The operations of all blocks of functions, as text or as messages."""
+    operations = Operations(Printer())
+    operations.take_out(program.SerializeToString(deterministic=True))
+    return [line for block in operations.lines.values() for line in block]
+
+
 def taken(program: Program) -> tuple[int, int]:
     """How many operations are printed from the wire, and how many there are outside inner blocks."""
-    plain = PlainOperations(Printer())
-    plain.take_out(program.SerializeToString(deterministic=True))
-    texts = [text for block in plain.lines.values() for text in block]
-    fast = sum(text.count("\n") for text in texts if text)
-    return fast, fast + texts.count(None)
+    lines = lines_of(program)
+    return sum(isinstance(line, str) for line in lines), len(lines)
 
 
 @given(st.one_of(any_programs, realistic.programs()))
@@ -128,6 +134,58 @@ def test_an_operation(operation: str, is_plain: bool | None) -> None:
     check(program)
     if is_plain is not None:
         assert taken(program) == (int(is_plain), 1)
+
+
+ODD = [
+    "fp16 y = f(x = $unset);",
+    "list<fp16, 2> y = f();",
+    f"fp16 y = f()[val = tensor<int8, [{LONGEST}]>([{', '.join(['1'] * LONGEST)}])];",
+    "fp16 y = f() (fp16 z) { fp16 y = add(x = z, y = z); } -> (y);",
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("place", range(3))
+def test_an_operation_that_is_not_plain_is_parsed_alone(odd: str, place: int) -> None:
+    operations = ["fp16 a = relu(x = x);", "fp16 b = relu(x = a);"]
+    operations.insert(place, odd)
+    program = program_of(" ".join(operations))
+    check(program)
+    lines = lines_of(program)
+    assert [isinstance(line, str) for line in lines] == [index != place for index in range(3)]
+    assert lines[place] == program.functions["f"].block_specializations["CoreML8"].operations[place]
+
+
+def test_what_is_left_of_a_program_has_no_operations() -> None:
+    program = program_of(" ".join([PLAIN, *ODD]))
+    operations = Operations(Printer())
+    left = Program.FromString(operations.take_out(program.SerializeToString(deterministic=True)))
+    del program.functions["f"].block_specializations["CoreML8"].operations[:]
+    assert left == program
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_unknown_field_is_found_before_what_strict_text_cannot_say(odd: str) -> None:
+    program = program_of(f"$absent a = f(); {PLAIN} {odd}")
+    operations = program.functions["f"].block_specializations["CoreML8"].operations
+    with pytest.raises(PrintError, match="a missing type"):
+        to_text(program, strict=True)
+    operations[2].MergeFromString(bytes([99 << 3 & 127 | 0x82, 99 >> 4, 1, 0]))
+    with pytest.raises(PrintError, match=r"field 99 of Operation at functions.*operations\[2\]"):
+        to_text(program, strict=True)
+
+
+def test_the_order_of_map_entries_does_not_matter() -> None:
+    program = program_of('fp16 y = f(b = x, a = x, ab = x)[name = string("y"), a = int32(1), val = int32(2)];')
+    wire = program.functions["f"].block_specializations["CoreML8"].operations[0].SerializeToString(deterministic=True)
+    parts = [(number, wire[start:end]) for number, start, _, end in spans(wire)]
+    parts.reverse()
+    parts.sort(key=lambda part: part[0])
+    around = BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, ENTRY_VALUE, PROGRAM_FUNCTIONS
+    operations = Operations(Printer())
+    operations.take_out(reduce(lambda inner, field: sized(field, inner), around, b"".join(part for _, part in parts)))
+    assert operations.lines["", ""] == lines_of(program)
+    assert taken(program) == (1, 1)
 
 
 @cache

@@ -45,8 +45,8 @@ class AnnotatingPrinter(Printer):
         self._seen: list[str] = []
         self._comments: dict[bytes, str] = {}
 
-    def program(self, program: Any, plain: Lines | None = None) -> Iterable[str]:
-        for piece in super().program(program, plain):
+    def program(self, program: Any, lines: Lines | None = None) -> Iterable[str]:
+        for piece in super().program(program, lines):
             yield self._annotated(piece)
 
     def _operation(self, operation: Any, indent: str) -> str:

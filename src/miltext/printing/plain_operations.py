@@ -1,9 +1,9 @@
-"""Plain operations as text, straight from a Program's wire form: the printer's fast path.
+"""The operations of a Program as text, straight from its wire form: each becomes its line, or a message to be printed.
 
 Most operations say nothing but names, tensor types and short values. Reading them from the wire takes half the time
 of asking messages for them. And what has been read to its last byte, in a shape that is known here, is neither nested
-too deeply nor unknown to the schema: only the rest needs to be checked for that. Whatever is of no such shape is left
-to the Printer, which says the same of all.
+too deeply nor unknown to the schema: only the rest needs to be checked for that. An operation of no such shape is
+parsed alone, and left to the Printer, which says the same of all.
 """
 
 from __future__ import annotations
@@ -14,75 +14,58 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import PrintError
 from miltext.printing.printer import OPERATION, Lines, Printer
-from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
-    BINDING_NAME,
-    BINDINGS,
+    BINDING_HEAD,
+    BINDING_HEADS,
     BLOB,
     BLOCK_OPERATIONS,
     ENTRY_VALUE,
     FILE_NAME,
     FUNCTION_BLOCKS,
-    IMMEDIATE,
     KEY,
     NAME,
     OFFSET,
     OPERATION_ATTRIBUTES,
     OPERATION_INPUTS,
     OPERATION_OUTPUTS,
+    OPERATION_TYPE,
     PROGRAM_FUNCTIONS,
-    TENSOR,
-    TENSOR_TYPE,
-    TENSOR_VALUES,
-    VALUE_TYPE,
-    VALUES,
+    STRING_ENTRY_HEAD,
+    STRING_ENTRY_HEADS,
 )
-from miltext.schema.proto import NamedValueType, Value
-from miltext.schema.wire import heads, number_tag, read_varint, sized, spans, varint
+from miltext.schema.proto import Model, NamedValueType, Value
+from miltext.schema.wire import HEAD, read_varint, sized, spans, tag, varint
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.literals import quote
-from miltext.syntax.names import DRAFT, PLAIN, RESERVED
+from miltext.syntax.memo import Memo
+from miltext.syntax.names import DRAFT, RESERVED
+from miltext.syntax.programs import PROGRAM_IN_MODEL
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Message, ValueType
+    from miltext.schema.proto import Message, Operation, ValueType
 
 LONGEST = 1 << 12
 """An operation of more bytes holds a long literal, and is printed when its turn comes: text is made as it is needed."""
 
-SHORT = 2 + 127
-"""Values of up to so many bytes, with a tag and a length of one byte, are likely to come again."""
-
-_NAME, _OPERATION, _BLOB, _VALUE = NAME[0], BLOCK_OPERATIONS[0], BLOB[0], ENTRY_VALUE[0]
-_ARGUMENT, _OUTPUT, _ATTRIBUTE = OPERATION_INPUTS[0], OPERATION_OUTPUTS[0], OPERATION_ATTRIBUTES[0]
-
 _BYTE = 127
 """The greatest length that is one byte."""
 
-_BINDINGS = dict(enumerate(heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longest=_BYTE - 4)))
-"""What comes before a name of each length that is the only binding of an argument."""
+_KEY, _NAME, _OPERATION, _BLOB, _VALUE = KEY[0], NAME[0], BLOCK_OPERATIONS[0], BLOB[0], ENTRY_VALUE[0]
+_ARGUMENT, _OUTPUT, _ATTRIBUTE = OPERATION_INPUTS[0], OPERATION_OUTPUTS[0], OPERATION_ATTRIBUTES[0]
 
-_STRING_TYPE = sized(VALUE_TYPE, sized(TENSOR_TYPE, number_tag(1) + varint(BY_NAME["string"].number)))
-_STRINGS = {
-    size: ENTRY_VALUE + varint(len(_STRING_TYPE) + len(head) + size) + _STRING_TYPE + head
-    for size, head in enumerate(heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=_BYTE - 14))
-}
-"""What comes before a string of each length that is the value of an attribute."""
+_TO_NAME, _TO_STRING, _TO_OFFSET = HEAD + BINDING_HEAD, HEAD + STRING_ENTRY_HEAD, HEAD + HEAD + len(OFFSET)
+"""How far into the entry of an input its name begins, into that of an attribute its string, and into a blob its offset.
+The size of the key, or of the path, is added.
+"""
+
+_AROUND = BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, ENTRY_VALUE, PROGRAM_FUNCTIONS, tag(PROGRAM_IN_MODEL)
+"""The fields that an operation lies in, innermost first."""
+
+assert KEY == OPERATION_TYPE  # `_key` reads both
 
 
 class _NotPlain(Exception):
     """What is said here is for the Printer to say."""
-
-
-class _Memo(dict[bytes, str]):
-    """What a function makes of a piece of the wire form; kept, for most come again."""
-
-    def __init__(self, function: Callable[[bytes], str]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, wire: bytes) -> str:
-        text = self[wire] = self._function(wire)
-        return text
 
 
 class _Names(dict[bytes, str]):
@@ -94,25 +77,27 @@ class _Names(dict[bytes, str]):
 
     def __missing__(self, wire: bytes) -> str:
         name = wire.decode()
-        text = self[wire] = name if PLAIN.fullmatch(name) and name not in RESERVED else self._quoted(name)
+        plain = name.isascii() and name.isidentifier() and name not in RESERVED
+        text = self[wire] = name if plain else self._quoted(name)
         return text
 
 
-class PlainOperations:
-    """Takes the plain operations out of a Program, as the lines that a Printer would print."""
+class Operations:
+    """Takes the operations out of a Program: each as the line that a Printer prints, or as the message it prints."""
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
         self._names = _Names(printer.name)
-        self._keys = _Memo(self._key)
-        self._types = _Memo(self._type)
-        self._values = _Memo(self._value)
-        self._paths = _Memo(lambda wire: printer.blob_start(wire.decode()))
-        self._string_start = printer.string_start
+        self._keys = Memo(self._key)
+        self._input_heads = Memo(self._input_head)
+        self._string_heads = Memo(self._string_head)
+        self._types = Memo(self._type)
+        self._values = Memo(self._value)
+        self._blob_heads = Memo(self._blob_head)
         self.lines: Lines = {}
 
     def take_out(self, wire: bytes) -> bytes:
-        """The deterministic wire form of a Program without its plain operations, which are then in `lines`."""
+        """The deterministic wire form of a Program without the operations of its blocks, which are then in `lines`."""
         try:
             with gc_paused:
                 return _changed(wire, 0, len(wire), PROGRAM_FUNCTIONS, self._function)
@@ -134,40 +119,42 @@ class PlainOperations:
         lines = self.lines[function, _key_of(wire, at, end)] = []
         return _changed(wire, at, end, ENTRY_VALUE, lambda *block: b"".join(self._rest(lines, *block)))
 
-    def _rest(self, lines: list[str | None], block: bytes, at: int, end: int) -> Iterator[bytes]:
-        """What is left of a Block."""
-        run: list[str] = []
-        while at < end:
-            start = at
+    def _rest(self, lines: list[str | Operation], block: bytes, at: int, end: int) -> Iterator[bytes]:
+        """What is left of a Block, which includes operations that the schema does not know wholly."""
+        for _, start, content, stop in spans(block, at, end):
             if block[start] != _OPERATION:
-                *_, at = next(spans(block, start, end))
-                yield block[start:at]
-                continue
-            size, at = block[start + 1], start + 2
-            if size > _BYTE and block[at] <= _BYTE:  # as most are
-                size, at = size + (block[at] << 7) - 128, at + 1
-            elif size > _BYTE:
-                size, at = read_varint(block, start + 1)
-            text = self._operation(block, at, at + size) if size < LONGEST else None
-            at += size
-            if text is not None:
-                run.append(text)
-                continue
-            lines += "".join(run), None
-            run.clear()
-            yield block[start:at]
-        lines.append("".join(run))
+                yield block[start:stop]
+            elif stop - content < LONGEST and (text := self._line(block, content, stop)):
+                lines.append(text)
+            elif (message := _message(block[content:stop])) is not None:
+                lines.append(message)
+            else:
+                yield block[start:stop]
 
     # ---- pieces that come again: each is judged once, when it is first met
 
     def _key(self, wire: bytes) -> str:
-        """A tag, a length, and a name that stands for itself: a map's key, or the type of an operation."""
-        if wire[0] != _NAME or wire[1] != len(wire) - 2:
+        """A field with a name that stands for itself: a map's key, or the type of an operation."""
+        if wire[0] != _KEY or wire[1] != len(wire) - HEAD:
             raise _NotPlain
-        name = self._names[wire[2:]]
+        name = self._names[wire[HEAD:]]
         if name[0] == "$" or name == DRAFT:
             raise _NotPlain
         return name
+
+    def _input_head(self, wire: bytes) -> str:
+        """`x = `: the entry of an input that is bound to one name, up to that."""
+        value = HEAD + wire[1]
+        if wire[value:] != BINDING_HEADS[wire[-1]]:
+            raise _NotPlain
+        return f"{self._keys[wire[:value]]} = "
+
+    def _string_head(self, wire: bytes) -> str:
+        """`name = string(`: the entry of an attribute that is a string, up to that; empty if it is something else."""
+        value = HEAD + wire[1]
+        if wire[value:] != STRING_ENTRY_HEADS.get(wire[-1]):
+            return ""
+        return f"{self._keys[wire[:value]]} = {self._printer.string_start}"
 
     def _type(self, wire: bytes) -> str:
         """The field `type` of a NamedValueType or a Value: a tensor type without attributes."""
@@ -176,32 +163,43 @@ class PlainOperations:
         return self._printer.type_of(message, "type").text
 
     def _value(self, wire: bytes) -> str:
-        """The value of an attribute: a tensor."""
-        if wire[0] != _VALUE or wire[1] != len(wire) - 2:
+        """The value of an attribute: a short tensor."""
+        if wire[0] != _VALUE or wire[1] != len(wire) - HEAD:
             raise _NotPlain
-        message = _read(Value(), wire[2:])
+        message = _read(Value(), wire[HEAD:])
         _require_tensor(message.type)
         if message.immediateValue.WhichOneof("value") != "tensor":
             raise _NotPlain
         return self._printer.long_value(message)
 
+    def _blob_head(self, wire: bytes) -> tuple[str, int]:
+        """`fp16(BLOBFILE(...uint64(`: the value of an attribute, up to a blob's offset; and the size of that."""
+        size, value = read_varint(wire, 1)
+        blob = value + HEAD + wire[value + 1]
+        kind, path = wire[value:blob], wire[blob + 2 * HEAD : -len(OFFSET)]
+        offset = bytes(max(value + size - len(wire), 0))
+        file = sized(FILE_NAME, path) + OFFSET + offset
+        if not offset or wire + offset != sized(ENTRY_VALUE, kind + sized(BLOB, file)):
+            raise _NotPlain
+        return f"{self._types[kind]}({self._printer.blob_start(path.decode())}", len(offset)
+
     # ---- operations
 
-    def _operation(self, wire: bytes, at: int, end: int) -> str | None:
+    def _line(self, wire: bytes, at: int, end: int) -> str | None:
         """The line of the Operation between two places; None where it is not plain."""
         try:
             start, arguments, results, attributes = at, "", "", ""
-            at += 2 + wire[at + 1]
-            kind = self._keys[wire[start:at]]
+            at += HEAD + wire[at + 1]
+            kind, types, names = self._keys[wire[start:at]], self._types, self._names
             if at < end and wire[at] == _ARGUMENT:
                 arguments, at = self._arguments(wire, at, end)
             while at < end and wire[at] == _OUTPUT:
-                output, at = at + 2, at + 2 + wire[at + 1]
-                name = output + 2 + wire[output + 1]
+                output, at = at + HEAD, at + HEAD + wire[at + 1]
+                name, kind_of = output + HEAD, output + HEAD + wire[output + 1]
                 if at - output > _BYTE or wire[output] != _NAME:
                     return None
                 comma = ", " if results else ""
-                results += f"{comma}{self._types[wire[name:at]]} {self._names[wire[output + 2 : name]]}"
+                results += f"{comma}{types[wire[kind_of:at]]} {names[wire[name:kind_of]]}"
             if at < end:
                 attributes = self._attributes(wire, at, end)
         except (_NotPlain, PrintError, LookupError):
@@ -211,56 +209,53 @@ class PlainOperations:
 
     def _arguments(self, wire: bytes, at: int, end: int) -> tuple[str, int]:
         """`x = a, y = b`, and where the next field begins."""
-        keys, names = self._keys, self._names
+        heads, names = self._input_heads, self._names
         texts = []
         while at < end and wire[at] == _ARGUMENT:
-            start = at + 2
-            at = start + wire[at + 1]
-            key = start + 2 + wire[start + 1]
-            if at - start > _BYTE or wire[key : key + 6] != _BINDINGS[at - key - 6]:
+            start, at = at + HEAD, at + HEAD + wire[at + 1]
+            name = start + wire[start + 1] + _TO_NAME
+            if wire[name - 1] != at - name or at - start > _BYTE:
                 raise _NotPlain
-            texts.append(f"{keys[wire[start:key]]} = {names[wire[key + 6 : at]]}")
+            texts.append(heads[wire[start:name]] + names[wire[name:at]])
         if len(texts) > 1:
             texts.sort()
         return ", ".join(texts), at
 
     def _attributes(self, wire: bytes, at: int, end: int) -> str:
         """`[name = string("y")]`"""
-        keys, names, values, string_start = self._keys, self._names, self._values, self._string_start
+        heads, names = self._string_heads, self._names
         texts = []
         while at < end:
             if wire[at] != _ATTRIBUTE:
                 raise _NotPlain
-            size, start = wire[at + 1], at + 2
+            size, start = wire[at + 1], at + HEAD
             if size > _BYTE:
                 size, start = read_varint(wire, at + 1)
             at = start + size
-            key = start + 2 + wire[start + 1]
-            if wire[key : key + 16] == _STRINGS.get(at - key - 16):
-                string = wire[key + 16 : at]
-                name = names.get(string)  # mostly, that of the operation's output
-                text = quote(string.decode()) if name is None or name[0] == "$" else f'"{name}"'
-                texts.append(f"{keys[wire[start:key]]} = {string_start}{text})")
-            elif at - key > SHORT or wire[key + 4 + wire[key + 3]] == _BLOB:
-                texts.append(f"{keys[wire[start:key]]} = {self._blob(wire, key, at)}")
+            string = start + wire[start + 1] + _TO_STRING
+            if wire[string - 1] == at - string and (head := heads[wire[start:string]]):
+                name = names.get(wire[string:at])  # mostly, that of the operation's output
+                quoted = quote(wire[string:at].decode()) if name is None or name[0] == "$" else f'"{name}"'
+                texts.append(f"{head}{quoted})")
             else:
-                texts.append(f"{keys[wire[start:key]]} = {values[wire[key:at]]}")
+                value = start + HEAD + wire[start + 1]
+                texts.append(f"{self._keys[wire[start:value]]} = {self._entry_value(wire, value, at)}")
         if len(texts) > 1:
             texts.sort()
         return f"[{', '.join(texts)}]"
 
-    def _blob(self, wire: bytes, at: int, end: int) -> str:
-        """The value of an attribute, between two places, if it is a blob."""
-        value = at + (2 if wire[at + 1] <= _BYTE else 3)
-        blob = value + 2 + wire[value + 1]
-        path = blob + 4
-        number = path + wire[blob + 3]
-        offset, _ = read_varint(wire, number + 1)
-        name, kind = wire[path:number], wire[value:blob]
-        file = sized(FILE_NAME, name) + OFFSET + varint(offset)
-        if wire[at:end] != sized(ENTRY_VALUE, kind + sized(BLOB, file)):
+    def _entry_value(self, wire: bytes, at: int, end: int) -> str:
+        """The value of an attribute, between two places."""
+        value = at + HEAD + (wire[at + 1] > _BYTE)
+        blob = value + HEAD + wire[value + 1]
+        if wire[blob] != _BLOB:
+            return self._values[wire[at:end]]
+        offset = blob + wire[blob + HEAD + 1] + _TO_OFFSET
+        text, size = self._blob_heads[wire[at:offset]]
+        number, stop = read_varint(wire, offset)
+        if stop != end or size != end - offset:
             raise _NotPlain
-        return f"{self._types[kind]}({self._paths[name]}{offset})))"
+        return f"{text}{number})))"
 
 
 # ---- parts of the wire form
@@ -287,6 +282,19 @@ def _read(message: Message, wire: bytes) -> Any:
     if message.SerializeToString(deterministic=True) != wire:
         raise _NotPlain
     return message
+
+
+def _message(wire: bytes) -> Operation | None:
+    """The Operation, read as deep in a Model as it lies; None if the schema does not know all of its fields.
+
+    Raises protobuf's error where it is nested too deeply.
+    """
+    head = b""
+    for field in _AROUND:
+        head = field + varint(len(head) + len(wire)) + head
+    operation = Model.FromString(head + wire).mlProgram.functions[""].block_specializations[""].operations[0]
+    operation.DiscardUnknownFields()
+    return operation if operation.ByteSize() == len(wire) else None
 
 
 def _require_tensor(value_type: ValueType) -> None:

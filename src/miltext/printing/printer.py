@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Note, PrintError, error
 from miltext.printing.tensors import PLAIN, Style, field_literal, usual_literal
 from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.fields import STRING_HEAD, STRING_HEADS
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, name_text
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import ValueType
+    from miltext.schema.proto import Operation, ValueType
 
 FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 """Apple's indents: a function, the operations of its block, and the line that closes the block."""
 
-_STRING, _STRINGS = bytes.fromhex("12040a0208021a"), bytes.fromhex("0a220a")
-"""How the wire form of a short `string("...")` begins, and its tags from byte 8 on, with a length after each: half of
-all values are an operation's name."""
-
-
-Lines: TypeAlias = "dict[tuple[str, str], list[str | None]]"
-"""The operations of each block as text, by its function's name and its opset; None for one yet to be printed."""
+Lines: TypeAlias = "dict[tuple[str, str], list[str | Operation]]"
+"""The operations of each block, by its function's name and its opset: text, or a message that is yet to be printed."""
 
 
 class TypeText(NamedTuple):
@@ -82,12 +77,8 @@ class Printer:
 
     # ---- the program and its functions
 
-    def program(self, program: Any, plain: Lines | None = None) -> Iterable[str]:
-        """The text of a Program, in pieces.
-
-        `plain` has the operations that are printed already, by function and opset: they are not in the Program, and
-        None stands for each that is.
-        """
+    def program(self, program: Any, lines: Lines | None = None) -> Iterable[str]:
+        """The text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
         head = f"program({self._dialect})"
         if program.version != 1:
             head += self._ours(f" $version({program.version})", f"Program.version {program.version}")
@@ -98,14 +89,14 @@ class Printer:
             yield self._attributes(program.attributes) + "\n"
         yield "{\n"
         for name in sorted(program.functions):
-            yield from self._function(name, program.functions[name], plain)
+            yield from self._function(name, program.functions[name], lines)
         yield "}"
 
-    def _function(self, name: str, function: Any, plain: Lines | None = None) -> Iterable[str]:
+    def _function(self, name: str, function: Any, lines: Lines | None = None) -> Iterable[str]:
         opset = f"<{self._opset(function.opset)}>" if function.opset else ""
         head = f"{FUNCTION}func {self.name(name)}{opset}{self._parameters(function.inputs)}"
         yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
-        blocks, lines = function.block_specializations, plain or {}
+        blocks, lines = function.block_specializations, lines or {}
         own = blocks.get(function.opset)
         if own is not None and not own.inputs:
             yield " "
@@ -130,12 +121,11 @@ class Printer:
     def _named_value(self, value: Any) -> str:
         return f"{self.type_of(value, 'type').text} {self.name(value.name)}"
 
-    def _block(self, block: Any, closing: str, plain: Sequence[str | None] | None = None) -> Iterable[str]:
+    def _block(self, block: Any, closing: str, lines: Sequence[str | Operation] | None = None) -> Iterable[str]:
         yield "{\n"
         indent = OPERATION if closing == CLOSING else closing + "    "
-        others = iter(block.operations)
-        for text in repeat(None, len(block.operations)) if plain is None else plain:
-            yield self._told(next(others), indent) if text is None else text
+        for operation in block.operations if lines is None else lines:
+            yield operation if isinstance(operation, str) else self._told(operation, indent)
         yield f"{closing}}} -> ({', '.join([self.name(name) for name in block.outputs])})"
         if block.attributes:
             yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")
@@ -259,8 +249,8 @@ class Printer:
     def value(self, value: Any) -> str:
         """`int32(1)`: a Value."""
         wire = value.SerializeToString(deterministic=True)
-        if wire[:7] == _STRING and wire[8::2][:3] == _STRINGS and len(wire) == wire[13] + 14:
-            return f"{self.string_start}{quote(wire[14:].decode())})"
+        if wire[:STRING_HEAD] == STRING_HEADS.get(len(wire) - STRING_HEAD):  # half of all are an operation's name
+            return f"{self.string_start}{quote(wire[STRING_HEAD:].decode())})"
         if len(wire) > 64:
             return self.long_value(value)
         known = self._values.get(wire)

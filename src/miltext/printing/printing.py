@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from miltext.printing.plain_operations import PlainOperations
+from miltext.printing.plain_operations import Operations
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
 from miltext.schema.opsets import DIALECTS
@@ -85,6 +85,6 @@ def pieces(
         return
     style = Style(floats == "decimal", elide)
     printer = Printer(dialect, style, strict=strict)
-    plain = PlainOperations(printer)
-    yield from printer.program(own_copy(program, plain.take_out), plain.lines)
+    operations = Operations(printer)
+    yield from printer.program(own_copy(program, operations.take_out), operations.lines)
     yield "\n"

@@ -15,6 +15,9 @@ LENGTH_DELIMITED = 2
 _FIXED = {1: 8, 5: 4}
 """The sizes of numbers that are no varints, by wire type."""
 
+HEAD = 2
+"""The size of a tag and a length of one byte each: what comes before the content of most fields."""
+
 _SHORT = [bytes([number]) for number in range(128)]
 
 
@@ -75,13 +78,19 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
     end, stop = start, len(message) if stop is None else stop
     while end < stop:
         start = end
-        key, content = read_varint(message, start)
+        key, content = message[start], start + 1
+        if key > 127:
+            key, content = read_varint(message, start)
         kind = key & 7
-        if kind == 0:
-            _, end = read_varint(message, content)
-        elif kind == LENGTH_DELIMITED:
-            size, content = read_varint(message, content)
+        if kind == LENGTH_DELIMITED:
+            size, content = message[content], content + 1
+            if size > 127 and message[content] <= 127:  # as most operations are
+                size, content = size + (message[content] << 7) - 128, content + 1
+            elif size > 127:
+                size, content = read_varint(message, content - 1)
             end = content + size
+        elif kind == 0:
+            _, end = read_varint(message, content)
         elif kind in _FIXED:
             end = content + _FIXED[kind]
         else:
