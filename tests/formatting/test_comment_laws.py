@@ -19,6 +19,7 @@ from support.strategies import any_programs
 
 from miltext import MiltextError, ParseError, format_text, infer_draft, load, parse, to_text
 from miltext.diagnostics import Span
+from miltext.formatting.document import Document
 from miltext.formatting.formatter import Comments, verified_format
 from miltext.formatting.layout import Layout, Unfit
 from miltext.highlight import MilLexer
@@ -62,7 +63,7 @@ def paths() -> Iterator[list[bool]]:
     """How the formatter lays out each plain operation meanwhile: True is as one token, False by its phrases."""
     lay_out, taken = Layout.plain_operation, list[bool]()
 
-    def spy(layout: Layout, token: str) -> str:
+    def spy(layout: Layout, token: str) -> Document:
         try:
             text = lay_out(layout, token)
         except Unfit:
@@ -213,12 +214,12 @@ def lose(self: Comments, span: Span) -> None:
 
 def cut(self: Comments, span: Span) -> None:
     self.found.append(self._text[span.start : span.end])
-    self._follow(f"\2{self._text[span.start : span.end - 1]}\0")
+    self._follow([self._text[span.start : span.end - 1]])
 
 
 def double(self: Comments, span: Span) -> None:
     self.found.append(self._text[span.start : span.end])
-    self._follow(f"\2{self._text[span.start : span.end]}\0" * 2)
+    self._follow([self._text[span.start : span.end]] * 2)
 
 
 DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", "_ n")

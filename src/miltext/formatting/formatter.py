@@ -8,42 +8,23 @@ hold nothing, and parentheses round one binding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 from miltext.diagnostics import MiltextError, ParseError, Span, error
-from miltext.formatting.layout import (
-    BACK,
-    BREAKABLE,
-    CLOSING,
-    DEEPER,
-    END,
-    INLINE,
-    LINE,
-    LINE_END,
-    NO_BREAKS,
-    OWN_LINE,
-    Layout,
-    Unfit,
-    literal,
-    name_of,
-    parted,
-)
+from miltext.formatting.document import Comment, Piece, Place, comments_of, inside, joined, on_lines, render
+from miltext.formatting.layout import Layout, Unfit, literal, name_of
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, Statement, Tree, named, tokens, transformed
 
 _LINE_BREAK = re.compile(r"[\r\n]")
-_PIECE = re.compile(f"([{INLINE}{LINE_END}{OWN_LINE}])([^{END}]*){END}|([{BREAKABLE}{CLOSING}])|([^{END}-{CLOSING}]+)")
-_COMMENT_START = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]")
-_MARKED = re.compile(f"[{INLINE}{LINE_END}{OWN_LINE}]([^{END}]*){END}")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
-_LIST = re.compile(f"({BREAKABLE}[^{CLOSING}]*{CLOSING})")
-_NO_INDENTS = str.maketrans("", "", DEEPER + BACK)
 _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 """After these a comment that has code behind it speaks of that code."""
 
@@ -62,15 +43,17 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
         raise ParseError([error("MIL101", no_dialect(dialect.token or ""), dialect.span)], text=text, path=path)
     comments = Comments(text, tree)
     try:
-        marked = transformed(tree.root, partial(_laid_out, _layout(dialect.token, width is not None)), comments.spelled)
+        lay_out = partial(_laid_out, _layout(dialect.token, width is not None))
+        with gc_paused:
+            document = transformed(tree.root, lay_out, comments.spelled)
     except (SyntaxFailure, Unfit):  # a plain operation that the grammar's rules refuse
         parse_tree(text, path)
         raise
-    marked += comments.last()
-    if sorted(_MARKED.findall(marked)) != sorted(comments.found):
+    document = joined([document, *comments.last()])
+    if sorted(comments_of(document)) != sorted(comments.found):
         raise _fault("a comment would be lost or changed", path)
     ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
-    return _rendered(marked, width) + ends
+    return render(document, width) + ends
 
 
 def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
@@ -106,14 +89,17 @@ def _layout(dialect: str, breakable: bool) -> Layout:
 
 
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
-    """The text of a phrase, still with its marks."""
+    """The document of a phrase."""
     if not isinstance(phrase, Statement):
         return getattr(layout, phrase.name)(values)
-    before, token, after = parted(values[0])
+    return inside(partial(_operation, layout, phrase), values[0])
+
+
+def _operation(layout: Layout, statement: Statement, token: str) -> Any:
     try:
-        return before + layout.plain_operation(token) + after
+        return layout.plain_operation(token)
     except Unfit:
-        return before + transformed(phrase.read(), partial(_laid_out, layout)) + after
+        return transformed(statement.read(), partial(_laid_out, layout))
 
 
 class Comments:
@@ -124,17 +110,14 @@ class Comments:
     """
 
     def __init__(self, text: str, tree: Tree) -> None:
-        self.spelled: dict[int, str] = {}
+        self.spelled: dict[int, Any] = {}  # documents
         self.found: list[str] = []
         self._text = text
         self._waiting: list[tuple[str, int, int]] = []
         self._beside = 0  # how many of the first waiting ones stand on the line of the token before
         self._token: Node | None = None
         self._end = 0
-        self._after: dict[int, list[str]] = {}
         self._hand_out(tree)
-        for start, comments in self._after.items():
-            self.spelled[start] = "".join(comments)
 
     def _hand_out(self, tree: Tree) -> None:
         comments = iter(tree.comments)
@@ -144,16 +127,16 @@ class Comments:
                 self.comment(comment)
                 comment = next(comments, None)
             if self._waiting:
-                self.spelled[token.start] = self._placed(token.start) + self._text[token.start : token.end]
+                self.spelled[token.start] = [*self._placed(token.start), self._text[token.start : token.end]]
             self._token, self._end = token, token.end
             if not comment:
                 return
         for rest in [comment, *comments] if comment else ():
             self.comment(rest)
 
-    def last(self) -> str:
+    def last(self) -> list[Piece]:
         """The comments after the program's end."""
-        return "".join([f"{LINE}{OWN_LINE}{comment}{END}" for comment, _, _ in self._waiting])
+        return on_lines(Comment(Place.OWN_LINE, comment) for comment, _, _ in self._waiting)
 
     def comment(self, span: Span) -> None:
         """Hand a comment to the token before it, or have it wait for the one after."""
@@ -163,100 +146,34 @@ class Comments:
         on_line = self._token is not None and not _LINE_BREAK.search(self._text, self._end, span.start)
         beside = on_line and self._beside == len(self._waiting)
         if beside and not self._waiting and self._token is not None and self._token.token not in _OPENING:
-            self._follow(_beside(comment))
+            self._follow([comment])
         else:
             self._beside += beside
             self._waiting.append((comment, span.start, span.end))
         self._end = span.end
 
-    def _follow(self, marked: str) -> None:
+    def _follow(self, comments: list[str]) -> None:
         """Hand comments to the token before."""
         assert self._token is not None
-        start = self._token.start
-        before = self.spelled.get(start, self._text[start : self._token.end])
-        self._after.setdefault(start, [before]).append(marked)
+        start, end = self._token.start, self._token.end
+        placed = [Comment(Place.INLINE if comment[1] == "*" else Place.LINE_END, comment) for comment in comments]
+        self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
 
-    def _placed(self, following: int) -> str:
+    def _placed(self, following: int) -> list[Comment]:
         """The comments before the token at `following`; those of the token before are handed to it."""
-        kinds: list[str] = []
+        places: list[Place] = []
         for comment, start, end in reversed(self._waiting):
             alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)
-            inline = kinds[-1:] != [OWN_LINE] and not alone
-            kinds.append(INLINE if inline else OWN_LINE)
+            inline = places[-1:] != [Place.OWN_LINE] and not alone
+            places.append(Place.INLINE if inline else Place.OWN_LINE)
             following = start
         comments = [comment for comment, _, _ in self._waiting]
-        kinds.reverse()
-        if self._beside and OWN_LINE in kinds:
-            self._follow("".join([_beside(comment) for comment in comments[: self._beside]]))
-            del comments[: self._beside], kinds[: self._beside]
+        places.reverse()
+        if self._beside and Place.OWN_LINE in places:
+            self._follow(comments[: self._beside])
+            del comments[: self._beside], places[: self._beside]
         self._waiting, self._beside = [], 0
-        return "".join([f"{kind}{comment}{END}" for kind, comment in zip(kinds, comments, strict=True)])
-
-
-def _beside(comment: str) -> str:
-    return f"{INLINE if comment[1] == '*' else LINE_END}{comment}{END}"
-
-
-# ---- from marks to lines
-
-
-def _rendered(marked: str, width: int | None) -> str:
-    return "\n".join(_lines(marked, width))
-
-
-def _lines(marked: str, width: int | None) -> Iterator[str]:
-    level = 0
-    for line in marked.split(LINE):
-        indent = "    " * level
-        if DEEPER in line or BACK in line:
-            level += line.count(DEEPER) - line.count(BACK)
-            line = line.translate(_NO_INDENTS)
-        if width is not None:
-            line = _fitted(line, indent, width)
-        yield _broken(line, indent) if END in line or CLOSING in line else indent + line
-
-
-def _fitted(line: str, indent: str, width: int) -> str:
-    """The line with only those marks for breaks that are needed to keep to the width."""
-    parts = _LIST.split(line)
-    fitted = [parts[0]]
-    begun = parts[0]  # what stands on the last line, from the last break on
-    for part, after in zip(parts[1::2], parts[2::2], strict=True):
-        flat = part.translate(NO_BREAKS)
-        last = _broken(begun + flat + _COMMENT_START.split(after, maxsplit=1)[0], indent).rpartition("\n")[2]
-        fits = len(last) <= width and LINE_END not in flat and OWN_LINE not in flat
-        begun = begun + flat + after if fits else part + after
-        fitted.append((flat if fits else part) + after)
-    return "".join(fitted)
-
-
-def _broken(line: str, indent: str) -> str:
-    """A line of the layout as lines of text, broken where its comments and marks ask for it."""
-    outer, inner = f"\n{indent}", f"\n{indent}    "
-    texts, newline, started = [indent], "", False
-    for kind, comment, mark, code in _PIECE.findall(line):
-        if mark:
-            newline = inner if mark == BREAKABLE else outer
-            continue
-        text = comment or code.strip(" ")
-        if not text:
-            continue
-        if kind == OWN_LINE and len(texts) > 1:
-            newline = newline or (inner if started else outer)
-        if newline and not kind and text[0] in ")]}>":
-            newline = outer
-        spaced = len(texts) > 1 and _spaced(texts[-1], kind, text)
-        texts += [newline or " " * spaced, text]
-        started = started or not kind
-        newline = (inner if started else outer) if kind in (LINE_END, OWN_LINE) else ""
-    return "".join(texts)
-
-
-def _spaced(before: str, kind: str, text: str) -> bool:
-    """Whether a space stands between a comment and code, or two comments."""
-    if not kind:
-        return text[0] not in ",;)]}>"
-    return kind == LINE_END or before[-1] not in "([<"
+        return list(map(Comment, places, comments))
 
 
 # ---- proof
