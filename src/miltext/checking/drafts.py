@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference import Inference, is_known, spelled, write_type
-from miltext.checking.inference.program import Scope, Walk
+from miltext.checking.inference.program import Scope, Walk, bound
+from miltext.checking.inference.reading import Operation, Reader, read_program
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
@@ -21,7 +22,7 @@ from miltext.schema.paths import Key, Path
 
 if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
-    from miltext.schema.proto import NamedValueType, Operation, Value
+    from miltext.schema.proto import NamedValueType, Value
 
 _BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
 """A program round a value, to have that lowered."""
@@ -46,10 +47,7 @@ def fill(text: str, read: Recovered) -> Filled:
     if read.program is None or read.root is None or not read.drafts:
         return filled
     filling = _Filling(text, read, filled)
-    for name, function in read.program.functions.items():
-        for opset, block in function.block_specializations.items():
-            filling.opset = opset
-            filling.block(block, filling.declare({}, function.inputs), (name, opset))
+    filling.program(read_program(read.program))
     filled.diagnostics.extend(located(filling.findings, read.root))
     filled.stuck.extend(located(filling.stuck, read.root))
     return filled
@@ -69,7 +67,8 @@ class _Filling(Walk):
     """Inference that writes what it finds into the Program as it goes."""
 
     def __init__(self, text: str, read: Recovered, filled: Filled) -> None:
-        super().__init__("", {}, [])
+        super().__init__()
+        self.reader = Reader()
         self.text = text
         self.dialect = dialect_of(text)
         self.drafts = read.drafts
@@ -80,14 +79,15 @@ class _Filling(Walk):
 
     def operation(self, operation: Operation, scope: Scope, path: tuple[str | int, ...]) -> None:
         place = message_path(path)
-        for name, argument in operation.inputs.items():
-            for index, binding in enumerate(argument.arguments):
+        for name, bindings in operation.inputs.items():
+            for index in range(len(bindings)):
                 draft = (*place, "inputs", Key(name), "arguments", index)
                 value = self.literal(operation, name, draft, scope) if draft in self.drafts else None
                 if value is not None:
-                    binding.value.CopyFrom(value)
+                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
+                    bindings[index] = self.reader.value(value)
         super().operation(operation, scope, path)
-        for index, output in enumerate(operation.outputs):
+        for index, output in enumerate(operation.message.outputs):
             if (*place, "outputs", index) in self.drafts:
                 self.output(output, index, (*place, "outputs", index))
 
@@ -113,7 +113,7 @@ class _Filling(Walk):
         try:
             if known is None or name not in known.parameters:
                 raise Undecided(f"nothing is known of {named(name)} of {named(operation.type)}; write it out")
-            made = literal_type(literal, name, known.parameters, self.operands(operation, scope))
+            made = literal_type(literal, name, known.parameters, bound(operation, scope))
         except Undecided as undecided:
             message = f"the type of this literal cannot be inferred: {undecided}"
             self.findings.append(Finding(draft, "MIL711", message))

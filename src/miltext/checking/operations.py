@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
@@ -19,10 +19,10 @@ from miltext.checking.inference import (
     TensorType,
     Type,
     compatible,
-    infer_types,
     is_known,
     spelled,
 )
+from miltext.checking.inference.program import Walk
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.paths import Key, Path
@@ -30,18 +30,35 @@ from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments, Operand
-    from miltext.schema.proto import Operation, Program
+    from miltext.checking.inference.reading import Program
+    from miltext.schema.proto import Operation
 
 
 def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
     """What is wrong with the operations of a Program; types are suggested in the dialect."""
     told = _Told(set(), set())
-    for inference in infer_types(program):
-        call = _Call(inference, told, dialect)
-        found = list(call.findings())
-        yield from found
-        if not call.faulty and all(finding.severity != "error" for finding in found):
-            yield from _type_findings(inference, dialect)
+    right: set[Hashable] = set()
+    for inference in Walk().program(program):
+        if inference.arguments.blocks or (seen := _signature_sees(inference)) not in right:
+            call = _Call(inference, told, dialect)
+            found = list(call.findings())
+            yield from found
+            if call.faulty or any(finding.severity == "error" for finding in found):
+                continue
+            if not found and not inference.arguments.blocks:
+                right.add(seen)
+        yield from _type_findings(inference, dialect)
+
+
+def _signature_sees(inference: Inference) -> Hashable:
+    """All that a signature is held against, of an operation without blocks: most operations repeat another's."""
+    arguments = inference.arguments
+    bound = [
+        (name, *[(operand.type, operand.constant) for operand in operands])
+        for name, operands in arguments.operands.items()
+    ]
+    counts = len(inference.operation.inputs), len(inference.declared)
+    return inference.path[:2], arguments.op_type, counts, tuple(bound)
 
 
 class _Told(NamedTuple):

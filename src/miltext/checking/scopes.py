@@ -19,7 +19,7 @@ from miltext.syntax.literals import quote
 from miltext.syntax.names import RESERVED, name_text
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program
+    from miltext.checking.inference.reading import Block, Declared, Function, Operation, Program
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
@@ -46,13 +46,13 @@ def _function(function: Function, path: Path, dialect: str) -> Iterator[Finding]
     inputs: Scope = {}
     for index, value in enumerate(function.inputs):
         yield from _define(value, (path, "inputs", index), inputs, {})
-    for opset, block in function.block_specializations.items():
+    for opset, block in function.blocks.items():
         walk = _Specialization(block, (*path, "block_specializations", Key(opset)), dialect)
         yield from walk.block(block, inputs, walk.path)
 
 
 def _opsets(function: Function, path: Path) -> Iterator[Finding]:
-    opset, blocks = function.opset, function.block_specializations
+    opset, blocks = function.opset, function.blocks
     if opset not in blocks:
         lack = f"block for its opset `{opset_text(opset)}`" if opset else "opset"
         others = f"; it has blocks for {', '.join(sorted(map(opset_text, blocks)))}" if blocks else ""
@@ -81,7 +81,7 @@ def _no_identifier(name: str, path: Path) -> Finding:
     return Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
 
 
-def _define(value: NamedValueType, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
+def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
     """A name enters its own scope, the innermost; `outer` holds those that are seen around it."""
     name = value.name
     if name in own or name in outer:
@@ -143,9 +143,8 @@ class _Specialization:
         for key in sorted(operation.inputs):
             if _is_odd(key):
                 yield _no_identifier(key, (*path, "inputs", Key(key), "key"))
-            for index, binding in enumerate(operation.inputs[key].arguments):
-                name = binding.name
-                if name and name not in own and name not in outer:
+            for index, name in enumerate(operation.inputs[key]):
+                if isinstance(name, str) and name and name not in own and name not in outer:
                     place = (*path, "inputs", Key(key), "arguments", index, "name")
                     yield from self.missing(name, chain(own, outer), place)
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, Remark, listed, named, opset_text
-from miltext.checking.inference import Type, compatible, read_type, spelled
+from miltext.checking.inference import Type, compatible, spelled
 from miltext.schema.paths import Key
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Program
+    from miltext.checking.inference.reading import Block, Function, Program
 
 
 def specialization_findings(program: Program) -> Iterator[Finding]:
     """Where the blocks of a function differ in what they give back, which is what the function gives back."""
     for name, function in program.functions.items():
-        blocks = function.block_specializations
+        blocks = function.blocks
         if len(blocks) > 1:
             first = function.opset if function.opset in blocks else min(blocks)
             path = ("functions", Key(name), "block_specializations")
@@ -30,7 +30,7 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
 
 def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
     head = f"the block for {opset_text(opset)} does not give back what the function's other block does"
-    if list(block.outputs) != list(other.outputs):
+    if block.outputs != other.outputs:
         return f"{head}: {_names(other)}, not {_names(block)}"
     types, others = _types(function, block), _types(function, other)
     for name in block.outputs:
@@ -46,4 +46,4 @@ def _names(block: Block) -> str:
 def _types(function: Function, block: Block) -> dict[str, Type]:
     values = [*function.inputs, *block.inputs]
     values += [output for operation in block.operations for output in operation.outputs]
-    return {value.name: read_type(value.type) for value in values}
+    return {value.name: value.stated.type for value in values}

@@ -11,28 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted
-from miltext.checking.inference import compatible, read_type
+from miltext.checking.inference import StateType, compatible, read_type
+from miltext.checking.inference.reading import Constant
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.paths import Key, Path
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import (
-        Argument,
-        Block,
-        NamedValueType,
-        Operation,
-        Program,
-        TensorType,
-        TensorValue,
-        Value,
-        ValueType,
-    )
-
-SHORT = 256
-"""Up to how many bytes a message is remembered once it was found right: most of them repeat."""
-
+    from miltext.checking.inference.reading import Binding, Block, Declared, Operation, Program, Stated
+    from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
 
 UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
@@ -55,8 +43,9 @@ class _Contents:
     """A walk over all types and values, which remembers the faults of those that it has seen."""
 
     def __init__(self) -> None:
-        self._types: dict[bytes, list[Fault]] = {}
-        self._values: dict[tuple[bytes, bool], list[Fault]] = {}
+        self._types: dict[Stated, list[Fault]] = {}
+        self._open: dict[Stated, bool] = {}
+        self._tensors: dict[tuple[Stated, bool, str, int], list[Fault]] = {}
 
     def program(self, program: Program) -> Iterator[Finding]:
         yield from self.attributes(program.attributes, ())
@@ -64,7 +53,7 @@ class _Contents:
             path = ("functions", Key(name))
             yield from self.attributes(function.attributes, path)
             yield from self.declared(function.inputs, (*path, "inputs"))
-            for opset, block in function.block_specializations.items():
+            for opset, block in function.blocks.items():
                 yield from self.block(block, (*path, "block_specializations", Key(opset)))
 
     def block(self, block: Block, path: Path) -> Iterator[Finding]:
@@ -72,64 +61,72 @@ class _Contents:
         yield from self.declared(block.inputs, (*path, "inputs"))
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
-            for name, argument in operation.inputs.items():
-                yield from self.bindings(argument.arguments, (*place, "inputs", Key(name)))
+            for name, bindings in operation.inputs.items():
+                yield from self.bindings(name, bindings, place)
             yield from self.declared(operation.outputs, (*place, "outputs"))
-            if operation.type == "const":
-                yield from _unsettled(operation, place)
-            for name, value in operation.attributes.items():
-                yield from self.value(value, (*place, "attributes", Key(name)), name == "val")
+            yield from self.made(operation, place)
+            yield from self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
                 yield from self.block(inner, (*place, "blocks", nested))
 
-    def bindings(self, bindings: Iterable[Argument.Binding], path: Path) -> Iterator[Finding]:
+    def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> Iterator[Finding]:
+        """The constants that an argument of the operation at `path` is bound to."""
         for index, binding in enumerate(bindings):
-            if binding.name:
-                continue
-            place = (*path, "arguments", index)
-            if binding.WhichOneof("binding") == "value":
-                yield from self.value(binding.value, (*place, "value"), True)
-            elif binding.WhichOneof("binding") is None:
-                yield Finding(place, "MIL617", "this argument is bound to nothing: neither a name nor a value")
+            if isinstance(binding, Constant):
+                for fault in self.value(binding, True):
+                    yield _finding(fault, (*path, "inputs", Key(name), "arguments", index, "value"))
+            elif binding is None:
+                message = "this argument is bound to nothing: neither a name nor a value"
+                yield Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message)
 
-    def attributes(self, attributes: Mapping[str, Value], path: Path) -> Iterator[Finding]:
+    def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> Iterator[Finding]:
+        """The attributes of the message at `path`; the type of the one named `constant` may leave nothing unknown."""
         for name, value in attributes.items():
-            yield from self.value(value, (*path, "attributes", Key(name)), False)
+            for fault in self.value(value, name == constant):
+                yield _finding(fault, (*path, "attributes", Key(name)))
 
-    def declared(self, values: Iterable[NamedValueType], path: Path) -> Iterator[Finding]:
+    def declared(self, values: Iterable[Declared], path: Path) -> Iterator[Finding]:
         """The types of inputs or of an Operation's outputs."""
         for index, value in enumerate(values):
-            wire = value.type.SerializeToString()
-            if wire not in self._types:
-                self._types[wire] = list(type_faults(value.type))
-            for fault in self._types[wire]:
+            for fault in self.type(value.stated):
                 yield _finding(fault, (*path, index, "type"))
-            if path[-1] == "outputs" and value.type.HasField("stateType"):
-                message = "no operation makes a state: a state is an input of the function"
-                yield Finding((*path, index, "type"), "MIL618", message)
 
-    def value(self, value: Value, path: Path, constant: bool) -> Iterator[Finding]:
-        if value.ByteSize() > SHORT:
-            faults = list(value_faults(value, constant))
-        else:
-            key = value.SerializeToString(), constant
-            if key not in self._values:
-                self._values[key] = list(value_faults(value, constant))
-            faults = self._values[key]
-        for fault in faults:
-            yield _finding(fault, (*path, fault.field) if fault.field else path)
-
-
-def _unsettled(operation: Operation, path: Path) -> Iterator[Finding]:
-    """The findings about a `const` that declares an unknown size where its value has none."""
-    if "val" in operation.attributes and not unknown_dimensions(operation.attributes["val"].type):
+    def made(self, operation: Operation, path: Path) -> Iterator[Finding]:
+        """The outputs that are states, or those of a `const` that declare an unknown size where its value has none."""
+        value = operation.attributes.get("val") if operation.type == "const" else None
+        settled = value is not None and not self.is_open(value.stated)
         for index, output in enumerate(operation.outputs):
-            if unknown_dimensions(output.type):
+            if isinstance(output.stated.type, StateType):
+                message = "no operation makes a state: a state is an input of the function"
+                yield Finding((*path, "outputs", index, "type"), "MIL618", message)
+            if settled and self.is_open(output.stated):
                 yield Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE)
+
+    def is_open(self, stated: Stated) -> bool:
+        if stated not in self._open:
+            self._open[stated] = unknown_dimensions(stated.message)
+        return self._open[stated]
+
+    def type(self, stated: Stated) -> list[Fault]:
+        if stated not in self._types:
+            self._types[stated] = list(type_faults(stated.message))
+        return self._types[stated]
+
+    def value(self, value: Constant, constant: bool) -> list[Fault]:
+        """What is wrong with a value; for a tensor, its type, the field and the number of its elements settle that."""
+        message = value.message
+        tensor = message.immediateValue.tensor
+        field = tensor.WhichOneof("value")
+        if field is None:
+            return list(value_faults(message, constant))
+        key = value.stated, constant, field, len(getattr(tensor, field).values)
+        if key not in self._tensors:
+            self._tensors[key] = list(value_faults(message, constant))
+        return self._tensors[key]
 
 
 def _finding(fault: Fault, path: Path) -> Finding:
-    return Finding(path, fault.code, fault.message, severity=fault.severity)
+    return Finding((*path, fault.field) if fault.field else path, fault.code, fault.message, severity=fault.severity)
 
 
 # ---- types

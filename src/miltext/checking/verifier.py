@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import operation_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.specializations import specialization_findings
@@ -32,11 +33,12 @@ def dialect_of(text: str) -> str:
 
 def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
     """All that is wrong with a Program; types are suggested in the dialect."""
+    read = read_program(program)
     return [
-        *name_findings(program, dialect),
-        *specialization_findings(program),
-        *value_findings(program),
-        *operation_findings(program, dialect),
+        *name_findings(read, dialect),
+        *specialization_findings(read),
+        *value_findings(read),
+        *operation_findings(read, dialect),
     ]
 
 

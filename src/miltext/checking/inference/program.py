@@ -1,7 +1,4 @@
-"""Inference over a whole Program: every op of every function, with the types declared and the types inferred.
-
-Messages are read by their fields, so that those of `miltext.schema.proto` and of coremltools both serve.
-"""
+"""Inference over a whole Program: every op of every function, with the types declared and the types inferred."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, read_value
+from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation, Program, read_program
 from miltext.checking.inference.rules import apply
-from miltext.checking.inference.value_types import Type, compatible, join, read_type
+from miltext.checking.inference.value_types import Type, compatible, join
 from miltext.checking.inference.values import infer_value
 from miltext.schema.operations import signature
 
@@ -71,26 +69,25 @@ def infer_types(program: proto.Program) -> list[Inference]:
     Users of an output are told what it declares, and what was inferred where it declares nothing. Where the
     two cannot both be right, nobody knows which is, and users are told neither: one wrong type is one finding.
     """
-    found: list[Inference] = []
-    types: dict[bytes, Type] = {}
-    for name, function in program.functions.items():
-        for opset, block in function.block_specializations.items():
-            walk = Walk(opset, types, found)
-            walk.block(block, walk.declare({}, function.inputs), (name, opset))
-    return found
+    return Walk().program(read_program(program))
 
 
 class Walk:
-    """One specialization of a function; `types` remembers each type by its bytes, for a Program has few."""
+    """Inference over a Program, function by function; `opset` is that of the block it is in."""
 
-    def __init__(self, opset: str, types: dict[bytes, Type], found: list[Inference]) -> None:
-        self.opset = opset
-        self.types = types
-        self.found = found
+    def __init__(self) -> None:
+        self.opset = ""
+        self.found: list[Inference] = []
 
-    def block(self, block: proto.Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
+    def program(self, program: Program) -> list[Inference]:
+        for name, function in program.functions.items():
+            for self.opset, block in function.blocks.items():
+                self.block(block, declare({}, function.inputs), (name, self.opset))
+        return self.found
+
+    def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         """What a block takes and gives; `given` is what its inputs stand for, whose types they may not contradict."""
-        scope = self.declare(outer, block.inputs)
+        scope = declare(outer, block.inputs)
         inputs = [scope[value.name].type for value in block.inputs]
         for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
             if not compatible(stated, operand.type):
@@ -100,8 +97,8 @@ class Walk:
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
         return NestedBlock(inputs, outputs)
 
-    def operation(self, operation: proto.Operation, scope: Scope, path: Path) -> None:
-        operands = self.operands(operation, scope)
+    def operation(self, operation: Operation, scope: Scope, path: Path) -> None:
+        operands = bound(operation, scope)
         blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
         arguments = Arguments(operation.type, operands, self.opset, blocks)
         inferred, conflict = None, None
@@ -109,15 +106,15 @@ class Walk:
             inferred = apply(arguments)
         except Conflict as refused:
             conflict = str(refused)
-        declared = [self.read(output.type) for output in operation.outputs]
-        self.found.append(Inference(path, operation, declared, inferred, conflict, arguments))
+        declared = [output.stated.type for output in operation.outputs]
+        self.found.append(Inference(path, operation.message, declared, inferred, conflict, arguments))
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
                 scope[output.name] = _result(arguments, agreed)
 
     def nested(
-        self, operation: proto.Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
+        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
     ) -> list[NestedBlock]:
         known = signature(operation.type, self.opset)
         stand_for = [block.inputs or "" for block in known.blocks] if known else []
@@ -126,33 +123,33 @@ class Walk:
             for place, (block, name) in enumerate(zip_longest(operation.blocks, stand_for[: len(operation.blocks)]))
         ]
 
-    def operands(self, operation: proto.Operation, scope: Scope) -> dict[str, list[Operand]]:
-        operands = {
-            name: [self.binding(binding, scope) for binding in argument.arguments]
-            for name, argument in operation.inputs.items()
-        }
-        for name, value in operation.attributes.items():
-            if name != "name":
-                operands.setdefault(name, [self.constant(value)])
-        return operands
 
-    def binding(self, binding: proto.Argument.Binding, scope: Scope) -> Operand:
-        if binding.name:
-            return scope.get(binding.name, UNDEFINED)
-        return self.constant(binding.value)
+def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
+    """What an operation is given, by parameter: its inputs, and its attributes but for the name."""
+    operands = {
+        name: [
+            scope.get(binding, UNDEFINED) if binding and isinstance(binding, str) else _given(binding)
+            for binding in bindings
+        ]
+        for name, bindings in operation.inputs.items()
+    }
+    for name, value in operation.attributes.items():
+        if name != "name" and name not in operands:
+            operands[name] = [_given(value)]
+    return operands
 
-    def constant(self, value: proto.Value) -> Operand:
-        stated = self.read(value.type)
-        return Operand(stated, partial(read_value, value, stated))
 
-    def declare(self, outer: Scope, values: Iterable[proto.NamedValueType]) -> Scope:
-        return {**outer, **{value.name: Operand(self.read(value.type), constant=False) for value in values}}
+def _given(value: Binding) -> Operand:
+    """The operand that is no value of the Program's: a constant, or nothing."""
+    if not isinstance(value, Constant):
+        return UNDEFINED
+    stated = value.stated.type
+    return Operand(stated, partial(read_value, value.message, stated))
 
-    def read(self, message: proto.ValueType) -> Type:
-        key = message.SerializeToString()
-        if key not in self.types:
-            self.types[key] = read_type(message)
-        return self.types[key]
+
+def declare(outer: Scope, values: Iterable[Declared]) -> Scope:
+    """The scope around with inputs in it."""
+    return {**outer, **{value.name: Operand(value.stated.type, constant=False) for value in values}}
 
 
 def _result(arguments: Arguments, type: Type) -> Operand:
