@@ -249,6 +249,19 @@ def test_inputs_of_another_operation_are_told_of_together() -> None:
     assert [note.message for note in found.notes] == ["nor `strides`"]
 
 
+def test_an_operation_like_a_right_one_is_judged_by_itself() -> None:
+    """What no signature lists is right as an attribute, not as an input; in each function, what is too new for it."""
+    body = """{
+        tensor<fp16, [2]> a = relu(x = x)[alpha = fp16(1)];
+        tensor<fp16, [2]> b = relu(x = a)[alpha = fp16(1)];
+        tensor<fp16, [2]> c = relu(x = b, alpha = fp16(1));
+        tensor<fp16, [2]> d = scaled_dot_product_attention(key = x, query = x, value = x);
+        tensor<fp16, [2]> e = scaled_dot_product_attention(key = x, query = x, value = x);
+    } -> (c);"""
+    text = "".join(f"func {name}<ios16>(tensor<fp16, [2]> x) {body}" for name in ("f", "g"))
+    assert [found.code for found in miltext.check(f"program(1.3){{{text}}}")] == ["MIL504", "MIL502"] * 2
+
+
 def test_windows_line_ends_do_not_show() -> None:
     assert report(TEXT.replace("\n", "\r\n"), "a.mil") == report(TEXT, "a.mil")
     assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")

@@ -32,7 +32,7 @@ Scope: TypeAlias = "dict[str, Definition]"
 
 def name_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
     """What is wrong with the names of a Program; values are suggested in the dialect."""
-    yield from _keys(program.attributes, ("attributes",))
+    yield from _keys(program.attributes, ())
     for name, function in program.functions.items():
         path = ("functions", Key(name))
         if _is_odd(name):
@@ -41,7 +41,7 @@ def name_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
 
 
 def _function(function: Function, path: Path, dialect: str) -> Iterator[Finding]:
-    yield from _keys(function.attributes, (*path, "attributes"))
+    yield from _keys(function.attributes, path)
     yield from _opsets(function, path)
     inputs: Scope = {}
     for index, value in enumerate(function.inputs):
@@ -64,10 +64,9 @@ def _opsets(function: Function, path: Path) -> Iterator[Finding]:
         yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 
-def _keys(names: Iterable[str], path: Path) -> Iterator[Finding]:
-    for name in names:
-        if _is_odd(name):
-            yield _no_identifier(name, (*path, Key(name), "key"))
+def _keys(names: Iterable[str], path: Path) -> list[Finding]:
+    """The findings about names that the attributes of the message at `path` have."""
+    return [_no_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
 
 
 def _is_odd(name: str) -> bool:
@@ -81,14 +80,14 @@ def _no_identifier(name: str, path: Path) -> Finding:
     return Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
 
 
-def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> Iterator[Finding]:
+def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:
     """A name enters its own scope, the innermost; `outer` holds those that are seen around it."""
     name = value.name
-    if name in own or name in outer:
-        yield _defined_again(name, place, own, outer)
+    found = [_defined_again(name, place, own, outer)] if name in own or name in outer else []
     if _is_odd(name):
-        yield _no_identifier(name, (*_path(place), "name"))
+        found.append(_no_identifier(name, (*_path(place), "name")))
     own.setdefault(name, place)
+    return found
 
 
 def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Finding:
@@ -120,7 +119,7 @@ class _Specialization:
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
         """A block; `outer` holds the names that it sees around it."""
         own: Scope = {}
-        yield from _keys(block.attributes, (*path, "attributes"))
+        yield from _keys(block.attributes, path)
         for index, value in enumerate(block.inputs):
             yield from _define(value, (path, "inputs", index), own, outer)
         for index, operation in enumerate(block.operations):
@@ -132,8 +131,9 @@ class _Specialization:
     def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
         if _is_odd(operation.type):
             yield _no_identifier(operation.type, (*path, "type"))
-        yield from _keys(operation.attributes, (*path, "attributes"))
-        yield from self.inputs(operation, own, outer, path)
+        yield from _keys(operation.attributes, path)
+        if operation.inputs:
+            yield from self.inputs(operation, own, outer, path)
         for index, block in enumerate(operation.blocks):
             yield from self.block(block, {**outer, **own}, (*path, "blocks", index))
         for index, value in enumerate(operation.outputs):

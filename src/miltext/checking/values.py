@@ -34,73 +34,76 @@ class Fault(NamedTuple):
     severity: str = "error"
 
 
-def value_findings(program: Program) -> Iterator[Finding]:
+def value_findings(program: Program) -> list[Finding]:
     """What is wrong with the types and values of a Program."""
-    yield from _Contents().program(program)
+    contents = _Contents()
+    contents.program(program)
+    return contents.found
 
 
 class _Contents:
     """A walk over all types and values, which remembers the faults of those that it has seen."""
 
     def __init__(self) -> None:
+        self.found: list[Finding] = []
         self._types: dict[Stated, list[Fault]] = {}
         self._open: dict[Stated, bool] = {}
         self._tensors: dict[tuple[Stated, bool, str, int], list[Fault]] = {}
 
-    def program(self, program: Program) -> Iterator[Finding]:
-        yield from self.attributes(program.attributes, ())
+    def program(self, program: Program) -> None:
+        self.attributes(program.attributes, ())
         for name, function in program.functions.items():
             path = ("functions", Key(name))
-            yield from self.attributes(function.attributes, path)
-            yield from self.declared(function.inputs, (*path, "inputs"))
+            self.attributes(function.attributes, path)
+            self.declared(function.inputs, (*path, "inputs"))
             for opset, block in function.blocks.items():
-                yield from self.block(block, (*path, "block_specializations", Key(opset)))
+                self.block(block, (*path, "block_specializations", Key(opset)))
 
-    def block(self, block: Block, path: Path) -> Iterator[Finding]:
-        yield from self.attributes(block.attributes, path)
-        yield from self.declared(block.inputs, (*path, "inputs"))
+    def block(self, block: Block, path: Path) -> None:
+        self.attributes(block.attributes, path)
+        self.declared(block.inputs, (*path, "inputs"))
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
             for name, bindings in operation.inputs.items():
-                yield from self.bindings(name, bindings, place)
-            yield from self.declared(operation.outputs, (*place, "outputs"))
-            yield from self.made(operation, place)
-            yield from self.attributes(operation.attributes, place, "val")
+                self.bindings(name, bindings, place)
+            self.declared(operation.outputs, (*place, "outputs"))
+            self.made(operation, place)
+            self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
-                yield from self.block(inner, (*place, "blocks", nested))
+                self.block(inner, (*place, "blocks", nested))
 
-    def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> Iterator[Finding]:
+    def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
         """The constants that an argument of the operation at `path` is bound to."""
         for index, binding in enumerate(bindings):
             if isinstance(binding, Constant):
                 for fault in self.value(binding, True):
-                    yield _finding(fault, (*path, "inputs", Key(name), "arguments", index, "value"))
+                    self.found.append(_finding(fault, (*path, "inputs", Key(name), "arguments", index, "value")))
             elif binding is None:
                 message = "this argument is bound to nothing: neither a name nor a value"
-                yield Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message)
+                self.found.append(Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message))
 
-    def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> Iterator[Finding]:
+    def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
         """The attributes of the message at `path`; the type of the one named `constant` may leave nothing unknown."""
         for name, value in attributes.items():
             for fault in self.value(value, name == constant):
-                yield _finding(fault, (*path, "attributes", Key(name)))
+                self.found.append(_finding(fault, (*path, "attributes", Key(name))))
 
-    def declared(self, values: Iterable[Declared], path: Path) -> Iterator[Finding]:
+    def declared(self, values: Iterable[Declared], path: Path) -> None:
         """The types of inputs or of an Operation's outputs."""
         for index, value in enumerate(values):
             for fault in self.type(value.stated):
-                yield _finding(fault, (*path, index, "type"))
+                self.found.append(_finding(fault, (*path, index, "type")))
 
-    def made(self, operation: Operation, path: Path) -> Iterator[Finding]:
+    def made(self, operation: Operation, path: Path) -> None:
         """The outputs that are states, or those of a `const` that declare an unknown size where its value has none."""
         value = operation.attributes.get("val") if operation.type == "const" else None
         settled = value is not None and not self.is_open(value.stated)
         for index, output in enumerate(operation.outputs):
             if isinstance(output.stated.type, StateType):
                 message = "no operation makes a state: a state is an input of the function"
-                yield Finding((*path, "outputs", index, "type"), "MIL618", message)
+                self.found.append(Finding((*path, "outputs", index, "type"), "MIL618", message))
             if settled and self.is_open(output.stated):
-                yield Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE)
+                self.found.append(Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE))
 
     def is_open(self, stated: Stated) -> bool:
         if stated not in self._open:
@@ -118,11 +121,13 @@ class _Contents:
         tensor = message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         if field is None:
-            return list(value_faults(message, constant))
+            settled = not self.type(value.stated) and not (constant and self.is_open(value.stated))
+            return list(_content_faults(message) if settled else value_faults(message, constant))
         key = value.stated, constant, field, len(getattr(tensor, field).values)
-        if key not in self._tensors:
-            self._tensors[key] = list(value_faults(message, constant))
-        return self._tensors[key]
+        faults = self._tensors.get(key)
+        if faults is None:
+            faults = self._tensors[key] = list(value_faults(message, constant))
+        return faults
 
 
 def _finding(fault: Fault, path: Path) -> Finding:
@@ -195,6 +200,10 @@ def value_faults(value: Value, constant: bool) -> Iterator[Fault]:
         return
     if constant and unknown_dimensions(value.type):
         yield Fault("MIL611", UNKNOWN_SIZE, "type")
+    yield from _content_faults(value)
+
+
+def _content_faults(value: Value) -> Iterator[Fault]:
     member = value.WhichOneof("value")
     if member == "blobFileValue" and value.blobFileValue.fileName.startswith(MARK):
         return

@@ -70,7 +70,7 @@ class NestedBlock(NamedTuple):
 class Arguments:
     """What one op is given, by parameter. Each accessor raises Unknown for what is not there or not known."""
 
-    __slots__ = ("_place", "blocks", "op_type", "operands")
+    __slots__ = ("blocks", "op_type", "operands", "opset")
 
     def __init__(
         self,
@@ -82,11 +82,11 @@ class Arguments:
         self.op_type = op_type
         self.operands = operands
         self.blocks = blocks
-        self._place = opset_place(opset)
+        self.opset = opset
 
     def since(self, opset: str) -> bool:
         """Whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""
-        return self._place >= opset_place(opset)
+        return opset_place(self.opset) >= opset_place(opset)
 
     def has(self, name: str) -> bool:
         """Whether a parameter is bound."""

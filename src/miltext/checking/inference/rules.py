@@ -52,12 +52,17 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
 def _hold_sizes(type: Type) -> None:
     """See to it that every size in a type can be one. Raises Conflict where one cannot, Unknown for no number."""
     if isinstance(type, TensorType):
-        if not all(size is None or size.__class__ is int for size in type.shape):
-            raise Unknown
-        if not all(size is None or 0 <= size <= LARGEST_SIZE for size in type.shape):
-            raise Conflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
+        for size in type.shape:
+            if size is not None and (size.__class__ is not int or not 0 <= size <= LARGEST_SIZE):
+                raise _no_shape(type.shape)
     elif isinstance(type, ListType):
         _hold_sizes(type.element)
+
+
+def _no_shape(shape: Shape) -> Unknown | Conflict:
+    if any(size is not None and size.__class__ is not int for size in shape):
+        return Unknown()
+    return Conflict(f"the shape would be {show(shape)}, and a size is from 0 to {LARGEST_SIZE}")
 
 
 def broadcast(*shapes: Shape) -> Shape:
