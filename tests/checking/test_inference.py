@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from support.coremltools_programs import PROGRAMS, Sample
 
+from miltext import parse
 from miltext.checking.inference import RULES, Inference, ListType, compatible, infer_types
 from miltext.schema import proto
 from miltext.schema.operations import all_names
@@ -195,3 +196,15 @@ def test_paths_lead_to_the_ops() -> None:
         for place, nested in zip(places[::2], places[1::2], strict=False):
             block = block.operations[int(place)].blocks[int(nested)]
         assert block.operations[int(places[-1])] == inference.operation
+
+
+def test_a_type_that_nests_deeper_than_readers_take_is_inferred_with() -> None:
+    program = parse("program(1.3){func main<ios18>(fp16 x){ fp16 y = relu(x = x); } -> (y);}")
+    innermost = program.functions["main"].inputs[0].type
+    innermost.Clear()
+    for _ in range(110):
+        innermost = innermost.listType.type
+    innermost.tensorType.dataType = 10
+    (inference,) = infer_types(program)
+    assert inference.inferred is not None
+    assert isinstance(inference.inferred[0], ListType)

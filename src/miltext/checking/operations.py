@@ -53,12 +53,12 @@ def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Findi
 def _signature_sees(inference: Inference) -> Hashable:
     """All that a signature is held against, of an operation without blocks: most operations repeat another's."""
     arguments = inference.arguments
-    bound = [
-        (name, *[(operand.type, operand.constant) for operand in operands])
-        for name, operands in arguments.operands.items()
-    ]
-    counts = len(inference.operation.inputs), len(inference.declared)
-    return inference.path[:2], arguments.op_type, counts, tuple(bound)
+    seen: list[Hashable] = [*inference.path[:2], arguments.op_type, len(inference.operation.inputs)]
+    for name, operands in arguments.operands.items():
+        seen.append(name)
+        for operand in operands:
+            seen += operand.type, operand.constant
+    return len(inference.declared), *seen
 
 
 class _Told(NamedTuple):

@@ -6,6 +6,7 @@ record can stand in it, is told by coremltools' blob storage format, version 2.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,8 +47,8 @@ class _Contents:
 
     def __init__(self) -> None:
         self.found: list[Finding] = []
-        self._types: dict[Stated, list[Fault]] = {}
-        self._open: dict[Stated, bool] = {}
+        self.type = functools.cache(lambda stated: list(type_faults(stated.message)))
+        self.is_open = functools.cache(lambda stated: unknown_dimensions(stated.message))
         self._tensors: dict[tuple[Stated, bool, str, int], list[Fault]] = {}
 
     def program(self, program: Program) -> None:
@@ -66,8 +67,7 @@ class _Contents:
             place = (*path, "operations", index)
             for name, bindings in operation.inputs.items():
                 self.bindings(name, bindings, place)
-            self.declared(operation.outputs, (*place, "outputs"))
-            self.made(operation, place)
+            self.outputs(operation, place)
             self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
                 self.block(inner, (*place, "blocks", nested))
@@ -89,31 +89,23 @@ class _Contents:
                 self.found.append(_finding(fault, (*path, "attributes", Key(name))))
 
     def declared(self, values: Iterable[Declared], path: Path) -> None:
-        """The types of inputs or of an Operation's outputs."""
+        """The types of inputs."""
         for index, value in enumerate(values):
             for fault in self.type(value.stated):
                 self.found.append(_finding(fault, (*path, index, "type")))
 
-    def made(self, operation: Operation, path: Path) -> None:
-        """The outputs that are states, or those of a `const` that declare an unknown size where its value has none."""
+    def outputs(self, operation: Operation, path: Path) -> None:
+        """The types of outputs: none is a state, and that of a `const` leaves no size open that its value settles."""
         value = operation.attributes.get("val") if operation.type == "const" else None
         settled = value is not None and not self.is_open(value.stated)
         for index, output in enumerate(operation.outputs):
+            for fault in self.type(output.stated):
+                self.found.append(_finding(fault, (*path, "outputs", index, "type")))
             if isinstance(output.stated.type, StateType):
                 message = "no operation makes a state: a state is an input of the function"
                 self.found.append(Finding((*path, "outputs", index, "type"), "MIL618", message))
             if settled and self.is_open(output.stated):
                 self.found.append(Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE))
-
-    def is_open(self, stated: Stated) -> bool:
-        if stated not in self._open:
-            self._open[stated] = unknown_dimensions(stated.message)
-        return self._open[stated]
-
-    def type(self, stated: Stated) -> list[Fault]:
-        if stated not in self._types:
-            self._types[stated] = list(type_faults(stated.message))
-        return self._types[stated]
 
     def value(self, value: Constant, constant: bool) -> list[Fault]:
         """What is wrong with a value; for a tensor, its type, the field and the number of its elements settle that."""

@@ -8,28 +8,23 @@ bytes is read once. The class names are mostly the schema's. Messages are read b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.value_types import Type, read_type
-from miltext.schema import proto
+
+if TYPE_CHECKING:
+    from miltext.schema import proto
 
 
 class Stated:
-    """A type that messages state: one object for all of the same bytes."""
+    """A type that messages state: one object for all of the same bytes, which later changes leave alone."""
 
     __slots__ = ("message", "type")
 
-    def __init__(self, wire: bytes) -> None:
-        self.message = proto.ValueType.FromString(wire)
-        self.type: Type = read_type(self.message)
-
-
-class _Types(dict[bytes, Stated]):
-    """Types by their bytes: a Program has few."""
-
-    def __missing__(self, wire: bytes) -> Stated:
-        stated = self[wire] = Stated(wire)
-        return stated
+    def __init__(self, message: proto.ValueType) -> None:
+        self.message = message.__class__()
+        self.message.CopyFrom(message)
+        self.type: Type = read_type(message)
 
 
 class Declared(NamedTuple):
@@ -92,10 +87,10 @@ def read_program(message: proto.Program) -> Program:
 
 
 class Reader:
-    """Reads messages; it remembers the types."""
+    """Reads messages; it remembers each type by its bytes, for a Program has few."""
 
     def __init__(self) -> None:
-        self._types = _Types()
+        self._types: dict[bytes, Stated] = {}
 
     def program(self, message: proto.Program) -> Program:
         functions = message.functions
@@ -132,12 +127,14 @@ class Reader:
         return self.value(message.value) if member == "value" else None if member is None else ""
 
     def values(self, messages: Mapping[str, proto.Value]) -> dict[str, Constant]:
-        types = self._types
-        return {name: Constant(message := messages[name], types[message.type.SerializeToString()]) for name in messages}
+        return {name: Constant(message := messages[name], self.type(message.type)) for name in messages}
 
     def value(self, message: proto.Value) -> Constant:
-        return Constant(message, self._types[message.type.SerializeToString()])
+        return Constant(message, self.type(message.type))
 
     def declared(self, messages: Iterable[proto.NamedValueType]) -> list[Declared]:
-        types = self._types
-        return [Declared(message.name, types[message.type.SerializeToString()]) for message in messages]
+        return [Declared(message.name, self.type(message.type)) for message in messages]
+
+    def type(self, message: proto.ValueType) -> Stated:
+        wire = message.SerializeToString()
+        return self._types.get(wire) or self._types.setdefault(wire, Stated(message))
