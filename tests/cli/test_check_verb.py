@@ -161,7 +161,7 @@ def test_json_has_places_notes_and_suggestions(files: Path) -> None:
 def test_explain_tells_of_one_code_or_lists_all() -> None:
     status, out, _ = run("explain", "mil604")
     assert (status, out) == (0, explanation("MIL604"))
-    assert "Mend:" in out
+    assert "Fix:" in out
     assert run("explain")[1].splitlines() == [f"{code}  {title}" for code, title in TITLES.items()]
     status, out, err = run("explain", "MIL999")
     assert (status, out) == (2, "")
