@@ -47,7 +47,9 @@ class MilGolden:
         __tracebackhide__ = True
         place = PurePath(name)
         if not place.name or ".." in place.parts or place.anchor:
-            raise ValueError(f"{name!r} is no name of a golden: it is a path below {self.folder}, without `..`")
+            raise ValueError(
+                f"{name!r} is not the name of a golden: a name is a path below {self.folder}, without `..`"
+            )
         path = self.folder / f"{name}.mil"
         self.used.append(str(path))
         compare(normalize(source, **choices), path, self._updating, self._command)
@@ -136,7 +138,7 @@ class Goldens:
             terminalreporter.section("unused goldens", yellow=True)
             for path in unused:
                 terminalreporter.line(os.path.relpath(path, self._config.invocation_params.dir))
-            terminalreporter.line("No test checks these: delete them, or the test that did is missing.")
+            terminalreporter.line("No test checks these: delete them, or restore the missing test.")
 
 
 def _module(nodeid: str) -> str:

@@ -99,7 +99,7 @@ def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
     (files / "empty").mkdir()
     status, out, err = run("check", "good.mil", "empty", cwd=files)
     assert (status, out) == (2, "")
-    assert err == "miltext: there is no .mil in the folder empty\n"
+    assert err == "miltext: no .mil file found in the folder empty\n"
 
 
 def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_explain_tells_of_one_code_or_lists_all() -> None:
     assert run("explain")[1].splitlines() == [f"{code}  {title}" for code, title in TITLES.items()]
     status, out, err = run("explain", "MIL999")
     assert (status, out) == (2, "")
-    assert "there is no code MIL999; `miltext explain` lists them" in err
+    assert "unknown code MIL999; `miltext explain` lists all codes" in err
 
 
 def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:

@@ -73,7 +73,7 @@ def test_protobufs_text_loses_no_bit_of_a_nan(value: str, tmp_path: Path) -> Non
         source.write_text(f"program(1.3) {where}".replace("%s", value))
         refused = run("parse", source, "-o", out)
         assert refused.returncode == 1
-        assert f"error[MIL206]: protobuf's text cannot say {name}: its `nan`" in refused.stderr.decode()
+        assert f"error[MIL206]: protobuf's text cannot express {name}: its `nan`" in refused.stderr.decode()
         assert out.read_bytes() == b"old"
         assert run("parse", source, "-o", out.with_suffix(".pb")).returncode == 0
         assert value in run("print", out.with_suffix(".pb")).stdout.decode()

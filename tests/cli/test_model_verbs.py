@@ -69,7 +69,7 @@ def test_usage(tmp_path: Path) -> None:
         (("build", EXAMPLE, "-o", "x", "--from", EXAMPLE, "--weights", "."), "--weights"),
         (("locate", EXAMPLE, "seven"), "LINE:COL"),
         (("print", EXAMPLE, "--as-coremlc", "--annotate"), "--annotate"),
-        (("build", tmp_path / "none.mil", "-o", "x.mlpackage"), "there is no file"),
+        (("build", tmp_path / "none.mil", "-o", "x.mlpackage"), "file or folder not found: "),
     ):
         result = run(*arguments)
         assert (result.exit_code, saying in result.stderr) == (2, True), result.stderr
@@ -154,8 +154,8 @@ def test_locate(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "C.mlmodelc")
     assert "operation: relu" in done("locate", bundle, "4:13")
     for place, reason in (
-        ("1", "no operation stands at 1"),
-        ("3:4", "no operation stands at 3:4"),
+        ("1", "no operation found at 1"),
+        ("3:4", "no operation found at 3:4"),
         ("99", "99 is outside the text: the text has 7 lines"),
         ("99:12", "99:12 is outside the text: the text has 7 lines"),
         ("0:12", "0:12 is outside the text: the text has 7 lines"),

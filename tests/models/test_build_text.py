@@ -374,7 +374,7 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
         ("fp16", "[3, 4]", "w.npy", "an array of float32 cannot be stored as fp16"),
         ("int4", "[3, 4]", "large.npy", "values from 0 to 11 do not fit int4"),
         ("string", "[3, 4]", "w.npy", "string"),
-        ("fp32", "[3, 4]", "none.npy", "there is no file 'none.npy'"),
+        ("fp32", "[3, 4]", "none.npy", "the file 'none.npy' does not exist"),
         ("fp32", "[3, 4]", "../w.npy", "leads outside"),
         ("fp32", "[3, 4]", "text.npy", "cannot be read"),
         ("fp32", "[1]", "objects.npy", "cannot be read"),
@@ -386,7 +386,7 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
         ("fp32", "[1]", "header.npy", "cannot be read"),
         ("fp32", "[1]", "huge.npy", "cannot be read"),
         ("fp32", "[1]", "negative.npy", "cannot be read"),
-        ("fp32", "[1]", "folder.npy", "there is no file"),
+        ("fp32", "[1]", "folder.npy", "the file 'folder.npy' does not exist"),
     ],
 )
 def test_an_array_that_is_no_such_value(kind: str, shape: str, name: str, saying: str, tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ def test_a_draft_is_renamed_and_exposed_as_any_text() -> None:
 
 
 def test_what_is_not_renamed() -> None:
-    with refused("MIL430", "`x_3`", "there is `x_"):
+    with refused("MIL430", "`x_3`", "did you mean `x_"):
         rename(TEXT, "x_3", "y")
-    with refused("MIL430", "no function `third`"):
+    with refused("MIL430", "unknown function `third`"):
         rename(TEXT, "x", "y", function="third")
     for taken in ("y", "less", "x_2"):
         with refused("MIL431", f"`{taken}` in the function `main`"):
@@ -99,7 +99,7 @@ def test_values_become_outputs() -> None:
 
 
 def test_what_cannot_become_an_output() -> None:
-    with refused("MIL430", "`lst`", "there is `last`"):
+    with refused("MIL430", "`lst`", "did you mean `last`"):
         expose(TEXT, ["lst"])
     with refused("MIL432", "`sum` is a value of an inner block"):
         expose(TEXT, ["sum"])

@@ -20,9 +20,9 @@ from miltext.schema.wire import sized, tag
 
 
 def test_no_such_file(tmp_path: Path) -> None:
-    with refused("MIL250", "gone.mil", "no such file"):
+    with refused("MIL250", "gone.mil", "does not exist"):
         load(tmp_path / "gone.mil")
-    with refused("MIL250", "no such file"):
+    with refused("MIL250", "does not exist"):
         load(write(tmp_path / "a", b"program(1.3) {}") / "b.mil")
     with refused("MIL250", "cannot be read"):
         load("nul\0.mil")
@@ -74,7 +74,7 @@ def test_every_verb_tells_a_git_lfs_pointer_as_that(verb: str, where: str, tmp_p
     arguments = [verb, name, *[str(good)] * (verb == "diff"), *["--to", "pb"] * (verb == "parse")]
     result = CliRunner().invoke(command, arguments, input=LFS)
     assert result.exit_code in (1, 2)
-    assert "error[MIL252]: a git-lfs pointer" in result.output
+    assert "error[MIL252]: this is a git-lfs pointer" in result.output
     assert "git lfs pull" in result.output
 
 
@@ -98,7 +98,7 @@ def test_an_empty_file(tmp_path: Path, kind: str) -> None:
     ids=["cut", "cut short", "zeros", "ones", "text", "zip"],
 )
 def test_a_damaged_model(tmp_path: Path, kind: str, data: bytes) -> None:
-    with refused("MIL253", "model.mlmodel" if kind == "mlpackage" else "a.mlmodel", "no Core ML model"):
+    with refused("MIL253", "model.mlmodel" if kind == "mlpackage" else "a.mlmodel", "not a Core ML model"):
         load(PLACES[kind](tmp_path, data))
 
 
@@ -115,7 +115,7 @@ def test_a_model_of_no_type(tmp_path: Path) -> None:
 
 
 def test_a_damaged_program(tmp_path: Path) -> None:
-    with refused("MIL253", "a.pb", "no serialized Program"):
+    with refused("MIL253", "a.pb", "not a serialized Program"):
         load(write(tmp_path / "a.pb", program().SerializeToString()[:-3]))
 
 
@@ -144,7 +144,7 @@ def test_an_older_compiled_model(tmp_path: Path) -> None:
 def test_a_compiled_model_without_its_text(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "C.mlmodelc")
     (folder / "model.mil").unlink()
-    with refused("MIL255", "no file 'model.mil'"):
+    with refused("MIL255", "the file 'model.mil' does not exist"):
         load(folder)
     (folder / "coremldata.bin").unlink()
     with refused("MIL255", "no model.mil"):
@@ -198,15 +198,15 @@ def test_protobuf_text_with_a_mistake(tmp_path: Path, data: bytes, saying: str) 
 @pytest.mark.parametrize(
     ("manifest", "sayings"),
     [
-        ({"rootModelIdentifier": "3"}, ["no item", "'3'"]),
-        ({"rootModelIdentifier": None}, ["no rootModelIdentifier"]),
-        ({"itemInfoEntries": []}, ["no itemInfoEntries"]),
-        ({"itemInfoEntries": {"2": "x"}}, ["no item"]),
-        ({"itemInfoEntries": {"2": {}}}, ["no item"]),
-        ({"itemInfoEntries": {"2": {"path": 3}}}, ["no item"]),
-        ({"itemInfoEntries": {"2": {"path": ""}}}, ["no item"]),
-        ({"itemInfoEntries": {"2": {"path": "gone.mlmodel"}}}, ["there is no file 'gone.mlmodel'"]),
-        ({"itemInfoEntries": {"2": {"path": "com.apple.CoreML"}}}, ["there is no file"]),
+        ({"rootModelIdentifier": "3"}, ["lacks an item", "'3'"]),
+        ({"rootModelIdentifier": None}, ["lacks rootModelIdentifier or itemInfoEntries"]),
+        ({"itemInfoEntries": []}, ["lacks rootModelIdentifier or itemInfoEntries"]),
+        ({"itemInfoEntries": {"2": "x"}}, ["lacks an item"]),
+        ({"itemInfoEntries": {"2": {}}}, ["lacks an item"]),
+        ({"itemInfoEntries": {"2": {"path": 3}}}, ["lacks an item"]),
+        ({"itemInfoEntries": {"2": {"path": ""}}}, ["lacks an item"]),
+        ({"itemInfoEntries": {"2": {"path": "gone.mlmodel"}}}, ["the file 'gone.mlmodel' does not exist"]),
+        ({"itemInfoEntries": {"2": {"path": "com.apple.CoreML"}}}, ["the file 'com.apple.CoreML' does not exist"]),
         ({"itemInfoEntries": {"2": {"path": "../../secret.mlmodel"}}}, ["leads outside"]),
         ({"itemInfoEntries": {"2": {"path": "../Manifest.json"}}}, ["leads outside"]),
         ({"itemInfoEntries": {"2": {"path": os.path.abspath(os.sep) + "secret.mlmodel"}}}, ["leads outside"]),
@@ -228,7 +228,7 @@ def test_another_item_of_a_manifest_that_is_wrong(item: Any, tmp_path: Path) -> 
     entries = {"1": item, "2": {"path": "com.apple.CoreML/model.mlmodel"}}
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString(), itemInfoEntries=entries)
     model = load(folder)
-    with refused("MIL255", "Manifest.json", "no path for the item '1'"):
+    with refused("MIL255", "Manifest.json", "lacks a path for the item '1'"):
         model.save(tmp_path / "New.mlpackage")
     assert [each.name for each in tmp_path.iterdir()] == ["P.mlpackage"]
 
@@ -237,14 +237,14 @@ def test_another_item_of_a_manifest_that_is_wrong(item: Any, tmp_path: Path) -> 
 def test_a_manifest_that_is_no_json_object(tmp_path: Path, data: bytes) -> None:
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString())
     write(folder / "Manifest.json", data)
-    with refused("MIL255", "Manifest.json", "no JSON"):
+    with refused("MIL255", "Manifest.json", "it is not ", "JSON"):
         load(folder)
 
 
 def test_a_package_without_a_manifest(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString())
     (folder / "Manifest.json").unlink()
-    with refused("MIL255", "there is no file 'Manifest.json'"):
+    with refused("MIL255", "the file 'Manifest.json' does not exist"):
         load(folder)
 
 

@@ -345,7 +345,7 @@ def test_a_model_is_replaced_only_with_force(model: Verb, folder: Path) -> None:
     link(folder / f"link{model.ending}", Path(path))
     for name in (path, folder / f"link{model.ending}"):
         result = model.run(folder, name)
-        assert (result.exit_code, f"{name}: it is there already; --force" in result.stderr) == (2, True)
+        assert (result.exit_code, f"{name}: it already exists; --force" in result.stderr) == (2, True)
     (folder / f"link{model.ending}").unlink()
     assert tree(folder) == before
     result = model.run(folder, path, "--force")
@@ -535,5 +535,5 @@ def test_arrays_are_not_saved_into_the_model_that_is_read(inside: str, tmp_path:
     before = tree(model)
     result = miltext("weights", model, "--save", model / inside)
     assert result.returncode == 1
-    assert b"error[MIL402]: this is what is read, or a part of it" in result.stderr
+    assert b"error[MIL402]: this is the input, or a part of it" in result.stderr
     assert tree(model) == before

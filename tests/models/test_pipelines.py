@@ -94,9 +94,9 @@ def test_a_model_in_a_pipeline_that_is_no_program() -> None:
 
 def test_nothing_is_chosen_in_a_program() -> None:
     assert read(spec().SerializeToString(), "it", "").kind == "mlmodel"
-    with refused("MIL257", "which is no pipeline"):
+    with refused("MIL257", "which is not a pipeline"):
         read(spec().SerializeToString(), "it", 0)
-    with refused("MIL257", "which is no pipeline"):
+    with refused("MIL257", "which is not a pipeline"):
         read(TEXT.encode(), "it", "main")
 
 

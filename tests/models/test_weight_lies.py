@@ -77,7 +77,7 @@ def test_metadata_that_the_file_ends_in(tmp_path: Path) -> None:
         (header()[:63], "MIL304", "63 bytes"),
         (header(version=1), "MIL304", "neural networks"),
         (header(version=3), "MIL304", "version 3"),
-        (b"\x93NUMPY" + bytes(200), "MIL304", "no weight file"),
+        (b"\x93NUMPY" + bytes(200), "MIL304", "not a weight file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 5\n", "MIL303", "git-lfs"),
         (b"version https://git-lfs.github.com/spec/v1\n", "MIL303", "git lfs pull"),
     ],

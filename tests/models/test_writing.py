@@ -119,7 +119,7 @@ def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None
         came = (
             f"{os.path.join('weights', 'weight.bin')}: it appeared".encode()
         )  # the winner's, a moment before its model
-        sayings = (f"{name}: it is there already; --force".encode(), *[came] * name.endswith(".mlmodel"))
+        sayings = (f"{name}: it already exists; --force".encode(), *[came] * name.endswith(".mlmodel"))
         assert all(any(saying in said for saying in sayings) for said, status in ends if status)
         assert load(tmp_path / name).program == load(EXAMPLE).program
     assert {path.name for path in tmp_path.iterdir()} == {"out.mlpackage", "out.mlmodel", "weights"}
@@ -456,7 +456,7 @@ def test_fmt_of_a_folder_without_text_says_so(name: str, tmp_path: Path) -> None
         write_package(folder, spec().SerializeToString())
     for option in ((), ("--check",), ("--diff",)):
         result = miltext("fmt", *option, folder)
-        assert (result.returncode, f"there is no .mil in the folder {folder}" in result.stderr.decode()) == (2, True)
+        assert (result.returncode, f"no .mil file found in the folder {folder}" in result.stderr.decode()) == (2, True)
 
 
 @posix

@@ -71,8 +71,8 @@ def test_corpus(path: Path) -> None:
 
 # ---- characters
 
-CONTROL = "a raw control character {} is not taken; in a string it is written `{}`"
-HIDING = "a raw {} is not taken: it would hide or reorder what a reader sees; in a string it is written `{}`"
+CONTROL = "a raw control character {} is not allowed; in a string it is written `{}`"
+HIDING = "a raw {} is not allowed: it would hide or reorder what a reader sees; in a string it is written `{}`"
 NUL = CONTROL.format("U+0000", r"\u{0}")
 BOM = "the text begins with a byte-order mark; save it as UTF-8 without one"
 OVERRIDE = HIDING.format("U+202E (RIGHT-TO-LEFT OVERRIDE)", r"\u{202e}")
@@ -81,7 +81,7 @@ SEPARATOR = HIDING.format("U+2028 (LINE SEPARATOR)", r"\u{2028}")
 MARK = HIDING.format("U+FEFF (ZERO WIDTH NO-BREAK SPACE)", r"\u{feff}")
 EMPTY = "the text is empty; a program begins with `program(1.3)`"
 SURROGATE = "U+D800 is a surrogate, which no string may hold"
-ACCENT = "U+0301 (COMBINING ACUTE ACCENT) begins nothing in MIL text"
+ACCENT = "unexpected character U+0301 (COMBINING ACUTE ACCENT)"
 UNCLOSED = 'this string is not closed: `"` is missing before the end of the line'
 
 CHARACTERS = {
@@ -103,20 +103,20 @@ CHARACTERS = {
     "override between tokens": ("program(1.3)\u202e {}", f"1:13 MIL024 {OVERRIDE}"),
     "line separator": ("program(1.3)\u2028{}", f"1:13 MIL024 {SEPARATOR}"),
     "line separator in a string": (attribute('string("\u2028")'), f"2:14 MIL024 {SEPARATOR}"),
-    "no-break space": ("program(1.3)\xa0{}", "1:13 MIL003 U+00A0 (NO-BREAK SPACE) begins nothing in MIL text"),
+    "no-break space": ("program(1.3)\xa0{}", "1:13 MIL003 unexpected character U+00A0 (NO-BREAK SPACE)"),
     "form feed": ("program(1.3)\f{}", f"1:13 MIL024 {CONTROL.format('U+000C', chr(92) + 'u{c}')}"),
-    "tab in a string": (attribute('string("a\tb")'), r"2:15 MIL024 a raw tab in a string is not taken; write `\t`"),
+    "tab in a string": (attribute('string("a\tb")'), r"2:15 MIL024 a raw tab in a string is not allowed; write `\t`"),
     "line end in a string": (attribute('string("a\nb")'), f"2:13 MIL004 {UNCLOSED}"),
     "carriage return in a string": (attribute('string("a\rb")'), f"2:13 MIL004 {UNCLOSED}"),
     "surrogate in a string": (attribute('string("\ud800")'), f"2:14 MIL024 {SURROGATE}"),
-    "surrogate between tokens": ("program(1.3)\udfff{}", "1:13 MIL003 U+DFFF begins nothing in MIL text"),
+    "surrogate between tokens": ("program(1.3)\udfff{}", "1:13 MIL003 unexpected character U+DFFF"),
     "a name beyond ASCII": (operation("y\u0301();"), f"2:2 MIL003 {ACCENT}"),
     "quote alone": ('program(1.3) ["', f"1:15 MIL004 {UNCLOSED}"),
     "quote and backslash": ('program(1.3) ["\\', f"1:15 MIL004 {UNCLOSED}"),
     "escaped quote": (r'program(1.3) ["\"', f"1:15 MIL004 {UNCLOSED}"),
     "name never closed": ('program(1.3) [$"a', f"1:15 MIL004 {UNCLOSED}"),
     "comment never closed": ("program(1.3) /* *", "1:14 MIL004 this comment is not closed: `*/` is missing"),
-    "comment in a comment": ("/* /* */ */ program(1.3) {}", "1:10 MIL003 `*` begins nothing in MIL text"),
+    "comment in a comment": ("/* /* */ */ program(1.3) {}", "1:10 MIL003 unexpected character `*`"),
     "slash": ("/", "1:1 MIL010 expected `program`, found `/`"),
     "after a carriage return": ("program(1.3)\r\n{\r\n;}", "3:1 MIL010 expected `func` or `}` after `{`, found `;`"),
 }
@@ -167,7 +167,7 @@ NUMBERS = {
         f"2:22 MIL020 `{CUT}` is out of range for int64: {-(2**63)} to {2**63 - 1}",
     ),
     "escape": (attribute(rf'string("\u{{{LONG}}}")'), rf"2:14 MIL023 `\u{{{CUT}}}` is not the number of a character"),
-    "dialect": (f"program({LONG}) {{}}", f"1:9 MIL101 there is no version {CUT} of MIL text; write 1.0 or 1.3"),
+    "dialect": (f"program({LONG}) {{}}", f"1:9 MIL101 unknown version {CUT} of MIL text; write 1.0 or 1.3"),
     "no splat": (
         attribute("tensor<fp32, [1000000000]>(0)"),
         "2:33 MIL022 expected a list nested like its type's shape, found `0`",
@@ -276,7 +276,7 @@ def test_an_error_in_the_middle_of_a_line_of_100_mb() -> None:
     text = f"{head}{half}0y1p+0, {half[8:-2]}{tail}"
     error = refusal(text)
     assert str(error).splitlines() == [
-        f"<text>:1:{len(head) + len(half) + 1}: error[MIL021]: `0y1p+0` is no fp32 number",
+        f"<text>:1:{len(head) + len(half) + 1}: error[MIL021]: `0y1p+0` is not a valid fp32 number",
         " 1 | ..." + "0x1p+0, " * 6 + "0y1p+0, " + "0x1p+0, " * 5 + "...",
         "   | " + " " * 51 + "^~~~~~",
     ]
@@ -287,4 +287,4 @@ def test_an_error_in_the_middle_of_many_operations() -> None:
     head, tail = "program(1.3) { func f(fp16 x) { ", "} -> (x); }"
     assert len(parse(head + line * 10_000 + tail).functions["f"].block_specializations[""].operations) == 10_000
     said = told(head + line * 5_000 + "y z" + line * 5_000 + tail)
-    assert said == f"1:{len(head + line * 5_000) + 1} MIL104 there is no type `y`"
+    assert said == f"1:{len(head + line * 5_000) + 1} MIL104 unknown type `y`"

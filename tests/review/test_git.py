@@ -316,7 +316,7 @@ def test_a_git_lfs_pointer_is_told_as_that(name: str, code: str, tmp_path: Path)
     texts.append(described(tmp_path / name))
     assert texts[0] != texts[1]
     for text in texts:
-        assert text.startswith(f"// {code}: a git-lfs pointer stands here in place of the ")
+        assert text.startswith(f"// {code}: this is a git-lfs pointer instead of the ")
         assert "// run `git lfs pull` in the model's repository\n" in text
 
 

@@ -70,7 +70,7 @@ def test_a_golden_that_is_not_there_fails_and_is_not_written(project: pytest.Pyt
     golden(project, "two").unlink()
     result = run(project)
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*there is no golden *two.mil", "*pytest --mil-update test_ops.py::test_two"])
+    result.stdout.fnmatch_lines(["*missing golden *two.mil", "*pytest --mil-update test_ops.py::test_two"])
     assert not golden(project, "two").exists()
 
 
@@ -133,7 +133,7 @@ def test_a_name_stays_in_the_folder(project: pytest.Pytester, name: str) -> None
     project.makepyfile(test_ops=HEAD + f"def test(mil_golden):\n    mil_golden.check(PROGRAM, {name!r})\n")
     result = run(project, "--mil-update")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*ValueError:*is no name of a golden*"])
+    result.stdout.fnmatch_lines(["*ValueError:*is not the name of a golden*"])
 
 
 def test_weights_are_pinned_unless_asked_otherwise(pytester: pytest.Pytester) -> None:

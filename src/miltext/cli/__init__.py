@@ -10,17 +10,17 @@ import click
 VERBS = {
     "print": "Print a model's program as MIL text.",
     "parse": "Turn MIL text into a serialized Program.",
-    "fmt": "Lay MIL text out canonically, comments kept.",
-    "check": "Say all that is wrong with programs.",
-    "explain": "Tell what a code such as MIL604 means, and the mend.",
+    "fmt": "Format MIL text canonically, and keep comments.",
+    "check": "Report all problems of programs.",
+    "explain": "Explain a code such as MIL604, and its fix.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
     "weights": "List a model's weights, or save them as .npy files.",
     "rename": "Rename a value, an input or an output.",
     "expose": "Make inner values outputs of a model.",
-    "locate": "Tell which operation stands at a line of model.mil.",
-    "info": "Tell what a model holds.",
-    "diff": "Tell what is different between two models.",
+    "locate": "Show the operation at a line of model.mil.",
+    "info": "Summarize a model.",
+    "diff": "Show the differences between two models.",
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",
@@ -102,7 +102,7 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    help="Whether to colour what is shown; `auto` is on a terminal, unless NO_COLOR is set.",
+    help="Whether to colour the output; `auto` does on a terminal, unless NO_COLOR is set.",
 )
 @click.pass_context
 def command(ctx: click.Context, color: str) -> None:

@@ -21,9 +21,11 @@ Examples:
 @click.command("build", cls=OptionalNumbers, epilog=EPILOG)
 @model_argument
 @model_output
-@click.option("--from", "original", metavar="MODEL", help="The model that all but the program is taken from.")
+@click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
 @nested_option("With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.")
-@click.option("--weights", metavar="DIR", help="Where the weight files are that a text by itself names.  [its folder]")
+@click.option(
+    "--weights", metavar="DIR", help="The folder of the weight files that a text by itself names.  [its folder]"
+)
 @click.option(
     "--externalize",
     type=click.IntRange(min=0),

@@ -43,10 +43,8 @@ Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a m
     default="text",
     help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
 )
-@click.option(
-    "--from", "original", metavar="MODEL", help="The model that texts are filled in from which leave values out."
-)
-@click.option("--with-coremltools", "loader", is_flag=True, help="Have coremltools' own loader try the program, too.")
+@click.option("--from", "original", metavar="MODEL", help="The model that has the values that texts leave out.")
+@click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 def command(paths: tuple[str, ...], form: str, original: str | None, loader: bool) -> None:
     """Say all that is wrong with each PATH, and how to mend it.
 
@@ -113,7 +111,7 @@ def _names(paths: Sequence[str]) -> list[str]:
     names: dict[str, str] = {}
     for path in paths:
         if path != "-" and not os.path.lexists(path):
-            fail(f"there is no file or folder {path}")
+            fail(f"file or folder not found: {path}")
         for name in _below(path) if _is_plain_folder(path) else [path]:
             names.setdefault(name if name == "-" else os.path.realpath(name), name)
     return list(names.values())
@@ -138,7 +136,7 @@ def _below(folder: str) -> list[str]:
 
     names = texts_below(folder)
     if not names:
-        fail(f"there is no .mil in the folder {folder}")
+        fail(f"no .mil file found in the folder {folder}")
     return [name for name in names if not is_sidecar(name)]
 
 

@@ -33,15 +33,19 @@ found and a weight was not read.
 @click.argument("old", metavar="A")
 @click.argument("new", metavar="B")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", "unified"]), default="text", help="The form.  [text]"
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "unified"]),
+    default="text",
+    help="The output format.  [text]",
 )
-@click.option("--stat", is_flag=True, help="Only count what is different.")
+@click.option("--stat", is_flag=True, help="Only count the differences.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
-@click.option("--build-info", is_flag=True, help="Compare what says which tools made the models, too.")
+@click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")
 @click.option(
     "--ignore-weights",
     is_flag=True,
-    help="Of models without weight files, both of them: the places of weights will do.",
+    help="For two models without weight files: compare the places of weights.",
 )
 @click.option("--model", "nested", metavar="PATH", help="A model inside each pipeline, by index or name: 1, 1/0.")
 def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str | None, **choices: bool) -> None:
@@ -51,9 +55,9 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
     - removed, ~ changed, > moved, = renamed.
     """
     if stat and form != "text":
-        raise click.UsageError("--stat has no other format")
+        raise click.UsageError("--stat cannot be combined with --format")
     if old == new == "-":
-        raise click.UsageError("standard input is only one model")
+        raise click.UsageError("standard input can be only one of the models")
     try:
         difference = _compared(load_model(old, nested), load_model(new, nested), choices)
     except MiltextError as error:

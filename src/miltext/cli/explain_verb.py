@@ -22,5 +22,5 @@ def command(code: str | None) -> None:
         return
     known = code.upper()
     if known not in TITLES:
-        raise click.UsageError(f"there is no code {code}; `miltext explain` lists them")
+        raise click.UsageError(f"unknown code {code}; `miltext explain` lists all codes")
     click.echo(explanation(known), nl=False)

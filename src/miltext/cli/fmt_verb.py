@@ -68,14 +68,14 @@ def _files(paths: tuple[str, ...]) -> list[str]:
     names: list[str] = []
     for path in paths:
         if path != "-" and not os.path.lexists(path):
-            fail(f"there is no file or folder {path}")
+            fail(f"file or folder not found: {path}")
         names += _below(path) if path != "-" and os.path.isdir(path) else [path]
     return names
 
 
 def _below(folder: str) -> list[str]:
     return texts_below(folder) or fail(
-        f"there is no .mil in the folder {folder}; of a model, `miltext print` writes one"
+        f"no .mil file found in the folder {folder}; of a model, `miltext print` writes one"
     )
 
 

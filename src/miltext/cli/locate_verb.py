@@ -57,7 +57,7 @@ def command(model: str, place: str, nested: str | None) -> None:
         raise refusal("MIL433", f"{shown} is outside the text: {outside}", loaded.name) from None
     if found is None:
         parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
-        raise refusal("MIL433", f"no operation stands at {shown}", loaded.name)
+        raise refusal("MIL433", f"no operation found at {shown}", loaded.name)
     write_text("-", [_shown(text, found)])
 
 

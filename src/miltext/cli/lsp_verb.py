@@ -23,7 +23,7 @@ MISSING = "the language server needs pygls 2 or later, which is not installed: p
 
 
 @click.command("lsp", epilog=EPILOG)
-@click.option("--stdio", is_flag=True, help="Speak on standard input and output, which is what it does anyway.")
+@click.option("--stdio", is_flag=True, help="Use standard input and output (the default).")
 def command(stdio: bool) -> None:  # noqa: ARG001  # clients that can speak in several ways name this one
     """Serve an editor: diagnostics, completion, hovers, rename and the like for .mil files.
 

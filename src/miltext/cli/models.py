@@ -31,7 +31,7 @@ def model_output(function: Callable[..., None]) -> Callable[..., None]:
 
 def force_option(function: Callable[..., None]) -> Callable[..., None]:
     """The `--force` option."""
-    return click.option("--force", is_flag=True, help="Replace OUT if it is there.")(function)
+    return click.option("--force", is_flag=True, help="Replace OUT if it exists.")(function)
 
 
 def nested_option(help: str) -> Decorator:
@@ -46,7 +46,7 @@ def open_whole(name: str) -> Model:
     if name == "-":
         return read(read_stdin(), "<stdin>")
     if not os.path.lexists(name):
-        fail(f"there is no file or folder {name}")
+        fail(f"file or folder not found: {name}")
     return open_model(name)
 
 

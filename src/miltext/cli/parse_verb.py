@@ -29,10 +29,10 @@ Examples:
 
 @click.command("parse", epilog=EPILOG)
 @model_argument
-@output_option("Write to FILE; its ending, .pb or .txtpb, tells the form.")
-@click.option("--to", "form", type=click.Choice(["pb", "txtpb"]), help="The form: protobuf's binary or its text.")
+@output_option("Write to FILE; its ending, .pb or .txtpb, selects the format.")
+@click.option("--to", "form", type=click.Choice(["pb", "txtpb"]), help="The format: protobuf's binary or its text.")
 @click.option(
-    "--strict", is_flag=True, help="Refuse what Apple's compiler does not take, and warn of what is unproven."
+    "--strict", is_flag=True, help="Refuse what Apple's compiler does not take, and warn about unproven constructs."
 )
 def command(model: str, output: str, form: str | None, strict: bool) -> None:
     """Turn MODEL, MIL text as a rule, into a serialized Program.
@@ -48,7 +48,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
         show_strict_findings(loaded.text, loaded.name)
     data = program.SerializeToString(deterministic=True)
     if not data:
-        raise _lossy("this Program has nothing in it, and its file would be empty, which reads as a damaged one")
+        raise _lossy("this Program is empty, and so would be its file, which would read as a damaged one")
     if form == "pb":
         write_bytes(output, [data], "pb", model)
     else:
@@ -64,7 +64,7 @@ def _protobuf_text(program: Program, data: bytes) -> str:
     if back.SerializeToString(deterministic=True) == data:
         return text
     lost = ", ".join(list(dict.fromkeys(_unlike(program, back)))[:MOST_NAMED]) or "all of this Program"
-    raise _lossy(f"protobuf's text cannot say {lost}: its `nan` has no sign and no payload; write a .pb")
+    raise _lossy(f"protobuf's text cannot express {lost}: its `nan` does not have a sign or a payload; write a .pb")
 
 
 def _unlike(program: Program, back: Program) -> Iterator[str]:

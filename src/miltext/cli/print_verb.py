@@ -54,7 +54,9 @@ Examples:
 )
 @click.option("--html", is_flag=True, help="A page of its own: linked values, folding blocks, a find box.")
 @click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
-@click.option("--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn of what is unproven.")
+@click.option(
+    "--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn about unproven constructs."
+)
 @click.option("--verify-roundtrip", is_flag=True, help="Prove that the text reads back as the same Program.")
 @click.option(
     "--inline-weights",
@@ -86,7 +88,7 @@ def command(
     style["floats"] = style["floats"] or ("decimal" if compact else "hex")
     if compact or html:
         if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.pop("strict"):
-            raise click.UsageError("of the options, --compact and --html go with --dialect, --floats and --elide only")
+            raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
         write_text(output, _for_reading(loaded, compact, html, style), "html" if html else "mil", model)
         return
     program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
@@ -147,7 +149,9 @@ def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
 def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str, Any]:
     """The arguments for what Apple's compiler would write."""
     if (style["dialect"], style["floats"], style["elide"], annotate) != ("1.3", "hex", None, False):
-        message = "--as-coremlc has no choice of --dialect, --floats, --elide or --annotate: the compiler decides"
+        message = (
+            "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
+        )
         raise click.UsageError(message)
     version = model.specification_version
     known = {"description": model.description, **({"specification_version": version} if version else {})}

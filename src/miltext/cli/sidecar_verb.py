@@ -24,7 +24,7 @@ Examples:
 @click.option(
     "--check", is_flag=True, help="Write nothing; list the sidecars that are stale, and exit with 1 if any is."
 )
-@click.option("--full", is_flag=True, help="Every operation with all that it says, instead of the compact form.")
+@click.option("--full", is_flag=True, help="Write every operation in full, instead of the compact form.")
 def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
@@ -37,7 +37,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
         if not os.path.lexists(path):
-            fail(f"there is no file or folder {path}")
+            fail(f"file or folder not found: {path}")
         for sidecar, text in _made(path, full):
             if is_current(sidecar, text):
                 continue

@@ -69,7 +69,7 @@ def load_model(name: str, nested: str | None = None) -> Model:
 
     if name != "-":
         if not os.path.lexists(name):
-            fail(f"there is no file or folder {name}")
+            fail(f"file or folder not found: {name}")
         return load(name, model=nested)
     return read(read_stdin(), "<stdin>")
 

@@ -26,7 +26,7 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 @click.command("weights", epilog=EPILOG)
 @model_argument
 @nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
-@click.option("--save", metavar="DIR", help="Write each as a .npy file in DIR as well.")
+@click.option("--save", metavar="DIR", help="Also write each as a .npy file in DIR.")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
 

@@ -35,7 +35,7 @@ def checked(text: str) -> list[Diagnostic]:
         return check(text)
     except Exception as failure:  # whatever it is, the server lives on and says so
         logging.getLogger("miltext").exception("checking failed")
-        return [error("MIL900", f"checking failed, which is a fault in miltext: {type(failure).__name__}: {failure}")]
+        return [error("MIL900", f"internal error: the check failed: {type(failure).__name__}: {failure}")]
 
 
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:

@@ -64,7 +64,7 @@ def _described_name(view: View, phrase: Node, around: Node, outside: list[Node])
     scope = view.scopes.scope_at(phrase.start)
     opset = scope.opset if scope else None
     if around.name == "operation":
-        return described_operation(name, opset) or f"No operation `{name}` is known."
+        return described_operation(name, opset) or f"Unknown operation `{name}`."
     if around.name in ("argument", "single_argument", "attribute"):
         operation = next((each for each in reversed(outside) if each.name == "operation"), None)
         return _described_parameter(name, operation, opset) if operation else None

@@ -47,11 +47,11 @@ def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
     """
     found = view.scopes.at(view.offset(params.position))
     if found is None or found[1] is None:
-        raise refusal("no name of a value or a function stands here")
+        raise refusal("this is not the name of a value or a function")
     _require_whole(view)
     new, value = params.new_name, found[1]
     if name_text(new) != new:
-        raise refusal(f"{quote(new)} is no name: letters, digits, `_` and `@`, and no word of a type")
+        raise refusal(f"{quote(new)} is not a valid name: use letters, digits, `_` and `@`, but not a reserved word")
     _require_free(new, value)
     edits = sorted(set(_edits(value, new)))
     _require_same_meaning(view, edits, value, new)
@@ -60,14 +60,14 @@ def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
 
 def _require_whole(view: View) -> None:
     if view.shift is not None or not view.reading.is_whole:
-        raise refusal("the text has errors that may hide names; mend them first")
+        raise refusal("the text has errors that may hide names; fix them first")
 
 
 def _require_free(new: str, value: Value) -> None:
     if new == value.name.text:
         return
     if len(value.scope.values[value.name.text]) > 1:
-        raise refusal(f"`{value.name.text}` is defined more than once here; which one is meant cannot be told")
+        raise refusal(f"`{value.name.text}` is defined more than once here, so the intended one is unclear")
     for scope in chain(value.scope.around(), value.scope.inside()):
         if new in scope.values:
             raise refusal(f"`{new}` is taken")

@@ -93,7 +93,7 @@ class BundleModel(Model):
     @cached_property
     def models(self) -> Sequence[Model]:
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
-            raise refusal("MIL255", "pipelines stand inside one another more deeply than any model has them", self.name)
+            raise refusal("MIL255", "pipelines are nested more deeply than in any model", self.name)
         folders: list[Path] = []
         while self._is_folder(f"model{len(folders)}"):
             folders.append(self.folder / f"model{len(folders)}")
@@ -150,7 +150,7 @@ class BundleModel(Model):
         if self._type == UNKNOWN:
             return Record(None, None)
         if not self._has(coremldata.FILE_NAME):
-            return self._record_of_metadata(f"there is no {coremldata.FILE_NAME}")
+            return self._record_of_metadata(f"{coremldata.FILE_NAME} is missing")
         try:
             data = self._read_coremldata()
         except ModelError as failure:
@@ -177,7 +177,7 @@ class BundleModel(Model):
             self._warn(failure.diagnostics[0].message)
             return
         if metadata and metadata.interface != _interface(data):
-            self._warn(f"{metadata_json.FILE_NAME} disagrees with {coremldata.FILE_NAME}, which is gone by")
+            self._warn(f"{metadata_json.FILE_NAME} disagrees with {coremldata.FILE_NAME}, which takes precedence")
 
     def _warn(self, message: str) -> None:
         self.warnings.append(warning("MIL260", message))

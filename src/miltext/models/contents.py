@@ -29,7 +29,7 @@ def read_file(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as failure:
-        raise refusal("MIL250", "there is no such file or folder", path) from failure
+        raise refusal("MIL250", "the file or folder does not exist", path) from failure
     except (OSError, ValueError) as failure:
         raise refusal("MIL250", f"the file cannot be read: {failure}", path) from failure
     refuse_pointer(data, path)
@@ -39,7 +39,7 @@ def read_file(path: Path) -> bytes:
 def refuse_pointer(data: bytes, name: str | Path) -> None:
     """Raise ModelError (MIL252) for the bytes of a git-lfs pointer."""
     if data.startswith(LFS_POINTER):
-        raise refusal("MIL252", "a git-lfs pointer stands here in place of the file", name)
+        raise refusal("MIL252", "this is a git-lfs pointer instead of the file", name)
 
 
 def read_inside(folder: Path, name: str) -> bytes:
@@ -56,7 +56,7 @@ def inside(folder: Path, name: str) -> Path:
     with refusing(lambda failure: _untraceable(name, folder, failure)):
         is_file = path.is_file()
     if not is_file:
-        raise refusal("MIL255", f"there is no file {name!r}", folder)
+        raise refusal("MIL255", f"the file {name!r} does not exist", folder)
     return path
 
 

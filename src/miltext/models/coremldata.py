@@ -50,7 +50,7 @@ class CoreMLData(NamedTuple):
 
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
     """What the bytes of a `coremldata.bin` say. Raises ModelError (MIL258) when they are not laid out as is known."""
-    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} is not laid out as any that is known", path)):
+    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
         (number,) = _HEAD.unpack_from(data)
         form, offset = _sized(data, _HEAD.size)
         (version,) = _VERSION.unpack_from(data, offset)

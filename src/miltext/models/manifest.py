@@ -27,7 +27,7 @@ def model_file(folder: Path) -> Path:
     root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
     path = _item_path(items.get(root))
     if path is None:
-        raise _wrong(folder, f"it has no item with a path for the root model {root!r}")
+        raise _wrong(folder, f"it lacks an item with a path for the root model {root!r}")
     return inside(within(folder, "Data"), path)
 
 
@@ -36,7 +36,7 @@ def whole_manifest(folder: Path) -> dict[str, Any]:
     manifest = _read_manifest(folder)
     for name, item in manifest["itemInfoEntries"].items():
         if _item_path(item) is None:
-            raise _wrong(folder, f"it has no path for the item {name!r}")
+            raise _wrong(folder, f"it lacks a path for the item {name!r}")
     return manifest
 
 
@@ -50,13 +50,13 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     import json
 
     data = read_inside(folder, MANIFEST)
-    with refusing(lambda failure: _wrong(folder, f"it is no JSON: {failure}")):
+    with refusing(lambda failure: _wrong(folder, f"it is not JSON: {failure}")):
         manifest = json.loads(data)
     if not isinstance(manifest, dict):
-        raise _wrong(folder, "it is no JSON object")
+        raise _wrong(folder, "it is not a JSON object")
     root, items = manifest.get("rootModelIdentifier"), manifest.get("itemInfoEntries")
     if not isinstance(root, str) or not isinstance(items, dict):
-        raise _wrong(folder, "it has no rootModelIdentifier, or no itemInfoEntries")
+        raise _wrong(folder, "it lacks rootModelIdentifier or itemInfoEntries")
     return manifest
 
 

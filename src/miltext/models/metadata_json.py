@@ -75,7 +75,7 @@ class MetadataJson:
 
         Raises ModelError (MIL258) for a feature of a type that cannot be read back.
         """
-        with self._refusing("shows a feature in no known way"):
+        with self._refusing("shows a feature in an unknown way"):
             return _description(self._model)
 
     def _refusing(self, what: str) -> AbstractContextManager[None]:

@@ -132,8 +132,8 @@ class Model:
         by_name = {model.pipeline_name: model for model in self.models if model.pipeline_name}
         found = {**by_name, **{str(index): model for index, model in enumerate(self.models)}}
         if step not in found:
-            where = "this pipeline" if self.models else f"this {self.type}, which is no pipeline"
-            raise refusal("MIL257", f"there is no model {step!r} in {where}", self.name, *self._inventory())
+            where = "this pipeline" if self.models else f"this {self.type}, which is not a pipeline"
+            raise refusal("MIL257", f"unknown model {step!r} in {where}", self.name, *self._inventory())
         return found[step]
 
     def _inventory(self) -> list[Note]:

@@ -109,7 +109,7 @@ class Weights(Mapping[str, Any]):
             return self._array(weight.value, weight.dtype, weight.shape)
         dtype, shape = tensor_dtype(key.type), tensor_shape(key.type)
         if dtype is None or shape is None:
-            raise KeyError("this Value is no tensor of a known shape")
+            raise KeyError("this Value is not a tensor of a known shape")
         return self._array(key, dtype, shape)
 
     def __iter__(self) -> Iterator[str]:
@@ -155,7 +155,7 @@ class Weights(Mapping[str, Any]):
     def _immediate(self, value: Value) -> bytes:
         found = immediate_data(value)
         if found is None:
-            raise KeyError("this Value holds no numbers that an array could hold")
+            raise KeyError("this Value does not hold numbers that an array could hold")
         return found[1]
 
 

@@ -71,13 +71,13 @@ def check_output(output: str, kind: str, source: str) -> None:
 def check_place(output: str, source: str) -> None:
     """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raises ModelError (MIL402)."""
     if _is_part(Path(output), source):
-        raise refusal("MIL402", "this is what is read, or a part of it, and is not replaced", output)
+        raise refusal("MIL402", "this is the input, or a part of it, and is not replaced", output)
 
 
 def check_name(path: Path, kind: str) -> None:
     """Refuse a name that says another kind, or that leads to one. Raises ModelError (MIL401)."""
     if _said(path) - {kind}:
-        raise refusal("MIL401", f"this name says something else than {_CALLED[kind]}", str(path))
+        raise refusal("MIL401", f"this name does not fit {_CALLED[kind]}", str(path))
 
 
 def _said(path: Path) -> set[str]:
@@ -90,7 +90,7 @@ def check_content(path: Path, kind: str) -> None:
     """Refuse what is there and is of another kind: a file, a device, a FIFO. Raises ModelError (MIL402), OSError."""
     if not (is_stream(path) or _is_file_of_another(path, kind)):
         return
-    raise refusal("MIL402", f"what is there is not {_CALLED[kind]}, and is not replaced", str(path))
+    raise refusal("MIL402", f"the target is not {_CALLED[kind]}, and is not replaced", str(path))
 
 
 def _is_file_of_another(path: Path, kind: str) -> bool:

@@ -45,7 +45,7 @@ class BareProgram(Model):
 def _from_bytes(data: bytes, name: str) -> Program:
     if not data:
         raise refusal("MIL253", "the file is empty", name)
-    message = "these bytes are no serialized Program: damaged, cut short, or something else"
+    message = "these bytes are not a serialized Program: they are damaged, cut short, or something else"
     with refusing(lambda _: refusal("MIL253", message, name)):
         return Program.FromString(data)
 

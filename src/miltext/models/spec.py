@@ -30,7 +30,7 @@ class SpecModel(Model):
         super().__init__(kind, name, path, model_path, pipeline_name)
         kind_of_spec = kind_of_model(spec)
         if kind_of_spec is None:
-            raise refusal("MIL253", "this Model holds no model: none of the fields of its Type is set", name)
+            raise refusal("MIL253", "this Model is empty: none of the fields of its Type is set", name)
         self._spec = spec
         self._type: str = kind_of_spec
 
@@ -76,7 +76,7 @@ def parse_spec(data: bytes, name: str) -> Spec:
     """The Model message in bytes; raises ModelError (MIL253) when they are none."""
     if not data:
         raise refusal("MIL253", "the file is empty", name)
-    message = "these bytes are no Core ML model: damaged, cut short, or something else"
+    message = "these bytes are not a Core ML model: they are damaged, cut short, or something else"
     with refusing(lambda _: refusal("MIL253", message, name)):
         return Spec.FromString(data)
 

@@ -12,7 +12,7 @@ from miltext.models.interrupts import uninterrupted
 from miltext.models.moves import displace, move_new
 from miltext.models.workshop import Workshop
 
-THERE = "it is there already; --force replaces it"
+THERE = "it already exists; --force replaces it"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What a write fails with where a disk is full, a quota used up, or a file as large as it may be."""

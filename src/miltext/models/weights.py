@@ -154,7 +154,7 @@ class BlobFile:
                 raise refusal("MIL307", message, self.path)
             offset = _aligned(blob.start + blob.size)
         if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
-            message = f"the header counts {self._count} records, and another stands at offset {offset}"
+            message = f"the header counts {self._count} records, but another begins at offset {offset}"
             raise refusal("MIL307", message, self.path)
 
     def blob(self, offset: int) -> Blob:
@@ -181,7 +181,9 @@ class BlobFile:
 
     def _check_place(self, offset: int) -> None:
         if offset < ALIGNMENT or offset % ALIGNMENT:
-            message = f"no record can stand at offset {offset}: records stand at multiples of {ALIGNMENT}, but 0"
+            message = (
+                f"a record cannot begin at offset {offset}: records begin at multiples of {ALIGNMENT} other than 0"
+            )
             raise refusal("MIL305", message, self.path)
         if offset + ALIGNMENT > self.size:
             raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)
@@ -278,7 +280,7 @@ class BlobWriter:
 
     def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
         if dtype.blob is None:
-            raise refusal("MIL308", f"{dtype.name} has no place in a weight file", self.path)
+            raise refusal("MIL308", f"a weight file cannot hold {dtype.name}", self.path)
         if not _whole(dtype, size, padding):
             message = f"{size} bytes with {padding} bits of padding are not whole {dtype.name} elements"
             raise refusal("MIL308", message, self.path)
@@ -346,7 +348,7 @@ def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
 def _record_count(mapping: mmap.mmap, path: Path) -> int:
     """What the header counts, once it is found to be that of blob storage version 2."""
     if mapping[: len(_LFS_POINTER)] == _LFS_POINTER:
-        raise refusal("MIL303", "a git-lfs pointer stands here in place of the weight file", path)
+        raise refusal("MIL303", "this is a git-lfs pointer instead of the weight file", path)
     if len(mapping) < ALIGNMENT:
         message = f"the file has {len(mapping)} bytes, and the header of a weight file alone {ALIGNMENT}"
         raise refusal("MIL304", message, path)
@@ -355,7 +357,7 @@ def _record_count(mapping: mmap.mmap, path: Path) -> int:
         message = "this is blob storage version 1, of neural networks from before ML Programs; version 2 is read"
         raise refusal("MIL304", message, path)
     if version != VERSION:
-        message = f"this is no weight file: its header names version {version} in place of {VERSION}"
+        message = f"this is not a weight file: its header names version {version} in place of {VERSION}"
         raise refusal("MIL304", message, path)
     return int(count)
 

@@ -176,7 +176,7 @@ def list_refusal(token: str) -> LoweringError | None:
             near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
             message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
             return LoweringError("MIL021", message, token, piece.start(), piece.end())
-    return LoweringError("MIL022", "the brackets and commas of this list are not those of one", token)
+    return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
 
 
 def described(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:

@@ -41,7 +41,7 @@ def strict_findings(text: str) -> list[Diagnostic]:
 
 
 def _unproven(what: str, span: Span) -> Diagnostic:
-    return warning("MIL204", f"{what} is unproven: it is in no text of Apple's compiler that is known", span)
+    return warning("MIL204", f"{what} is unproven: it does not occur in any known text of Apple's compiler", span)
 
 
 def _findings(phrase: Node) -> Iterator[Diagnostic]:
@@ -62,13 +62,11 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
 def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
     shown = token if len(token) <= 40 else f"{token[:40]}..."
     if token.startswith("$"):
-        yield error(
-            "MIL203", f"`{shown}` is a spelling of miltext's own: Apple's compiler does not take it", phrase.span
-        )
+        yield error("MIL203", f"`{shown}` is miltext's own spelling, which Apple's compiler does not take", phrase.span)
     elif phrase.name == "LIST" and "$" in token:
         place = phrase.start + token.index("$")
         yield error(
-            "MIL203", "`$` marks a spelling of miltext's own: Apple's compiler does not take it", Span(place, place + 1)
+            "MIL203", "`$` marks miltext's own spelling, which Apple's compiler does not take", Span(place, place + 1)
         )
     pattern, what = UNPROVEN_TOKENS.get(phrase.name, (None, ""))
     if pattern and pattern.fullmatch(token):

@@ -87,19 +87,19 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     word = re.compile(r"\$?[-+.\w]*", re.ASCII).match(text, start)
     if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
         near = nearest(word[0], _literals())
-        message = f"there is no word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
+        message = f"unknown word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
         return error("MIL003", message, Span(start, word.end()), suggestion=near)
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
-        return error("MIL003", f"`{shown(word[0])}` is no number", Span(start, word.end()))
+        return error("MIL003", f"`{shown(word[0])}` is not a number", Span(start, word.end()))
     if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
-        what = f"{_named(text[start])} begins nothing in MIL text{_HINTS.get(text[start], '')}"
+        what = f"unexpected character {_named(text[start])}{_HINTS.get(text[start], '')}"
         return error("MIL003", what, Span(start, start + 1))
     return None
 
 
 def no_dialect(written: str) -> str:
     """What is said of a `program(...)` that names no version of MIL text."""
-    return f"there is no version {shown(written)} of MIL text; write 1.0 or 1.3"
+    return f"unknown version {shown(written)} of MIL text; write 1.0 or 1.3"
 
 
 def _is_number(word: str) -> bool:
@@ -123,9 +123,9 @@ def _named(character: str) -> str:
 
 def _forbidden(text: str, at: int) -> Diagnostic:
     character = text[at]
-    message = f"a raw {_named(character)} is not taken: it would hide or reorder what a reader sees"
+    message = f"a raw {_named(character)} is not allowed: it would hide or reorder what a reader sees"
     if unicodedata.category(character) == "Cc":
-        message = f"a raw control character {_named(character)} is not taken"
+        message = f"a raw control character {_named(character)} is not allowed"
     return error("MIL024", f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1))
 
 
@@ -134,7 +134,7 @@ def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
         return _forbidden(text, stop)
     if text[stop : stop + 1] == "\t":
-        return error("MIL024", "a raw tab in a string is not taken; write `\\t`", Span(stop, stop + 1))
+        return error("MIL024", "a raw tab in a string is not allowed; write `\\t`", Span(stop, stop + 1))
     return error("MIL004", 'this string is not closed: `"` is missing before the end of the line', Span(start, stop))
 
 
@@ -208,7 +208,7 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
     name = text[place.start : place.end]
     known = [*BY_NAME] if noun == "data type" else _TYPES
     near = bool_meant(name) or ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
-    return error("MIL104", f"there is no {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
+    return error("MIL104", f"unknown {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
 
 
 def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:

@@ -171,7 +171,7 @@ def _integers(elements: Sequence[str], dtype: DType) -> list[int]:
 
 def _integer(text: str, dtype: DType) -> int:
     if not _INTEGER.fullmatch(text) or dtype.kind not in ("int", "uint"):
-        raise LiteralError(NOT_OF_TYPE, f"`{shown(text)}` is no {_noun(dtype)}", 0, len(text), text)
+        raise LiteralError(NOT_OF_TYPE, f"`{shown(text)}` is not a valid {_noun(dtype)}", 0, len(text), text)
     digits = text.lstrip("-+0") or "0"
     magnitude = int(digits) if len(digits) <= 20 else 1 << 64  # Python reads no integer of any length
     value = -magnitude if text[0] == "-" else magnitude

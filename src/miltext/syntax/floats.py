@@ -8,7 +8,7 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     $0x7fc00001           the bits, as many digits as the type has
 
 `$` is ours (docs/language.md); the others stand in real MIL text. The formats are those of IEEE 754,
-bfloat16, and OCP's 8-bit floats (E4M3 there has no infinity, and a NaN only where all bits are set).
+bfloat16, and OCP's 8-bit floats (E4M3 there does not have an infinity, and a NaN only where all bits are set).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _side(text: str, value: float) -> int:
 def _special_bits(text: str, form: Format) -> int:
     if text in ("inf", "+inf", "-inf"):
         if form.infinity is None:
-            raise _error(OUT_OF_RANGE, f"{form.name} has no infinity", text)
+            raise _error(OUT_OF_RANGE, f"{form.name} does not have an infinity", text)
         return form.infinity | (form.sign if text[0] == "-" else 0)
     if text == "nan":
         return form.nan
@@ -141,7 +141,7 @@ def _special_bits(text: str, form: Format) -> int:
         hint = f"; its bits are spelled `$0x` and {form.bits // 4} hexadecimal digits"
     elif "0x" in text.lower():
         hint = "; a hexadecimal float has an exponent, as in `0x1.8p+3`"
-    raise _error(NOT_OF_TYPE, f"`{shown(text)}` is no {form.name} number{hint}", text)
+    raise _error(NOT_OF_TYPE, f"`{shown(text)}` is not a valid {form.name} number{hint}", text)
 
 
 def _error(code: str, message: str, text: str) -> LiteralError:

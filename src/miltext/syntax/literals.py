@@ -337,7 +337,7 @@ def _code_point(digits: str, start: int, end: int) -> str:
     number = _CODE_POINT.fullmatch(digits)
     code = int(number[1], 16) if number else 0x110000
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        problem = "is a surrogate, which is no character" if code <= 0xFFFF else "is not the number of a character"
+        problem = "is a surrogate, which is not a character" if code <= 0xFFFF else "is not the number of a character"
         raise LiteralError(BAD_ESCAPE, rf"`\u{{{_named(shown(digits))}}}` {problem}", start, end)
     return chr(code)
 

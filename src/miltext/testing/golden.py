@@ -111,7 +111,7 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])
     elif golden is None:
-        raise AssertionError(f"there is no golden {path}\nto write it: {command}")
+        raise AssertionError(f"missing golden {path}\nto write it: {command}")
     else:
         advice = _advice(golden, text)
         raise AssertionError(

@@ -172,7 +172,7 @@ def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
     if _listed(after) != _listed(before.interfaces):
         warnings += update(spec.description, before, spec.mlProgram, after)
         if len(way) > 1:
-            message = "inputs or outputs of this model changed, and the pipeline's own description is as it was"
+            message = "inputs or outputs of this model changed, but the pipeline's own description did not"
             warnings.append(caution("MIL453", message))
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():

@@ -63,10 +63,10 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
     noun = f"the {side} `{name}` of `{function}`"
     subject = Subject(side, name, function)
     if value_type is None:
-        raise refusal("MIL422", f"{noun} is made by nothing", about=subject)
+        raise refusal("MIL422", f"{noun} is not defined", about=subject)
     made = _feature_type(value_type, side)
     if made is None:
-        message = f"{noun} is a {type_text(value_type)}, which no description of Core ML's has"
+        message = f"{noun} is a {type_text(value_type)}, which a Core ML description cannot have"
         raise refusal("MIL420", message, about=subject)
     return FeatureDescription(name=name, type=made)
 
@@ -236,7 +236,7 @@ def _entries(
 def _guessed(made: FeatureDescription) -> list[Diagnostic]:
     if made.type.multiArrayType.WhichOneof("ShapeFlexibility") is None:
         return []
-    message = f"nothing says which sizes the input `{made.name}` takes for its `?`: any from 1 on are described"
+    message = f"the sizes of the input `{made.name}` for its `?` are unknown: the description allows any from 1 on"
     return [caution("MIL452", message)]
 
 
@@ -255,7 +255,7 @@ def _unclaimed(
         old = change.old.get(entry.name)
         what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
         if what and old == value_type:
-            message = f"`{made.name}` is described by its type alone: nothing tells that it was `{entry.name}`, which"
+            message = f"`{made.name}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
             return [caution("MIL450", f"{message} is gone, and had {what}")]
     return []
 
@@ -304,6 +304,6 @@ def known_version(program: Program, description: ModelDescription) -> int:
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:
             known = ", ".join(TEXT_BY_PROTO.values())
-            message = f"the opset {opset!r} of `{name}` is not one that is known: {known}"
+            message = f"the opset {opset!r} of `{name}` is unknown; known opsets are {known}"
             raise refusal("MIL421", message, about=Subject("opset", opset, name))
     return required_version(program, description)

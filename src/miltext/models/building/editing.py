@@ -33,7 +33,7 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
     is taken or empty.
     """
     if not new:
-        raise refusal("MIL431", "a name has at least one character", path)
+        raise refusal("MIL431", "the new name is empty", path)
     edits: list[Edit] = []
     found: set[str] = set()
     for phrase in _functions(text, function, path):
@@ -68,7 +68,7 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
                 raise refusal("MIL432", f"`{name}` is a value of an inner block", path)
             raise _unknown(name, {each for phrase in functions for each in _top_values(phrase)}, path)
         if len(holders) > 1:
-            raise refusal("MIL432", f"several functions have a value `{name}`; --function says which", path)
+            raise refusal("MIL432", f"several functions have a value `{name}`; choose one with --function", path)
         outputs = outputs_of(holders[0])
         listed = [name_of(token.token or "") for token in outputs.children if token.name == "NAME"]
         added = edits.setdefault(outputs.end - 1, [])
@@ -99,7 +99,7 @@ def _unknown(name: str, known: set[str], path: str | None) -> ModelError:
     from difflib import get_close_matches
 
     close = [each for each in sorted(known) if name in each][:3] or get_close_matches(name, known, 3)
-    return refusal("MIL430", f"there is no value `{name}`", path, *[Note(f"there is `{each}`") for each in close])
+    return refusal("MIL430", f"unknown value `{name}`", path, *[Note(f"did you mean `{each}`?") for each in close])
 
 
 # ---- phrases
@@ -111,7 +111,7 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
         return found
     named = [phrase for phrase in found if name_of(function_name(phrase)) == function]
     if not named:
-        raise refusal("MIL430", f"there is no function `{function}`", path)
+        raise refusal("MIL430", f"unknown function `{function}`", path)
     return named
 
 

@@ -113,7 +113,9 @@ class FilledLiteral(Elided):
         asked = string_bytes(self.children[4]).decode()
         found = self._filling.literals.get(asked)
         if not found:
-            raise LoweringError("MIL410", f"the original has no literal of {shown(count)} elements with this digest", 0)
+            raise LoweringError(
+                "MIL410", f"the original does not have a literal of {shown(count)} elements with this digest", 0
+            )
         own = ValueType.FromString(value_type.wire or b"")
         tensor = next((tensor for kind, tensor in found if kind == own), None)
         if tensor is None:
@@ -135,7 +137,9 @@ class StoredArray(ArrayFile):
     def content(self, value_type: LoweredType) -> bytes:
         dtype, shape = value_type.dtype, value_type.shape
         if value_type.kind != "tensor" or dtype is None or shape is None:
-            raise LoweringError("MIL412", "an array stands only for a tensor of a known data type and rank", self.place)
+            raise LoweringError(
+                "MIL412", "an array can only be the value of a tensor of a known data type and rank", self.place
+            )
         name = string_bytes(self.children[2]).decode()
         elements = read_array(self._filling.folder, name, self.place)
         if not _fits(elements.shape, shape):
@@ -173,7 +177,7 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
     with open(path, "rb") as file:
         start = file.read(len(LFS_POINTER))
     if start == LFS_POINTER:
-        raise ValueError("a git-lfs pointer stands in its place; run `git lfs pull`")
+        raise ValueError("it is a git-lfs pointer; run `git lfs pull`")
     if start.startswith(b"PK"):
         raise ValueError("it is an archive, as numpy.savez makes; numpy.save makes a .npy")
     return open_memmap(path, "r")

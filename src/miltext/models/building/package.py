@@ -129,7 +129,7 @@ def serialized(spec: Spec) -> bytes:
     size = spec.ByteSize()
     if size > LARGEST:
         raise refusal(
-            "MIL405", f"the model takes {size} bytes without its weight files, and readers no more than 2 GiB"
+            "MIL405", f"the model takes {size} bytes without its weight files, but readers take at most 2 GiB"
         )
     if spec.WhichOneof("Type") == PROGRAM:
         return spec.SerializeToString(deterministic=True)

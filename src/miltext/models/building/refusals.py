@@ -46,7 +46,7 @@ def refusal(code: str, message: str, path: str | None = None, *notes: Note, abou
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
     """A `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else (MIL405)."""
-    message = "the model's pipelines stand inside one another more deeply than protobuf's readers take"
+    message = "the model's pipelines are nested more deeply than protobuf's readers allow"
     return refusing(lambda _: refusal("MIL405", message, path))
 
 

@@ -34,7 +34,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     real = Path(os.path.realpath(output))
     inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
     if any(path.is_dir() and path in real.parents for path in inputs):
-        raise refusal("MIL402", "this is inside the model that is read", str(output))
+        raise refusal("MIL402", "this is inside the input model", str(output))
     if not os.path.lexists(real):
         return
     if not force:
@@ -47,7 +47,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
         )
     for path, kind in inputs.items():
         if real in path.parents or (real == path and kind in PROGRAMS):
-            raise refusal("MIL402", f"this holds {path.name!r}, which is read, and is not replaced", str(output))
+            raise refusal("MIL402", f"this contains the input {path.name!r}, and is not replaced", str(output))
 
 
 def weight_name(output: Path, name: str, taken: Collection[str]) -> tuple[str, bool]:

@@ -104,7 +104,7 @@ class Contents:
             file = BlobFile(resolve(name, self._model_path))
         except WeightsError as failure:
             missing = isinstance(failure.__cause__, (FileNotFoundError, NotADirectoryError))
-            self.unread[quote(name)] = "there is no such file" if missing else failure.diagnostics[0].message
+            self.unread[quote(name)] = "the file does not exist" if missing else failure.diagnostics[0].message
             self.has_files |= not missing
             return None
         self.has_files = True

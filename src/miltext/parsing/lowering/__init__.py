@@ -99,7 +99,7 @@ class Lowering:
             raise LoweringError("MIL101", no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
         if len({field[0] for field in fields}) != len(fields):
-            raise LoweringError("MIL103", "`$version` and `$doc` may each stand once")
+            raise LoweringError("MIL103", "`$version` and `$doc` may each occur once")
         version = b"" if any(field[0] == "$version" for field in fields) else number_tag(1) + varint(1)
         own = [field for _, field in fields]
         maps = *entries(PROGRAM_ATTRIBUTES, attributes), *entries(PROGRAM_FUNCTIONS, functions)
@@ -145,7 +145,9 @@ class Lowering:
         """The function's blocks, each with its opset, None for the function's own."""
         bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
-            raise LoweringError("MIL103", "`$none` says that a function has no block; here are some", 0)
+            raise LoweringError(
+                "MIL103", "`$none` declares a function without blocks, but blocks follow; remove one of the two", 0
+            )
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]
 
     def specialization(self, children: list[Any]) -> tuple[Opset, bytes]:
@@ -175,7 +177,7 @@ class Lowering:
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
             raise LoweringError(
-                "MIL109", "an operation's own opset has no place in a Program; only functions have one", 3
+                "MIL109", "an operation cannot have its own opset in a Program; write the opset at the function", 3
             )
         head: bytes = operation_type(name) + arguments + (results or b"")
         parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
@@ -258,7 +260,7 @@ class Lowering:
         _, _, (number, dtype), _, dimensions, *fields, _ = children
         kinds = [type(field) for field in fields]
         if len(set(kinds)) != len(kinds):
-            raise LoweringError("MIL103", "a tensor type's rank and attributes may each stand once")
+            raise LoweringError("MIL103", "a tensor type's rank and attributes may each occur once")
         rank = next((field for field in fields if isinstance(field, int)), None)
         attributes = next((field for field in fields if isinstance(field, bytes)), b"")
         return tensor_type(number, dtype, dimensions, rank, attributes)
@@ -292,7 +294,7 @@ class Lowering:
         parts = children[2:-1:2]
         for index, value_type in enumerate(parts):
             if value_type.wire is None:
-                raise LoweringError("MIL105", "a tuple's types are all present; write `$empty`", 2 + 2 * index)
+                raise LoweringError("MIL105", "a tuple's types cannot be absent; write `$empty`", 2 + 2 * index)
         return tuple_type(parts)
 
     def dictionary_type(self, children: list[Any]) -> LoweredType:
@@ -305,7 +307,10 @@ class Lowering:
 
     def tensor_buffer_type(self, children: list[Any]) -> LoweredType:
         """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`"""
-        raise LoweringError("MIL110", "`tensor_buffer` is a type of the Core ML runtime's own; no Program can hold it")
+        raise LoweringError(
+            "MIL110",
+            "`tensor_buffer` is a type of the Core ML runtime, which a Program cannot hold; write a `tensor` type",
+        )
 
     def absent_type(self, children: Sequence[Any]) -> LoweredType:
         """`$absent`"""

@@ -125,7 +125,7 @@ def plain_tensor(token: str) -> LoweredType:
     dtype = BY_NAME.get(name)
     if dtype is None:
         start = token.index(name, len("tensor"))
-        raise LoweringError("MIL104", f"there is no data type `{name}`", token, start, start + len(name))
+        raise LoweringError("MIL104", f"unknown data type `{name}`", token, start, start + len(name))
     sizes = sizes[1:-1].strip()
     if not sizes:
         return scalar_type(dtype)

@@ -79,7 +79,7 @@ def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
         return raw.message
     if value_type is None:
         raise LoweringError(
-            "MIL105", "the container's type implies no type here; write `$value(TYPE(...))`", _place(raw)
+            "MIL105", "the container's type does not imply a type here; write `$value(TYPE(...))`", _place(raw)
         )
     return lower_value(value_type, raw)
 
@@ -124,8 +124,9 @@ def string_content(text: bytes) -> bytes:
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
     """The shape that a literal of the type must be nested like."""
     if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
-        why = "its type has no data type, rank and dimensions that one could be nested like"
-        raise LoweringError("MIL106", f"no plain literal here: {why}; name the field, as in `$ints([1, 2])`", place)
+        needed = "a known data type, a known rank and at most one unknown dimension"
+        message = f"a plain literal needs a type of {needed}; else name the field, as in `$ints([1, 2])`"
+        raise LoweringError("MIL106", message, place)
     return value_type.shape
 
 
@@ -378,4 +379,4 @@ def check_blob_field(value_type: LoweredType, name: str) -> None:
 
 def no_blob() -> LoweringError:
     """The refusal of a `BLOBFILE` with another path or offset."""
-    return LoweringError("MIL108", 'a blob is spelled `BLOBFILE(path = string("..."), offset = uint64(...))`')
+    return LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
