@@ -21,7 +21,7 @@ UNLIKE = "MIL481"
 
 
 def to_pymil(model: Model) -> Any:
-    """The program of a model as coremltools' `Program`, its weights loaded.
+    """Return the program of a model as coremltools' `Program`, its weights loaded.
 
     Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know.
     Raises ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder; and what
@@ -49,7 +49,7 @@ def to_pymil(model: Model) -> Any:
 
 
 def from_pymil(program: Any) -> Model:
-    """A coremltools `Program` as a model, exported as it is: no pass of coremltools' converter changes it.
+    """Return a coremltools `Program` as a model, exported as it is: no pass of coremltools' converter changes it.
 
     Its description is made from the types. The weights are in a temporary folder that lasts as long as the model;
     `model.save` keeps them. Raises ModelError: MIL480 without coremltools, MIL42x for what has no description; and
@@ -89,7 +89,7 @@ def _coremltools() -> Any:
 
 
 def _weights_folder(model: Model) -> Path:
-    """The folder of the weight files, which coremltools takes to be one."""
+    """Return the folder of the weight files, which coremltools takes to be one."""
     names = {held.value.blobFileValue.fileName for held in values(model.program)} - {""}
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:

@@ -31,7 +31,7 @@ _TYPE_ALONE = [rule[:2] for rule in _TYPE]
 
 
 def _nothing(*_: object) -> Iterator[tuple[int, _TokenType, str]]:
-    """What a rule yields that only looks ahead: Pygments would yield an empty token."""
+    """Yield nothing, for a rule that only looks ahead: Pygments would yield an empty token."""
     return iter(())
 
 

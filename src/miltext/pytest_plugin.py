@@ -63,13 +63,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
-    """The folder of the goldens: beside the test's file, and named after it. Override it to have them elsewhere."""
+    """Return the folder of the goldens: beside the test's file, and named after it. Override it to have them
+    elsewhere.
+    """
     return request.path.with_suffix("")
 
 
 @pytest.fixture
 def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGolden:
-    """Checks programs against golden files of MIL text."""
+    """Check programs against golden files of MIL text."""
     command = f"pytest {OPTION} {request.node.nodeid.partition('[')[0]}"
     made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), command)
     request.node.stash[_GOLDEN] = made
@@ -124,7 +126,7 @@ class Goldens:
             self._used.update(used)
 
     def unused(self) -> list[Path]:
-        """The goldens in the folders of modules whose tests all passed that none of these checked."""
+        """Return the goldens in the folders of modules whose tests all passed that none of these checked."""
         whole = {folder: True for _, folder in self._modules.values()}
         for module, (count, folder) in self._modules.items():
             whole[folder] &= self._passed[module] == count

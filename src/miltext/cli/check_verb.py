@@ -107,7 +107,9 @@ def _summary(severities: list[str], programs: int) -> str:
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """The files and models that the paths name, each once: a folder that is no model stands for every .mil below."""
+    """Return the files and models that the paths name, each once: a folder that is not a model stands for every .mil
+    below.
+    """
     names: dict[str, str] = {}
     for path in paths:
         if path != "-" and not os.path.lexists(path):
@@ -144,14 +146,14 @@ def _below(folder: str) -> list[str]:
 
 
 def _originals(name: str | None) -> list[Program]:
-    """The programs of the model that values are filled in from."""
+    """Return the programs of the model that values are filled in from."""
     from miltext.cli.models import open_whole
 
     return [] if name is None else [model.program for model in _programs(open_whole(name))]
 
 
 def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
-    """What is found in each program of a file or model."""
+    """Yield what is found in each program of a file or model."""
     from miltext.models.opening import open_model, read
 
     try:
@@ -163,7 +165,7 @@ def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[
 
 
 def _programs(model: Model) -> Iterator[Model]:
-    """The ML Programs of a model: itself, or those of its pipelines."""
+    """Yield the ML Programs of a model: itself, or those of its pipelines."""
     inside = [nested for nested in model.models if nested.models or nested.type == "mlProgram"]
     if not inside:
         yield model.select(None)

@@ -35,7 +35,7 @@ def command(old: Path, new: Path) -> None:
 
 
 def _by_structure(old: Path, new: Path) -> str:
-    """Raises ModelError where a side is no ML Program: another kind of model, another file, or none at all."""
+    """Raise ModelError where a side is not an ML Program: another kind of model, another file, or nothing."""
     from miltext.diffing import diff
     from miltext.models.opening import load
 

@@ -14,7 +14,7 @@ ELIDED = 64
 
 
 def function_option(function: Callable[..., None]) -> Callable[..., None]:
-    """The `--function` option."""
+    """Return the `--function` option."""
     return click.option("--function", "function", metavar="NAME", help="The function that is meant.")(function)
 
 

@@ -64,7 +64,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
-    """The files that the paths name, those of a folder in order."""
+    """Return the files that the paths name, those of a folder in order."""
     names: list[str] = []
     for path in paths:
         if path != "-" and not os.path.lexists(path):
@@ -80,7 +80,7 @@ def _below(folder: str) -> list[str]:
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
-    """The outcome of each file, in order; many are worked on at once."""
+    """Yield the outcome of each file, in order; many are worked on at once."""
     work = partial(_format, width=width)
     processes = min(len(names), os.cpu_count() or 1)
     if processes < 2 or "-" in names or sum(_size(name) for name in names) < ENOUGH:

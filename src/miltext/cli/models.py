@@ -24,23 +24,23 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def model_output(function: Callable[..., None]) -> Callable[..., None]:
-    """The `-o` option of a verb that writes a model."""
+    """Return the `-o` option of a verb that writes a model."""
     option = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
     return option(function)
 
 
 def force_option(function: Callable[..., None]) -> Callable[..., None]:
-    """The `--force` option."""
+    """Return the `--force` option."""
     return click.option("--force", is_flag=True, help="Replace OUT if it exists.")(function)
 
 
 def nested_option(help: str) -> Decorator:
-    """The `--model` option, which chooses in a pipeline."""
+    """Return the `--model` option, which chooses in a pipeline."""
     return click.option("--model", "nested", metavar="PATH", help=help)
 
 
 def open_whole(name: str) -> Model:
-    """The model of that path, or on standard input; a pipeline, or one that is no ML Program, too."""
+    """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
     from miltext.models.opening import open_model, read
 
     if name == "-":
@@ -67,7 +67,7 @@ class Progress:
     """A bar on standard error for what takes longer than a second, if that is a terminal."""
 
     def __init__(self, label: str, size: Callable[[], int]) -> None:
-        """A bar with this label; `size` tells how many bytes there are, once it is needed."""
+        """Make a bar with this label; `size` gives the number of bytes, once it is needed."""
         self._label = label
         self._size = size
         self._start = time.monotonic()
@@ -95,16 +95,16 @@ class Progress:
 
 
 def weights_bar(label: str, model: Model, passes: int = 1) -> Progress:
-    """The bar of what goes through all the weights that a model has in files, once or more often."""
+    """Return the bar of what goes through all the weights that a model has in files, once or more often."""
     return Progress(label, lambda: passes * sum(weight.size for weight in model.weights.in_files()))
 
 
 def _size(model: Model) -> int:
-    """The bytes of all files of a model: about as many as there are to write."""
+    """Return the bytes of all files of a model: about as many as there are to write."""
     folder = model.path if model.path and model.path.is_dir() else model.model_path
     return size_below(folder) if folder else 0
 
 
 def size_below(folder: Path) -> int:
-    """The bytes of all files below a folder."""
+    """Return the bytes of all files below a folder."""
     return sum(os.path.getsize(os.path.join(parent, name)) for parent, _, names in os.walk(folder) for name in names)

@@ -56,7 +56,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
 
 
 def _protobuf_text(program: Program, data: bytes) -> str:
-    """The Program in protobuf's text format, if that reads back equal: it has one NaN only."""
+    """Return the Program in protobuf's text format, if that reads back equal: it has one NaN only."""
     from google.protobuf import text_format
 
     text = text_format.MessageToString(program)
@@ -68,7 +68,7 @@ def _protobuf_text(program: Program, data: bytes) -> str:
 
 
 def _unlike(program: Program, back: Program) -> Iterator[str]:
-    """The names of the values that were read back as others."""
+    """Yield the names of the values that were read back as others."""
     from miltext.schema.walk import values
 
     for held, read in zip(values(program), values(back), strict=False):

@@ -107,7 +107,7 @@ def command(
 
 
 def _with_weights(model: Model, most: int) -> Program:
-    """The model's program with the values of weights of at most that many elements in it."""
+    """Return the model's program with the values of weights of at most that many elements in it."""
     from miltext.models.model_weights import BlobFolder
     from miltext.models.weight_printing import inline_weights
 
@@ -115,7 +115,7 @@ def _with_weights(model: Model, most: int) -> Program:
 
 
 def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[str]:
-    """The text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
+    """Return the text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
     from miltext.models.model_weights import BlobFolder
     from miltext.models.weight_printing import annotated_pieces
 
@@ -124,7 +124,7 @@ def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[st
 
 
 def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
-    """The compact text, or a page of that or of the usual one."""
+    """Return the compact text, or a page of that or of the usual one."""
     made = _compact(model, style) if compact else pieces(model.program, **style)
     if not html:
         return made
@@ -134,7 +134,7 @@ def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any])
 
 
 def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
-    """The compact text, with one warning if there are weights that cannot be read."""
+    """Return the compact text, with one warning if there are weights that cannot be read."""
     from miltext.models.compact import compact_pieces
 
     unread: list[WeightsError] = []
@@ -147,7 +147,7 @@ def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
 
 
 def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str, Any]:
-    """The arguments for what Apple's compiler would write."""
+    """Return the arguments for what Apple's compiler would write."""
     if (style["dialect"], style["floats"], style["elide"], annotate) != ("1.3", "hex", None, False):
         message = (
             "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"

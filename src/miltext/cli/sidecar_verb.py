@@ -52,7 +52,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
 
 
 def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
-    """The sidecars of a model and their texts, for which all weights are read."""
+    """Return the sidecars of a model and their texts, for which all weights are read."""
     from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
@@ -60,7 +60,7 @@ def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
 
 
 def _whole(name: str) -> Path:
-    """The package or bundle that a path names or is inside of; else the path itself."""
+    """Return the package or bundle that a path names or is inside of; else the path itself."""
     path = Path(name)
     outer = [parent for parent in path.parents if parent.suffix in (".mlpackage", ".mlmodelc")]
     return outer[-1] if outer else path

@@ -32,12 +32,12 @@ COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def model_argument(function: Callable[..., None]) -> Callable[..., None]:
-    """The MODEL argument of a verb."""
+    """Return the MODEL argument of a verb."""
     return click.argument("model", default="-", metavar="[MODEL]")(function)
 
 
 def output_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The `-o` option of a verb."""
+    """Return the `-o` option of a verb."""
     return click.option("-o", "--output", metavar="FILE", default="-", help=help)
 
 
@@ -64,7 +64,7 @@ class OptionalNumbers(click.Command):
 
 
 def load_model(name: str, nested: str | None = None) -> Model:
-    """The model of that path, or on standard input."""
+    """Return the model of that path, or on standard input."""
     from miltext.models.opening import load, read
 
     if name != "-":
@@ -75,7 +75,7 @@ def load_model(name: str, nested: str | None = None) -> Model:
 
 
 def read_stdin() -> bytes:
-    """What stands on standard input; waiting for a person to type it would only look like a hang."""
+    """Return what stands on standard input; waiting for a person to type it would only look like a hang."""
     if sys.stdin.isatty():
         raise click.UsageError("no MODEL was given, and standard input is a terminal")
     with _named("standard input"):

@@ -74,6 +74,6 @@ def save_arrays(weights: Weights, folder: Path) -> None:
 
 
 def file_stem(name: str) -> str:
-    """A weight's name as that of a file, on any system; no two names have the same."""
+    """Return a weight's name as that of a file, on any system; no two names have the same."""
     made = re.sub(r"[^A-Za-z0-9_@.-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
     return made or "%"

@@ -78,7 +78,7 @@ class ModelError(MiltextError):
 
 @contextmanager
 def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
-    """A `with` block that reads what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
+    """Read in a `with` block what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
 
     This is the net at the boundary of each kind of file. The block holds the reading alone, so that no mistake of ours
     passes for one of a file's; a MiltextError in it says more already, and stays.
@@ -92,17 +92,17 @@ def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
 
 
 def error(code: str, message: str, span: Span | None = None, *notes: Note, suggestion: str | None = None) -> Diagnostic:
-    """A Diagnostic of severity `error`."""
+    """Return a Diagnostic of severity `error`."""
     return Diagnostic("error", code, message, span, notes, suggestion)
 
 
 def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:
-    """A Diagnostic of severity `warning`."""
+    """Return a Diagnostic of severity `warning`."""
     return Diagnostic("warning", code, message, span, notes)
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """The line and column of an offset, both from 1; columns count code points."""
+    """Return the line and column of an offset, both from 1; columns count code points."""
     starts = _line_starts(text)
     line = bisect_right(starts, offset)
     return line, offset - starts[line - 1] + 1
@@ -115,7 +115,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def render(diagnostic: Diagnostic, text: str | None = None, path: str | None = None) -> str:
-    """A diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
+    """Return a diagnostic as a person reads it: place, severity, code, message, and the source line with a caret."""
     path = None if path is None else visible(path)
     head = f"{diagnostic.severity}[{diagnostic.code}]: {visible(diagnostic.message)}"
     shown = _place(head, diagnostic.span, text, path)

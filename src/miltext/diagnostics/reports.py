@@ -62,7 +62,7 @@ def _record(report: Report, diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _path(report: Report) -> str:
-    """The path, with U+FFFD for bytes of a file's name that are no UTF-8."""
+    """Return the path, with U+FFFD for bytes of a file's name that are not UTF-8."""
     return os.fsencode(report.path).decode(errors="replace")
 
 
@@ -81,7 +81,7 @@ def _point(text: str, offset: int) -> dict[str, int]:
 
 
 def as_sarif(reports: Sequence[Report], version: str) -> str:
-    """A SARIF log of one run; `version` is that of miltext."""
+    """Return a SARIF log of one run; `version` is that of miltext."""
     codes = sorted({diagnostic.code for report in reports for diagnostic in report.diagnostics})
     driver = {
         "name": "miltext",
@@ -135,7 +135,7 @@ def _region(text: str, span: Span) -> dict[str, int]:
 
 
 def _uri(path: str) -> str:
-    """A path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
+    """Return a path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
 
@@ -144,7 +144,7 @@ def _uri(path: str) -> str:
 
 
 def as_github(reports: Sequence[Report]) -> str:
-    """A workflow command a line, which a GitHub action shows beside the file's line."""
+    """Return a workflow command a line, which a GitHub action shows beside the file's line."""
     return "".join(line for report in reports for line in _commands(report))
 
 

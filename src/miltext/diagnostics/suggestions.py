@@ -10,17 +10,17 @@ LIKENESS = 0.7
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> str | None:
-    """The choice that `word` is most likely a slip of, None when it is like none of them."""
+    """Return the choice that `word` is most likely a slip of, None when it is like none of them."""
     by_case = {choice.lower(): choice for choice in choices}
     found = get_close_matches(word.lower(), by_case, 1, likeness)
     return by_case[found[0]] if found else None
 
 
 def bool_meant(word: str, type: str = "bool") -> str | None:
-    """The truth value, with its `type`, that a word of another language stands for: `True`, `FALSE`."""
+    """Return the truth value, with its `type`, that a word of another language stands for: `True`, `FALSE`."""
     return f"{type}({word.lower()})" if word.lower() in ("true", "false") else None
 
 
 def did_you_mean(near: str | None) -> str:
-    """The end of a message that names what was perhaps meant."""
+    """Return the end of a message that names what was perhaps meant."""
     return f"; did you mean `{near}`?" if near else ""

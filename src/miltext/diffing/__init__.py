@@ -36,7 +36,7 @@ def diff(
     ignore_weights: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Difference:
-    """What is different between two models: each the path of one, a Model, or a Program.
+    """Return what is different between two models: each the path of one, a Model, or a Program.
 
     Operations are matched by structure: a value that goes by another name, independent operations in another order, and
     weights of another content are told as that. Weights are compared by content; where a file of them cannot be read,
@@ -68,7 +68,7 @@ def diff(
 
 
 def _notes(side: _Side, graph: Graph) -> Iterator[str]:
-    """A note for each reason why weights could not be read."""
+    """Yield a note for each reason why weights could not be read."""
     reasons: dict[str, list[str]] = {}
     for what, why in graph.contents.unread.items():
         reasons.setdefault(why, []).append(what)

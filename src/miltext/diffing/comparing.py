@@ -50,7 +50,7 @@ class Comparison:
         self.different: set[Node] = set()
 
     def program(self, ignored: str | None) -> list[Change]:
-        """What is different in the programs themselves: an attribute of the name `ignored` is not looked at."""
+        """Return what is different in the programs themselves: an attribute of the name `ignored` is not looked at."""
         a, b = self._old.program, self._new.program
         changes = [
             Change(field, "", spell(old), spell(new))
@@ -60,7 +60,7 @@ class Comparison:
         return changes + self._attributes(a.attributes, b.attributes, "", ignored)
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
-        """What is different in a function."""
+        """Return what is different in a function."""
         name, old_name, a, b = name_text(pair.name), name_text(pair.old_name), pair.old, pair.new
         one = b or a
         assert one is not None
@@ -99,7 +99,7 @@ class Comparison:
         return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(self._told(pair, function)))
 
     def _inputs(self, a: Region, b: Region, pairs: Sequence[Pair]) -> list[Change]:
-        """Inputs that came, went, have another type, or another order among those that stayed."""
+        """Compare inputs: those that came, went, have another type, or another order among those that stayed."""
         type_of, there = self._spelling.type, dict(pairs)
         stayed = {*there.values()}
         old, new = [[name_text(value.name) for value in region.named] for region in (a, b)]
@@ -127,7 +127,7 @@ class Comparison:
         return self._keep(self._values.changes("attribute", before, now, (function, "")))
 
     def _keep(self, found: Sequence[Found]) -> list[Change]:
-        """The changes; those of weights are put aside."""
+        """Return the changes; those of weights are put aside."""
         self.weights += [each for each in found if isinstance(each, WeightChange)]
         return [each for each in found if isinstance(each, Change)]
 
@@ -149,7 +149,7 @@ class Comparison:
     # ---- the operations of a block
 
     def _told(self, pair: PairedBlock, function: str) -> Iterator[OperationDifference]:
-        """What is different in the operations, in the order of both blocks merged."""
+        """Yield what is different in the operations, in the order of both blocks merged."""
         mates = {j: i for i, j in pair.pairs.items()}
         moves = {move.new_index: move for move in self._moves(pair, mates)}
         users = _Users(pair.new)
@@ -169,7 +169,7 @@ class Comparison:
         return node.label, name_text(node.operation.type), self._spelling.operation(node.operation), node.index
 
     def _moves(self, pair: PairedBlock, mates: Mapping[int, int]) -> Iterator[MovedOperations]:
-        """The runs of operations that are not on the spine."""
+        """Yield the runs of operations that are not on the spine."""
         stayed = {j for _, j in pair.spine}
         moved = [j for j in sorted(mates) if j not in stayed]
         run: list[int] = []
@@ -215,5 +215,5 @@ class _Users:
         return found
 
     def of(self, node: Node) -> tuple[tuple[str, str], ...]:
-        """The first few arguments that an operation's values stand for."""
+        """Return the first few arguments that an operation's values stand for."""
         return tuple([use for value in node.values for use in self._users.get(value, ())][:_USES])

@@ -16,7 +16,7 @@ MADE_BY = "metadata.userDefined[com.github.apple.coremltools."
 
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """The changes, where both models say something."""
+    """Return the changes, where both models say something."""
     changes: list[Change] = []
     before, now = old.specification_version, new.specification_version
     if before and now and before != now:
@@ -56,7 +56,7 @@ def _entries(field: Any, entries: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _message(field: Any, value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The facts in a message; of an empty one, that it was chosen, if there was a choice."""
+    """Yield the facts in a message; of an empty one, that it was chosen, if there was a choice."""
     if field.containing_oneof is not None and not value.ListFields():
         yield path, "set"
     yield from _facts(value, path)

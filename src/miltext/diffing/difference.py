@@ -53,7 +53,9 @@ class Difference:
         return tuple([function for function in self.functions if function.status == status])
 
     def to_text(self, *, color: bool = False, full: bool = False) -> str:
-        """What a person would say, in ANSI colours if asked; long lists of names and weights are cut unless `full`."""
+        """Return what a person would say, in ANSI colours if asked; long lists of names and weights are cut unless
+        `full`.
+        """
         from miltext.diffing.text import render_text
 
         return render_text(self, color, full)

@@ -28,7 +28,7 @@ class Elements(NamedTuple):
     source: Blob | Any
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
-        """The elements as flat arrays, in pieces, as `packing.unpack` gives them."""
+        """Yield the elements as flat arrays, in pieces, as `packing.unpack` gives them."""
         from miltext.models.weights import CHUNK, Blob
 
         if isinstance(self.source, Blob):
@@ -40,7 +40,8 @@ class Elements(NamedTuple):
 
 
 def elements(value: Any, blob: Blob | None) -> Elements | None:
-    """The numbers or truth values of a tensor, in this record or else in the Value itself; None where there are none.
+    """Return the numbers or truth values of a tensor, in this record or else in the Value itself; None where there are
+    none.
 
     Of values in the program, only those are read that stand in the usual field of their type, and fill its shape.
     """
@@ -119,7 +120,7 @@ class _Sums:
 
 
 def _sum_of_squares(values: npt.NDArray[Any]) -> float:
-    """That of the finite values."""
+    """Return the sum of the squares of the finite values."""
     import numpy as np
 
     total = float(np.einsum("i,i", values, values))

@@ -26,7 +26,7 @@ class Operations:
         self._spelling = values.spelling
 
     def changes(self, a: Node, b: Node, where: tuple[str, str]) -> list[Found]:
-        """What an operation says otherwise; the operation of the function `where`, for its weights."""
+        """Return what an operation says otherwise; the operation of the function `where`, for its weights."""
         if self._untouched(a, b):
             return []
         old, new = a.operation, b.operation
@@ -65,7 +65,9 @@ class Operations:
         return before is None and now is None
 
     def _told_apart(self, before: Bound, now: Bound) -> tuple[str | None, str | None]:
-        """The texts of two bindings; with a word on it where an operation is gone and its name is now another's."""
+        """Return the texts of two bindings; with a word on it where an operation is gone and its name is now
+        another's.
+        """
         old, new = self._text(self._old, before), self._text(self._new, now)
         return (f"{old} (removed)", new) if old == new else (old, new)
 
@@ -81,7 +83,7 @@ class Operations:
         return name_text(graph.known_as[bound]) if isinstance(bound, int) else self._spelling.value(bound)
 
     def _types(self, a: Node, b: Node) -> list[Change]:
-        """What is different in the types of the outputs, or their number."""
+        """Return what is different in the types of the outputs, or their number."""
         old, new = a.operation.outputs, b.operation.outputs
         if len(old) != len(new):
             return [Change("outputs", "", self._spelling.parameters(old), self._spelling.parameters(new))]
@@ -104,7 +106,7 @@ class Operations:
         return [Change("outputs", "", before, now)]
 
     def renamed(self, a: Node, b: Node, outputs: Set[int]) -> Iterator[Rename]:
-        """The names that two operations do not share; `outputs` are the values that the function gives."""
+        """Yield the names that two operations do not share; `outputs` are the values that the function gives."""
         for old, new in zip(a.values, b.values, strict=False):  # one may have more outputs
             before, now = name_text(self._old.names[old]), name_text(self._new.names[new])
             if before != now:
@@ -115,7 +117,7 @@ class Operations:
 
 
 def arguments(node: Node) -> dict[str, Bound]:
-    """What the arguments of an operation are bound to, by key."""
+    """Return what the arguments of an operation are bound to, by key."""
     numbers = iter(node.operands)
     inputs = node.operation.inputs
     return {
@@ -132,6 +134,6 @@ def _is_literal(bound: Any) -> bool:
 
 
 def _stated(operation: Any) -> dict[str, Any]:
-    """The attributes of an operation but its name."""
+    """Return the attributes of an operation but its name."""
     attributes = operation.attributes
     return {name_text(key): attributes[key] for key in attributes if key != NAME}

@@ -24,29 +24,29 @@ class Spelling(Printer):
         super().__init__(style=Style(decimal=True, elide=SHOWN))
 
     def type(self, message: Any) -> str:
-        """The type in the field `type` of a message."""
+        """Return the type in the field `type` of a message."""
         return self.type_of(message, "type").text
 
     def literal(self, value: Any) -> str:
-        """A Value without its type."""
+        """Return a Value without its type."""
         text, prefix = self.value(value), f"{self.type(value)}("
         return text[len(prefix) : -1] if text.startswith(prefix) else text
 
     def parameters(self, inputs: Any) -> str:
-        """Inputs of a function or block, with their types, in parentheses."""
+        """Return the inputs of a function or block, with their types, in parentheses."""
         return self._parameters(inputs)
 
     def opset(self, opset: str) -> str:
-        """An opset as the text has it."""
+        """Return an opset as the text has it."""
         return self._opset(opset) if opset else ""
 
     def function(self, name: str, function: Any) -> str:
-        """The head of a function."""
+        """Return the head of a function."""
         opset = f"<{self.opset(function.opset)}>" if function.opset else ""
         return f"func {name_text(name)}{opset}{self.parameters(function.inputs)}"
 
     def operation(self, operation: Any) -> str:
-        """An operation, without what its attribute `name` says, and of its inner blocks only their number."""
+        """Return an operation, without what its attribute `name` says, and of its inner blocks only their number."""
         outputs = ", ".join([self._named_value(output) for output in operation.outputs])
         inputs = operation.inputs
         arguments = ", ".join([f"{name_text(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])

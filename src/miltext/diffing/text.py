@@ -46,13 +46,13 @@ class Line(NamedTuple):
     text: str
 
     def shown(self, color: bool) -> str:
-        """The line as it is written; headings have no visible sign."""
+        """Return the line as it is written; headings have no visible sign."""
         text = f"{'    ' * self.depth}{self.sign.strip('@')}{' ' * (self.sign not in ('@', ''))}{self.text}"
         return f"\x1b[{COLORS[self.sign]}m{text}\x1b[0m" if color and self.sign else text
 
 
 def render_text(difference: Difference, color: bool, full: bool) -> str:
-    """What a person would say of a Difference; long lists are cut unless `full`."""
+    """Return what a person would say of a Difference; long lists are cut unless `full`."""
     notes = [Line(0, "#", note) for note in difference.notes]
     if difference.same is not False:
         lines = [*notes, Line(0, "", VERDICTS[difference.same])]
@@ -66,7 +66,7 @@ def render_text(difference: Difference, color: bool, full: bool) -> str:
 
 
 def render_stat(difference: Difference) -> str:
-    """A line for each function that is different, for the model, and for the weights."""
+    """Return a line for each function that is different, for the model, and for the weights."""
     lines = [] if difference.same is False else [VERDICTS[difference.same]]
     if difference.changes:
         lines.append(f"model: {_count(len(difference.changes), 'change')}")
@@ -135,7 +135,7 @@ def _move(move: MovedOperations) -> str:
 
 
 def _changes(changes: Sequence[Change], depth: int) -> Iterator[Line]:
-    """Changes of what is no operation: a line each, with a sign."""
+    """Yield the changes of what is not an operation: a line each, with a sign."""
     for change in changes:
         sign = "+" if change.old is None else "-" if change.new is None else "~"
         yield Line(depth, sign, change_text(change, with_kind=True))
@@ -177,7 +177,7 @@ def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
 
 
 def rename_text(rename: Rename) -> str:
-    """`a -> b`."""
+    """Return `a -> b`."""
     if rename.kind == "name":
         return f"{rename.of}: name {rename.old or 'none'} -> {rename.new or 'none'}"
     return f"{rename.old} -> {rename.new}{'' if rename.kind == 'value' else f' ({rename.kind})'}"
@@ -198,7 +198,7 @@ def _weights_summary(weights: WeightDifference) -> str:
 
 
 def _weights(weights: WeightDifference, limit: int | None) -> Iterator[Line]:
-    """The weights, those that differ most first if not all are listed."""
+    """Yield the weights, those that differ most first if not all are listed."""
     if not weights.changed:
         return
     yield Line(0, "@", _weights_summary(weights))

@@ -121,7 +121,7 @@ class Texts:
         yield from _aligned(*[self._page.function(pair.name, each) if each else [] for each in (old, new)])
 
     def _around(self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str) -> Iterator[Line]:
-        """The lines around blocks, with these in their places."""
+        """Yield the lines around blocks, with these in their places."""
         left = iter(blocks)
         for before, now in zip(*shells, strict=True):
             yield from _either([before], [now])
@@ -158,7 +158,7 @@ class Texts:
 
 
 def _digests(node: Node, graph: Graph) -> list[str]:
-    """The digests of an operation's weights, shortened."""
+    """Return the digests of an operation's weights, shortened."""
     bound = [each for values in arguments(node).values() for each in values] if node.weighty else []
     values = [*bound, *node.operation.attributes.values()] if node.weighty else []
     blobs = [graph.contents.blob(each) for each in values if each is not None and not isinstance(each, int)]
@@ -166,7 +166,7 @@ def _digests(node: Node, graph: Graph) -> list[str]:
 
 
 def _shell(message: Any, field: str) -> Any:
-    """A function or operation without the operations in its blocks."""
+    """Return a function or operation without the operations in its blocks."""
     shell = type(message)()
     shell.CopyFrom(message)
     blocks = getattr(shell, field)
@@ -191,7 +191,7 @@ def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
 
 
 def hunks(lines: Sequence[Line]) -> Iterator[str]:
-    """The lines near changes, under heads that say where they are."""
+    """Yield the lines near changes, under heads that say where they are."""
     old = new = 1
     done = 0
     for start, stop in _stretches(lines):
@@ -224,7 +224,7 @@ def _range(first: int, count: int) -> str:
 
 
 def render_unified(difference: Difference, lines: Sequence[Line]) -> str:
-    """The lines that are different, with some around them; before them, what no line of a program says."""
+    """Return the lines that are different, with some around them; before them, what no line of a program says."""
     said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
     said += [
         change_text(change, True) for change in difference.changes if change.kind in ("specification", "description")

@@ -51,7 +51,7 @@ class Values:
         self.unread = 0
 
     def change(self, kind: str, name: str, a: Any, b: Any, where: tuple[str, str]) -> Found | None:
-        """The change from one Value to another, if there is one; `where` is the function, and the operation."""
+        """Return the change from one Value to another, if there is one; `where` is the function, and the operation."""
         verdict = self._compare(a, b)
         if verdict.same:
             return None
@@ -69,7 +69,7 @@ class Values:
         return self._compare(a, b).same
 
     def changes(self, kind: str, old: Mapping[str, Any], new: Mapping[str, Any], where: tuple[str, str]) -> list[Found]:
-        """The changes between Values by name."""
+        """Return the changes between Values by name."""
         found: list[Found] = []
         for name in sorted({*old, *new}):
             if name not in new:

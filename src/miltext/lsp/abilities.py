@@ -32,13 +32,13 @@ class Abilities(NamedTuple):
         )
 
     def markup(self, markdown: str) -> lsp.MarkupContent:
-        """A text as the client shows it: without Markdown's fences and quotes, if it does not know these."""
+        """Return a text as the client shows it: without Markdown's fences and quotes, if it does not know these."""
         if self.markdown:
             return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown)
         return lsp.MarkupContent(lsp.MarkupKind.PlainText, plain(markdown))
 
     def documented(self, markdown: str) -> lsp.MarkupContent | str:
-        """The same for what stands beside a completion."""
+        """Return the same for what stands beside a completion."""
         return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown) if self.documentation else plain(markdown)
 
 

@@ -50,7 +50,7 @@ class Item(NamedTuple):
 
 
 def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
-    """What can stand at a place; a space asks for it only where it follows what asks for more."""
+    """Return what can stand at a place; a space asks for it only where it follows what asks for more."""
     document = view.document
     offset = offset_of(document.positions, params.position)
     typed = params.context.trigger_character if params.context else None
@@ -66,7 +66,7 @@ def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
 
 
 def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
-    """An operation's item with its documentation."""
+    """Return an operation's item with its documentation."""
     data = item.data
     if isinstance(data, dict) and isinstance(data.get("operation"), str):
         opset = data.get("opset")
@@ -76,7 +76,7 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
 
 
 def _fitting(items: Iterable[Item], word: str) -> list[Item]:
-    """The items that the word may become, those that begin with it first."""
+    """Return the items that the word may become, those that begin with it first."""
     known = {item.text: item for item in reversed(list(items))}
     wanted = word.lower()
     fitting = [item for item in reversed(known.values()) if wanted in item.text.lower()]
@@ -105,7 +105,9 @@ def _sent(
 
 
 def _items(view: View, context: Context) -> Iterator[Item]:
-    """The names and the words that the grammar takes; where an operation begins, mostly with a type, words first."""
+    """Yield the names and the words that the grammar takes; where an operation begins, mostly with a type,
+    words first.
+    """
     keys = context.keys
     names = _names(view, context, keys) if "NAME" in context.expected else ()
     both = [_words(context), names] if _begins_operation(keys) else [names, _words(context)]
@@ -117,7 +119,7 @@ def _begins_operation(keys: list[str]) -> bool:
 
 
 def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
-    """What stands where the grammar takes a name."""
+    """Yield what stands where the grammar takes a name."""
     call = context.call()
     if call is not None:
         yield from _bindings(view, context, call) if call.parameter else _parameters(call, context.opset)
@@ -145,7 +147,7 @@ def _operations(opset: str | None) -> Iterator[Item]:
 
 
 def _parameters(call: Call, opset: str | None) -> Iterator[Item]:
-    """The parameters that are not given yet, the required ones first."""
+    """Yield the parameters that are not given yet, the required ones first."""
     known = known_signature(call.operation, opset)
     if known is None:
         return
@@ -162,7 +164,9 @@ def _bindings(view: View, context: Context, call: Call) -> Iterator[Item]:
 
 
 def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
-    """The values that are seen and that the word may become, those first that the parameter takes, and not too many."""
+    """Yield the values that are seen and that the word may become, those first that the parameter takes, and not too
+    many.
+    """
     wanted = context.word.lower().lstrip('$"')
     typed = [(each, view.reading.type_of(each)) for each in context.values if wanted in each.name.text.lower()]
     taken = {type_text: _takes(parameter, type_text) for type_text in {type_text for _, type_text in typed}}
@@ -186,7 +190,9 @@ def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
 
 
 def _words(context: Context) -> Iterator[Item]:
-    """The words that the grammar takes: of types, and its own; those of miltext's own spelling once `$` is there."""
+    """Yield the words that the grammar takes: of types, and its own; those of miltext's own spelling once `$`
+    is there.
+    """
     words = [_literals()[terminal] for terminal in context.expected if terminal in _literals()]
     for word in sorted(words, key=lambda word: word != "tensor"):
         if word[0] != "$" or context.word[:1] == "$":
@@ -200,7 +206,7 @@ def _words(context: Context) -> Iterator[Item]:
 
 @lru_cache(maxsize=1)
 def _literals() -> dict[str, str]:
-    """The words that the grammar itself writes, by terminal."""
+    """Return the words that the grammar itself writes, by terminal."""
     return {
         terminal.name: terminal.literal
         for terminal in load_grammar().terminals

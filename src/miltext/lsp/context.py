@@ -67,7 +67,7 @@ class Context(NamedTuple):
         return [_key(node) for node in self.open]
 
     def call(self) -> Call | None:
-        """The operation whose arguments are being written."""
+        """Return the operation whose arguments are being written."""
         keys = self.keys
         for place in range(len(keys) - 2, -1, -1):
             if keys[place : place + 2] == ["NAME", "("] and keys[max(place - 1, 0)] != "FUNC":
@@ -84,7 +84,7 @@ class Context(NamedTuple):
 
 
 def context_at(view: View, offset: int) -> Context:
-    """What may come at an offset of the document."""
+    """Return what may come at an offset of the document."""
     text = view.document.text
     word = _WORD.search(text, max(0, text.rfind("\n", 0, offset), offset - LONGEST), offset)
     start = word.start() if word else offset
@@ -116,7 +116,9 @@ def _last_end(phrase: Node, inside: str, place: int) -> int:
 
 
 def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
-    """What is open at `end` of a parse from `begin`, and the terminals that could come; else, of the last statement."""
+    """Return what is open at `end` of a parse from `begin`, and the terminals that could come; else, of the last
+    statement.
+    """
     found = _open(kind, text[begin:end])
     if found is None:
         marks = [match.end() for match in _STATEMENT.finditer(text, begin, end)]
@@ -125,7 +127,9 @@ def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], lis
 
 
 def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
-    """What is open at the end of a text, and what could come next; None for one that breaks off before its end."""
+    """Return what is open at the end of a text, and what could come next; None for one that breaks off before
+    its end.
+    """
     comments: list[Span] = []
     stack = tree_parser(FINE).stack(kind)
     try:
@@ -141,7 +145,7 @@ def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
 
 
 def _seen(scope: Scope | None, place: int) -> list[Value]:
-    """The values that are seen at a place, the nearest first, each name once."""
+    """Return the values that are seen at a place, the nearest first, each name once."""
     seen: dict[str, Value] = {}
     for around in scope.around() if scope else ():
         for name, values in reversed(around.values.items()):
@@ -152,6 +156,6 @@ def _seen(scope: Scope | None, place: int) -> list[Value]:
 
 
 def _key(node: Node) -> str:
-    """What a node of an unfinished parse goes by."""
+    """Return what a node of an unfinished parse goes by."""
     is_mark = node.token is not None and not node.token[:1].isalnum() and node.name not in ("NAME", "DRAFT", "STRING")
     return node.token or "" if is_mark else node.name

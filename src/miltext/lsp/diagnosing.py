@@ -28,7 +28,7 @@ DRAFT_NOTICE = "MIL712"
 
 
 def checked(text: str) -> list[Diagnostic]:
-    """What checking finds; where it fails itself, that."""
+    """Return what checking finds; where it fails itself, that."""
     from miltext.checking import check
 
     try:
@@ -39,7 +39,9 @@ def checked(text: str) -> list[Diagnostic]:
 
 
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
-    """What was found of the text `old`, at its places in `new`; what the edits between them touched is left out."""
+    """Return what was found of the text `old`, at its places in `new`; what the edits between them touched is
+    left out.
+    """
     shift = Shift.between(old, new)
     return [
         diagnostic._replace(
@@ -52,7 +54,7 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:
-    """The diagnostics of a document as the client takes them."""
+    """Return the diagnostics of a document as the client takes them."""
     return [_sent(document, diagnostic) for diagnostic in document.checked or ()]
 
 
@@ -85,7 +87,7 @@ def _range(document: Document, span: Span | None) -> lsp.Range:
 
 
 def code_actions(view: View, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-    """The edits that mend the diagnostics in a range, and for a draft the one that makes it whole."""
+    """Return the edits that mend the diagnostics in a range, and for a draft the one that makes it whole."""
     only = params.context.only
     if only is not None and not any(_is_quick_fix(kind) for kind in only):
         return []
@@ -122,7 +124,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: lsp.TextEdit) 
 
 
 def _inferred(text: str) -> str | None:
-    """A draft made whole; None where that cannot be done."""
+    """Return a draft made whole; None where that cannot be done."""
     from miltext.checking.completing import infer_draft
 
     try:

@@ -39,7 +39,9 @@ class Document:
         return self.positions.text
 
     def edited(self, version: int, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> Document:
-        """The next version: changes follow one another, each in the places of the text that the ones before made."""
+        """Return the next version: changes follow one another, each in the places of the text that the ones before
+        made.
+        """
         positions = self.positions
         for change in changes:
             text = change.text
@@ -56,7 +58,7 @@ class Document:
 
 
 def offset_of(positions: Positions, position: lsp.Position) -> int:
-    """The offset of a client's position, wherever that is."""
+    """Return the offset of a client's position, wherever that is."""
     return positions.offset(position.line, position.character)
 
 
@@ -84,30 +86,30 @@ class View:
         return self.reading.scopes
 
     def offset(self, position: lsp.Position) -> int:
-        """The offset of a position."""
+        """Return the offset of a position."""
         offset = offset_of(self.document.positions, position)
         return self.shift.to_old(offset) if self.shift else offset
 
     def span(self, range: lsp.Range) -> Span:
-        """The stretch of a range."""
+        """Return the stretch of a range."""
         start, end = sorted((self.offset(range.start), self.offset(range.end)))
         return Span(start, end)
 
     def position(self, offset: int) -> lsp.Position:
-        """The position of an offset."""
+        """Return the position of an offset."""
         offset = self.shift.to_new(offset) if self.shift else offset
         return lsp.Position(*self.document.positions.position(offset))
 
     def range(self, start: int, end: int) -> lsp.Range:
-        """The range of a stretch."""
+        """Return the range of a stretch."""
         return lsp.Range(self.position(start), self.position(end))
 
     def location(self, start: int, end: int) -> lsp.Location:
-        """The location of a stretch."""
+        """Return the location of a stretch."""
         return lsp.Location(self.document.uri, self.range(start, end))
 
     def chain(self, offset: int) -> list[Node]:
-        """The phrases round the word at an offset, or that ends there, outermost first."""
+        """Return the phrases round the word at an offset, or that ends there, outermost first."""
         return chain(self.reading.root, offset - self._is_behind_word(offset))
 
     def _is_behind_word(self, offset: int) -> bool:

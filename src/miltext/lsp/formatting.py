@@ -18,7 +18,7 @@ Edit = tuple[int, int, str]
 
 
 def format_document(view: View, _: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-    """The edits that lay the document out; none where the text is broken."""
+    """Return the edits that lay the document out; none where the text is broken."""
     return _sent(view, _line_edits(view.document.text, _formatted(view.document.text)))
 
 
@@ -45,7 +45,7 @@ def format_range(view: View, params: lsp.DocumentRangeFormattingParams) -> list[
 
 
 def _formatted(text: str) -> str:
-    """The text in canonical layout, with its own line ends; as it is where it is broken."""
+    """Return the text in canonical layout, with its own line ends; as it is where it is broken."""
     try:
         return keep_line_ends(text, verified_format(text))
     except MiltextError:
@@ -53,7 +53,7 @@ def _formatted(text: str) -> str:
 
 
 def _lines(view: View, range: lsp.Range) -> Span:
-    """The lines of a range, with what ends them; a line at whose beginning it ends is not touched."""
+    """Return the lines of a range, with what ends them; a line at whose beginning it ends is not touched."""
     positions = view.document.positions
     start, end = sorted([(range.start.line, range.start.character), (range.end.line, range.end.character)])
     last = end[0] - (end[1] == 0 and end[0] > start[0])
@@ -61,7 +61,7 @@ def _lines(view: View, range: lsp.Range) -> Span:
 
 
 def _line_edits(text: str, formatted: str) -> list[Edit]:
-    """The edits, in order, that make one text of another, each of a line where as many come as go."""
+    """Return the edits, in order, that make one text of another, each of a line where as many come as go."""
     old, new = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
     starts = [0]
     for line in old:

@@ -27,7 +27,7 @@ _WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "in
 
 
 def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
-    """What is known of the name, the operation, the parameter or the weight at a place."""
+    """Return what is known of the name, the operation, the parameter or the weight at a place."""
     offset = view.offset(params.position)
     if (found := view.scopes.at(offset)) is not None:
         name, value = found
@@ -46,7 +46,7 @@ def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
 
 
 def _described(view: View, phrase: Node, around: Node, outside: list[Node]) -> str | None:
-    """What there is to say of one of the phrases at a place."""
+    """Return what there is to say of one of the phrases at a place."""
     if phrase.name == "NAME":
         return _described_name(view, phrase, around, outside)
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
@@ -108,7 +108,7 @@ def _uses(value: Value) -> str:
 
 
 def constant(view: View, value: Value) -> str | None:
-    """The text of what a `const` holds; None for any other value."""
+    """Return the text of what a `const` holds; None for any other value."""
     token = first(value.operation, "NAME") if value.operation else None
     if value.operation is None or token is None or token.token != "const":
         return None
@@ -120,6 +120,6 @@ def constant(view: View, value: Value) -> str | None:
 
 
 def folder_of(uri: str) -> Path | None:
-    """The folder of a document that is a file; None for any other."""
+    """Return the folder of a document that is a file; None for any other."""
     path = to_fs_path(uri) if uri_scheme(uri) == "file" else None
     return Path(path).parent if path else None

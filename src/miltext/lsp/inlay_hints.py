@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-    """The inferred types in a range; accepting one writes it out."""
+    """Return the inferred types in a range; accepting one writes it out."""
     span = view.span(params.range)
     return [
         _hint(view, place, text)

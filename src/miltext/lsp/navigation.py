@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def value_at(view: View, position: lsp.Position) -> Value | None:
-    """What the name at a position means."""
+    """Return what the name at a position means."""
     found = view.scopes.at(view.offset(position))
     return found[1] if found else None
 
@@ -33,7 +33,7 @@ def references(view: View, params: lsp.ReferenceParams) -> list[lsp.Location] | 
 
 
 def highlights(view: View, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight] | None:
-    """The name at a place wherever it stands: as it is written where it is defined, and read elsewhere."""
+    """Return the name at a place wherever it stands: as it is written where it is defined, and read elsewhere."""
     value = value_at(view, params.position)
     if value is None:
         return None

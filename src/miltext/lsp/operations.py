@@ -23,18 +23,20 @@ def described_operation(name: str, opset: str | None) -> str | None:
 
 
 def known_signature(name: str, opset: str | None) -> Signature | None:
-    """The signature of an operation in an opset or, where it came later, its newest; None where nothing is known."""
+    """Return the signature of an operation in an opset or, where it came later, its newest; None where nothing is
+    known.
+    """
     return signature(name, opset) or signature(name)
 
 
 def heading(known: Signature) -> str:
-    """The signature in a line, with every parameter by its name: `add<ios15>(x, y)`."""
+    """Return the signature in a line, with every parameter by its name: `add<ios15>(x, y)`."""
     names = [name if parameter.required else f"{name}?" for name, parameter in known.parameters.items()]
     return f"{known.name}<{known.opset}>({', '.join(names + ['...'] * known.open)})"
 
 
 def described_parameter(known: Signature, name: str) -> str:
-    """A line of Markdown about a parameter of an operation."""
+    """Return a line of Markdown about a parameter of an operation."""
     parameter = known.parameters[name]
     alike = [
         f"`{each.name}`"
@@ -50,7 +52,7 @@ def described_parameter(known: Signature, name: str) -> str:
 
 
 def accepted(parameter: Parameter) -> str:
-    """What a parameter takes: its data types, or what is no tensor."""
+    """Return what a parameter takes: its data types, or what is not a tensor."""
     kinds = sorted(parameter.kinds - {"tensor"})
     dtypes = sorted(parameter.dtypes)
     return " | ".join([*dtypes, *kinds]) or "any type"

@@ -23,7 +23,7 @@ _FOLDED = ("program", "function", "block", "specialization", "operation", "inner
 
 
 def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-    """The functions, in each its operations by what they make, and in these the operations of their blocks."""
+    """Return the functions, in each its operations by what they make, and in these the operations of their blocks."""
     return [_function(view, function) for function in named(view.reading.root, "function")]
 
 
@@ -56,7 +56,7 @@ def _operation(view: View, operation: Node) -> lsp.DocumentSymbol:
 def _symbol(
     view: View, phrase: Node, token: Node | None, kind: lsp.SymbolKind, detail: str, inside: list[lsp.DocumentSymbol]
 ) -> lsp.DocumentSymbol:
-    """A symbol, whose name must say something and stand inside of it."""
+    """Return a symbol, whose name must say something and stand inside of it."""
     place = token if token is not None and phrase.start <= token.start <= token.end <= phrase.end else phrase
     name = (name_of(token.token or "") if token is not None else "") or "?"
     whole, chosen = view.range(phrase.start, phrase.end), view.range(place.start, place.end)
@@ -77,7 +77,7 @@ def folding(view: View, _: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
 
 
 def _phrases(root: Node) -> Iterator[Node]:
-    """The phrases that can be folded, outer ones first."""
+    """Yield the phrases that can be folded, outer ones first."""
     todo = [root]
     while todo:
         phrase = todo.pop()

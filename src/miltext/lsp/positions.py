@@ -41,7 +41,7 @@ class Positions:
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position.
+        """Return the offset of a position.
 
         Below the text is its end, behind a line's end that end; a position inside a character is where it begins.
         """
@@ -57,7 +57,7 @@ class Positions:
         return end
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The line and the character of an offset; of one inside CR LF, those of the line's end."""
+        """Return the line and the character of an offset; of one inside CR LF, those of the line's end."""
         line = bisect_right(self.starts, offset) - 1
         start, end = self.starts[line], min(offset, self.line_end(line))
         return line, end - start if self._is_plain else self.units(self.text[start:end])
@@ -83,7 +83,7 @@ class Shift(NamedTuple):
 
     @classmethod
     def between(cls, old: str, new: str) -> Shift:
-        """The shift between two texts: the edit is what lies between what they begin and what they end with."""
+        """Return the shift between two texts: the edit is what lies between what they begin and what they end with."""
         shortest = min(len(old), len(new))
         start = _common(shortest, lambda size: old[:size] == new[:size])
         tail = _common(shortest - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
@@ -111,7 +111,7 @@ class Shift(NamedTuple):
 
 
 def _common(most: int, is_common: Callable[[int], bool]) -> int:
-    """The largest size up to `most` that is common, where every smaller one is."""
+    """Return the largest size up to `most` that is common, where every smaller one is."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2

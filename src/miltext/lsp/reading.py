@@ -49,7 +49,9 @@ class Reading:
             return {}
 
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
-        """The type of a value as the text has it, or as it is inferred, if that was done or somebody asks for it."""
+        """Return the type of a value as the text has it, or as it is inferred, if that was done or somebody asks for
+        it.
+        """
         written = value.phrase.children[0]
         if written.name != "DRAFT":
             return self.text[written.start : written.end]

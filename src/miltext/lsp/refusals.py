@@ -7,10 +7,10 @@ from pygls.exceptions import JsonRpcException
 
 
 def refusal(message: str) -> JsonRpcException:
-    """An answer that the request cannot be met, with the reason, which the client shows."""
+    """Return an answer that the request cannot be met, with the reason, which the client shows."""
     return JsonRpcException(message, lsp.LSPErrorCodes.RequestFailed)
 
 
 def superseded() -> JsonRpcException:
-    """An answer that the text has changed since the request."""
+    """Return an answer that the text has changed since the request."""
     return JsonRpcException("the text has changed", lsp.LSPErrorCodes.ContentModified)

@@ -31,7 +31,7 @@ Edit = tuple[int, int, str]
 
 
 def prepare(view: View, params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
-    """The name at a place, if it can be renamed."""
+    """Return the name at a place, if it can be renamed."""
     found = view.scopes.at(view.offset(params.position))
     if found is None or found[1] is None:
         return None
@@ -40,7 +40,7 @@ def prepare(view: View, params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePla
 
 
 def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-    """The edits that give the value or the function at a place another name.
+    """Return the edits that give the value or the function at a place another name.
 
     An operation's `name` that repeats the value's goes along. Refused are a name that is none, one that is taken where
     it would be seen, and a text that breaks off from the grammar, for names in it may be hidden.
@@ -90,7 +90,9 @@ def _says(token: Node, name: str) -> bool:
 
 
 def _repeated(value: Value) -> Iterator[Node]:
-    """The strings that may repeat a value's name: its operation's `name`, and what notes inputs of flexible shapes."""
+    """Yield the strings that may repeat a value's name: its operation's `name`, and what notes inputs of flexible
+    shapes.
+    """
     if value.is_function:
         return
     phrase, key = (value.operation, NAME) if value.operation else (value.scope.phrase, ATTRIBUTE)

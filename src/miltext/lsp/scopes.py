@@ -24,7 +24,7 @@ class Name(NamedTuple):
 
     @classmethod
     def of(cls, token: Node) -> Name:
-        """The name that a token spells."""
+        """Return the name that a token spells."""
         return cls(token.start, token.end, name_of(token.token or ""))
 
 
@@ -51,7 +51,7 @@ class Scope:
         return self._outer() if self._outer else None
 
     def find(self, name: str) -> Value | None:
-        """The value of that name which is seen from here: the last that was defined, in the innermost scope."""
+        """Return the value of that name which is seen from here: the last that was defined, in the innermost scope."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -60,14 +60,14 @@ class Scope:
         return None
 
     def around(self) -> Iterator[Scope]:
-        """This scope and those outside of it, innermost first."""
+        """Yield this scope and those outside of it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
 
     def inside(self) -> Iterator[Scope]:
-        """This scope and those inside of it."""
+        """Yield this scope and those inside of it."""
         todo = [self]
         while todo:
             scope = todo.pop()
@@ -141,19 +141,19 @@ class Scopes:
         return self._found
 
     def at(self, offset: int) -> tuple[Name, Value | None] | None:
-        """The name at an offset, or that ends there, with its meaning."""
+        """Return the name at an offset, or that ends there, with its meaning."""
         place = bisect_right(self._starts, offset) - 1
         return self._found[place] if place >= 0 and offset <= self._found[place][0].end else None
 
     def between(self, start: int, end: int) -> Iterator[tuple[Name, Value | None]]:
-        """The names that begin in a stretch of the text."""
+        """Yield the names that begin in a stretch of the text."""
         for place in range(bisect_right(self._starts, start - 1), len(self._found)):
             if self._found[place][0].start >= end:
                 return
             yield self._found[place]
 
     def scope_at(self, offset: int) -> Scope | None:
-        """The innermost scope that an offset is in."""
+        """Return the innermost scope that an offset is in."""
         found, scopes = None, self.functions
         while True:
             inner = next((scope for scope in scopes if scope.phrase.start < offset < scope.phrase.end), None)
@@ -176,7 +176,7 @@ class Scopes:
                 self._settle(scope)
 
     def _block(self, body: Node, scope: Scope) -> None:
-        """A block, with the opset and the inputs that stand before it where it has them."""
+        """Read a block, with the opset and the inputs that stand before it where it has them."""
         self._inputs(body, scope)
         block = body if body.name == "block" else first(body, "block")
         for child in block.children if block else ():

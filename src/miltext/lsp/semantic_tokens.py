@@ -89,12 +89,12 @@ Token = tuple[int, int, Kind]
 
 
 def tokens(view: View, _: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-    """The tokens of the whole document."""
+    """Return the tokens of the whole document."""
     return _sent(view, 0, len(view.text))
 
 
 def tokens_in_range(view: View, params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
-    """The tokens that touch a range."""
+    """Return the tokens that touch a range."""
     span = view.span(params.range)
     return _sent(view, span.start, span.end)
 
@@ -114,7 +114,7 @@ def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
 
 
 def _placed(view: View, found: list[Token]) -> Iterator[Token]:
-    """The tokens at their places in the document; those that an edit has touched are left out."""
+    """Yield the tokens at their places in the document; those that an edit has touched are left out."""
     for start, end, kind in found:
         if view.shift is None:
             yield start, end, kind
@@ -123,7 +123,7 @@ def _placed(view: View, found: list[Token]) -> Iterator[Token]:
 
 
 def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
-    """The tokens, a piece for each line that they are on; what overlaps the one before is left out."""
+    """Yield the tokens, a piece for each line that they are on; what overlaps the one before is left out."""
     behind = 0
     for start, end, kind in found:
         if start < behind:
@@ -139,7 +139,7 @@ def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
 
 
 def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
-    """The tokens of the phrases that touch a stretch of the text, and the comments there."""
+    """Yield the tokens of the phrases that touch a stretch of the text, and the comments there."""
     yield from ((each.start, each.end, Kind("comment")) for each in view.reading.comments if start <= each.end <= end)
     values = {name.start: (name, value) for name, value in view.scopes.between(start, end)}
     for token in _read(view.reading.root, start, end):
@@ -157,7 +157,7 @@ def _of_value(name: Name, value: Value) -> Kind:
 
 
 def _read(root: Node, start: int, end: int) -> Iterator[Token]:
-    """The tokens of the phrases that touch a stretch of the text, in no order, by what stands round them."""
+    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by what stands round them."""
     todo = [root]
     while todo:
         phrase = todo.pop()
@@ -175,7 +175,7 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
 
 @lru_cache(maxsize=1 << 13)
 def _inside(statement: str) -> tuple[Token, ...]:
-    """The tokens of a plain operation, from its beginning."""
+    """Return the tokens of a plain operation, from its beginning."""
     return tuple(_read(leaf("OPERATION", statement, 0), 0, len(statement)))
 
 

@@ -76,7 +76,7 @@ class Protocol(LanguageServerProtocol):
         self._server.closed(params.text_document.uri)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """A message out of JSON; a request that is none is answered with an error, which pygls leaves out."""
+        """Return a message out of JSON; a request that is none is answered with an error, which pygls leaves out."""
         try:
             return super().structure_message(data)
         except JsonRpcException as failure:
@@ -163,7 +163,8 @@ class Server(LanguageServer):
         return request.answer(view, params)
 
     async def read(self, document: Document) -> Reading:
-        """The reading of a document; of a broken one, until it is checked, that of the last version that was not.
+        """Return the reading of a document; of a broken one, until it is checked, that of the last version that was
+        not.
 
         Raises ContentModified where the document was superseded before it was read.
         """

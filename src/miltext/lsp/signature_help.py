@@ -17,7 +17,9 @@ OPTIONS = lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_char
 
 
 def signature_help(view: View, params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-    """The signature of the operation round a place, and the parameter there, or the first that is still missing."""
+    """Return the signature of the operation round a place, and the parameter there, or the first that is still
+    missing.
+    """
     context = context_at(view, offset_of(view.document.positions, params.position))
     call = context.call()
     known = known_signature(call.operation, context.opset) if call else None

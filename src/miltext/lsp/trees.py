@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def coarse_tree(text: str) -> Tree:
-    """The tree of phrases of a text. Raises SyntaxFailure and NestingFailure."""
+    """Return the tree of phrases of a text. Raise SyntaxFailure and NestingFailure."""
     comments: list[Span] = []
     return Tree(tree_of(text, STATEMENTS, tree_parser(STATEMENTS).stack(), comments), comments)
 
 
 def first(phrase: Node, *names: str) -> Node | None:
-    """The first phrase of one of these names directly inside one."""
+    """Return the first phrase of one of these names directly inside one."""
     return next(named(phrase, *names), None)
 
 
 def chain(root: Node, offset: int) -> list[Node]:
-    """The phrases that the character at an offset is in, outermost first."""
+    """Return the phrases that the character at an offset is in, outermost first."""
     found = [root]
     while True:
         children = found[-1].children

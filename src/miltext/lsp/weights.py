@@ -13,7 +13,9 @@ MOST_BYTES = 1 << 24
 
 
 def describe_weight(spelled: str, folder: Path | None) -> str | None:
-    """A value of a text in words, if it is one in a weight file; `folder` is what `@model_path` stands for, if any."""
+    """Return a value of a text in words, if it is one in a weight file; `folder` is what `@model_path` stands for, if
+    any.
+    """
     from miltext.models.model_weights import BlobFolder
     from miltext.parsing.parser import parse
 

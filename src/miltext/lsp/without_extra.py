@@ -37,7 +37,7 @@ def _answer(method: Any) -> dict[str, Any]:
 
 
 def _messages(stream: BinaryIO) -> Iterator[dict[str, Any]]:
-    """The messages that come, but for what is none, until the stream ends."""
+    """Yield the messages that come, but for what is none, until the stream ends."""
     while header := _header(stream):
         length = header.get(b"content-length", b"")
         body = stream.read(int(length)) if length.isdigit() and len(length) < 10 else b""
@@ -50,7 +50,7 @@ def _messages(stream: BinaryIO) -> Iterator[dict[str, Any]]:
 
 
 def _header(stream: BinaryIO) -> dict[bytes, bytes]:
-    """The fields before a message; none where the stream ends."""
+    """Return the fields before a message; none where the stream ends."""
     fields: dict[bytes, bytes] = {}
     while line := stream.readline():
         name, _, value = line.partition(b":")

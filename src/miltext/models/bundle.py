@@ -37,7 +37,7 @@ UNKNOWN = "unknown"
 
 
 def open_bundle(folder: Path, name: str) -> BundleModel:
-    """The model of a bundle. Raises ModelError: MIL255 for a folder that does not tell what it holds."""
+    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not tell what it holds."""
     model = BundleModel(folder, name, folder)
     if model.type == UNKNOWN:
         model.select(None)  # which says why
@@ -116,7 +116,7 @@ class BundleModel(Model):
         return refusal("MIL254", message, self.name)
 
     def _what_else(self) -> str:
-        """What is wrong with the file that would tell what a model without a program is."""
+        """Return what is wrong with the file that would tell what a model without a program is."""
         try:
             self._read_coremldata()
         except ModelError as failure:
@@ -184,7 +184,7 @@ class BundleModel(Model):
 
 
 def _interface(data: CoreMLData) -> Interface:
-    """What `metadata.json` should show: of several functions, the default one's features."""
+    """Return what `metadata.json` should show: of several functions, the default one's features."""
     description = data.description
     default = [function for function in description.functions if function.name == description.defaultFunctionName]
     features = default[0] if default else description

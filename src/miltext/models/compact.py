@@ -28,7 +28,8 @@ VALUE = "val"
 
 
 def compact(program: Message) -> Program:
-    """A copy of a Program in which each constant with one use stands at its place of use, and no name says itself.
+    """Return a copy of a Program in which each constant with one use stands at its place of use, and no name says
+    itself.
 
     A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
     is an output of a block. Raises what `own_copy` does.
@@ -53,8 +54,8 @@ def compact_pieces(
     on_unread: Callable[[WeightsError], object] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[str]:
-    """The text of a model's program in compact form, in pieces; weights, and literals of more than `elide` elements
-    (ELIDE if None), by digests.
+    """Yield the text of a model's program in compact form, in pieces; weights, and literals of more than `elide`
+    elements (ELIDE if None), by digests.
 
     A model of which the folder is not known, from standard input, has its weights by their places. Raises WeightsError
     where a weight cannot be read, or calls `on_unread` with it and shows its place; and what `compact` raises.
@@ -104,7 +105,7 @@ def _fold(block: Any) -> None:
 
 
 def _defined(part: Any) -> Any:
-    """What an operation or a block defines."""
+    """Return what an operation or a block defines."""
     return part.outputs if part.DESCRIPTOR.name == "Operation" else part.inputs
 
 

@@ -25,7 +25,7 @@ _PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file. Raises ModelError: MIL250 when it cannot be read, MIL252 for a git-lfs pointer."""
+    """Return the bytes of a file. Raise ModelError: MIL250 when it cannot be read, MIL252 for a git-lfs pointer."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as failure:
@@ -43,12 +43,14 @@ def refuse_pointer(data: bytes, name: str | Path) -> None:
 
 
 def read_inside(folder: Path, name: str) -> bytes:
-    """The bytes of a file that belongs to the model in `folder`; raises ModelError as `inside` and `read_file`."""
+    """Return the bytes of a file that belongs to the model in `folder`. Raise ModelError as `inside` and
+    `read_file`.
+    """
     return read_file(inside(folder, name))
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a regular file in `folder`, if `name` leads to one.
+    """Return the path of a regular file in `folder`, if `name` leads to one.
 
     Raises ModelError (MIL255) as `within` does, and for what is not there or no regular file.
     """
@@ -61,7 +63,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def within(folder: Path, name: str) -> Path:
-    """The path that `name` has in `folder`, whatever is there.
+    """Return the path that `name` has in `folder`, whatever is there.
 
     Raises ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path.
     """
@@ -95,7 +97,7 @@ def is_protobuf_text(data: bytes) -> bool:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text in bytes, its newlines as they are.
+    """Return the text in bytes, its newlines as they are.
 
     Raises ModelError: MIL256 when there is none, or no UTF-8, MIL252 for a git-lfs pointer.
     """
@@ -117,7 +119,7 @@ def _place(data: bytes, offset: int) -> str:
 
 
 def parse_text(text: str, name: str) -> Program:
-    """The Program that MIL text spells; the parser, and Lark with it, is imported only now."""
+    """Return the Program that MIL text spells; the parser, and Lark with it, is imported only now."""
     from miltext.parsing.parser import parse
 
     return parse(text, path=name)

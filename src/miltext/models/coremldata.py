@@ -49,7 +49,9 @@ class CoreMLData(NamedTuple):
 
 
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
-    """What the bytes of a `coremldata.bin` say. Raises ModelError (MIL258) when they are not laid out as is known."""
+    """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) when they are not laid out as is
+    known.
+    """
     with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
         (number,) = _HEAD.unpack_from(data)
         form, offset = _sized(data, _HEAD.size)
@@ -62,7 +64,7 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
-    """What a file with the whole Model says; the same kind and version as that does."""
+    """Return what a file with the whole Model says; the same kind and version as that does."""
     spec = Model.FromString(data)
     if (kind_of_model(spec), spec.specificationVersion) != (kind, version):
         raise ValueError("the model is another one")
@@ -70,7 +72,7 @@ def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
 
 
 def parse_names(data: bytes, path: str | os.PathLike[str]) -> list[str]:
-    """The names in a pipeline's `modelNames/coremldata.bin`. Raises ModelError (MIL258)."""
+    """Return the names in a pipeline's `modelNames/coremldata.bin`. Raise ModelError (MIL258)."""
     with refusing(lambda _: refusal("MIL258", "the names of the pipeline's models cannot be read", path)):
         (count,) = _LENGTH.unpack_from(data)
         names: list[str] = []
@@ -82,7 +84,7 @@ def parse_names(data: bytes, path: str | os.PathLike[str]) -> list[str]:
 
 
 def _sized(data: bytes, offset: int) -> tuple[bytes, int]:
-    """What stands after its length, and where it ends."""
+    """Return what stands after its length, and where it ends."""
     (size,) = _LENGTH.unpack_from(data, offset)
     start = offset + _LENGTH.size
     if size > len(data) - start:

@@ -52,5 +52,5 @@ class DigestPrinter(Printer):
 
 
 def shown(digest: str) -> str:
-    """A weight's digest as people see it."""
+    """Return a weight's digest as people see it."""
     return f"sha256:{digest[:DIGITS]}"

@@ -67,7 +67,7 @@ def _open_there(name: str, flags: int) -> int:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of the open file that a name such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    """Return the number of the open file that a name such as `/dev/stdout` or `/dev/fd/3` stands for."""
     name = os.fspath(path)
     for _ in range(_MOST_LINKS):
         folder, last = os.path.split(name)

@@ -22,7 +22,7 @@ MANIFEST = "Manifest.json"
 
 
 def model_file(folder: Path) -> Path:
-    """The path of a package's `.mlmodel`, as its manifest has it. Raises ModelError (MIL255)."""
+    """Return the path of a package's `.mlmodel`, as its manifest has it. Raise ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
     path = _item_path(items.get(root))
@@ -32,7 +32,9 @@ def model_file(folder: Path) -> Path:
 
 
 def whole_manifest(folder: Path) -> dict[str, Any]:
-    """A package's manifest, each of whose items has a path, as it must for Core ML. Raises ModelError (MIL255)."""
+    """Return a package's manifest, each of whose items has a path, as it must for Core ML. Raise ModelError
+    (MIL255).
+    """
     manifest = _read_manifest(folder)
     for name, item in manifest["itemInfoEntries"].items():
         if _item_path(item) is None:
@@ -46,7 +48,7 @@ def _item_path(item: object) -> str | None:
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """A manifest that names its root model, and has items."""
+    """Return a manifest that names its root model, and has items."""
     import json
 
     data = read_inside(folder, MANIFEST)

@@ -60,7 +60,7 @@ class MetadataJson:
     """A `metadata.json` that has been read."""
 
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
-        """Raises ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
+        """Raise ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
         self._path = path
         with self._refusing("is not what Apple's compiler writes"):
             self._model: Entry = json.loads(data)[0]
@@ -71,7 +71,7 @@ class MetadataJson:
             )
 
     def description(self) -> ModelDescription:
-        """The ModelDescription, less what the file does not have.
+        """Return the ModelDescription, less what the file does not have.
 
         Raises ModelError (MIL258) for a feature of a type that cannot be read back.
         """

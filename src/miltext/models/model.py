@@ -110,7 +110,7 @@ class Model:
         return ()
 
     def select(self, path: int | str | None) -> Model:
-        """The ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
+        """Return the ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
 
         Raises ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
         """
@@ -122,7 +122,7 @@ class Model:
         return chosen
 
     def listing(self, prefix: str = "") -> Iterator[str]:
-        """A line for each model inside, however deep: its path, its name and its type."""
+        """Yield a line for each model inside, however deep: its path, its name and its type."""
         for index, model in enumerate(self.models):
             name = f" {quote(model.pipeline_name)}" if model.pipeline_name else ""
             yield f"{prefix}{index}{name}: {model.type}"

@@ -39,20 +39,20 @@ class BlobFolder:
         self._files: dict[Path, BlobFile] = {}
 
     def path(self, file_name: str) -> Path:
-        """The real path of the file that a BlobFileValue's fileName names."""
+        """Return the real path of the file that a BlobFileValue's fileName names."""
         if self.model_path is None:
             raise refusal("MIL302", f"there is no folder to find {file_name!r} in", "<stdin>")
         return resolve(file_name, self.model_path)
 
     def file(self, file_name: str) -> BlobFile:
-        """The weight file of that name, open."""
+        """Return the weight file of that name, open."""
         path = self.path(file_name)
         if path not in self._files:
             self._files[path] = BlobFile(path)
         return self._files[path]
 
     def blob(self, value: Value) -> Blob:
-        """The record that a value in a weight file names."""
+        """Return the record that a value in a weight file names."""
         named = value.blobFileValue
         blob = self.file(named.fileName).blob(named.offset)
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
@@ -136,11 +136,11 @@ class Weights(Mapping[str, Any]):
         return [weight for weight in self.entries.values() if weight.blob is not None]
 
     def blob(self, weight: Weight) -> Blob | None:
-        """The record that a weight in a file has; None for one in the program."""
+        """Return the record that a weight in a file has; None for one in the program."""
         return None if weight.blob is None else self._folder.blob(weight.value)
 
     def digest(self, weight: Weight, progress: Progress | None = None) -> str:
-        """The `digest` of a weight's type and elements, wherever they stand."""
+        """Return the `digest` of a weight's type and elements, wherever they stand."""
         blob = self.blob(weight)
         data = blob.data if blob else self._immediate(weight.value)
         return digest(weight.dtype, data, progress)
@@ -166,7 +166,7 @@ def _weights(program: Program) -> Iterator[Weight]:
 
 
 def _weight(held: Held) -> Weight:
-    """The weight that a Value is; raises LookupError for one that is none."""
+    """Return the weight that a Value is. Raise LookupError for one that is not a weight."""
     value = held.value
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     if dtype is None or shape is None:
@@ -179,7 +179,7 @@ def _weight(held: Held) -> Weight:
 
 
 def _unlike(name: str, taken: Mapping[str, object]) -> str:
-    """The name, or that with a number where two values of a function share it, in sibling blocks say."""
+    """Return the name, or that with a number where two values of a function share it, in sibling blocks say."""
     number = 2
     unlike = name
     while unlike in taken:
@@ -188,7 +188,7 @@ def _unlike(name: str, taken: Mapping[str, object]) -> str:
 
 
 def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:
-    """A weight as a .npy file, in pieces: no more than one of them is in memory.
+    """Yield a weight as a .npy file, in pieces: no more than one of them is in memory.
 
     `progress` is called with the number of elements of each piece, once it is taken.
     """

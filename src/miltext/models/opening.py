@@ -19,7 +19,7 @@ _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
 
 
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
-    """The ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
+    """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
     In a pipeline, `model` says which: an index or a name, or a path of them such as `"1/0"`. Text is parsed when
     `program` is first asked for. Raises ModelError for what is no such file or folder, damaged, or no ML Program.
@@ -30,7 +30,7 @@ def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
 
 
 def read(data: bytes, name: str, model: int | str | None = None) -> Model:
-    """The ML Program in the bytes of a file, as from standard input; `name` is what errors call it.
+    """Return the ML Program in the bytes of a file, as from standard input; `name` is what errors call it.
 
     What the bytes are is found from them. `model` and what is raised are as in `load`.
     """
@@ -38,7 +38,7 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:
-    """The model in a file or folder, whatever its type: pipelines, and models that are no ML Program, too."""
+    """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too."""
     path = Path(path)
     model = _open(path)
     model.reopen = partial(_open, path)

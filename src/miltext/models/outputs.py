@@ -81,7 +81,7 @@ def check_name(path: Path, kind: str) -> None:
 
 
 def _said(path: Path) -> set[str]:
-    """The kinds that the endings of a name say, and of that which it leads to."""
+    """Return the kinds that the endings of a name say, and of that which it leads to."""
     endings = {name.suffix.lower() for name in (path, Path(os.path.realpath(path)))}
     return {ENDINGS[ending] for ending in endings if ending in ENDINGS}
 

@@ -10,7 +10,9 @@ from miltext.models.spec import SpecModel, parse_spec
 
 
 def open_package(folder: Path, name: str) -> SpecModel:
-    """The model of a package. Raises ModelError: MIL255 for its manifest, and as the reading of an `.mlmodel` does."""
+    """Return the model of a package. Raise ModelError: MIL255 for its manifest, and as for the reading of an
+    `.mlmodel`.
+    """
     path = model_file(folder)
     spec = parse_spec(read_file(path), str(path))
     return SpecModel("mlpackage", name, folder, path.parent, spec)

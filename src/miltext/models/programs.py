@@ -56,7 +56,7 @@ def _from_protobuf_text(text: str, name: str) -> Program:
 
 
 def _mistake(failure: Exception, text: str, name: str) -> ModelError:
-    """What protobuf says of its text, at the place that it tells."""
+    """Return what protobuf says of its text, at the place that it tells."""
     message, span = str(failure) or type(failure).__name__, None
     if isinstance(failure, RecursionError):
         message = "this is nested too deeply to be a Program"
@@ -67,6 +67,6 @@ def _mistake(failure: Exception, text: str, name: str) -> ModelError:
 
 
 def _span(text: str, line: int, column: int) -> Span:
-    """A place that protobuf counts in lines and columns from 1."""
+    """Return a place that protobuf counts in lines and columns from 1."""
     start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
     return Span(start, start + 1)

@@ -28,5 +28,5 @@ description that cannot be read; MIL259 protobuf's text with a mistake.
 
 
 def refusal(code: str, message: str, path: str | os.PathLike[str], *notes: Note) -> ModelError:
-    """A ModelError that names the file, says what is wrong, and what to do about it."""
+    """Return a ModelError that names the file, says what is wrong, and what to do about it."""
     return ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=os.fspath(path))

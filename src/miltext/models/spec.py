@@ -73,7 +73,7 @@ class SpecModel(Model):
 
 
 def parse_spec(data: bytes, name: str) -> Spec:
-    """The Model message in bytes; raises ModelError (MIL253) when they are none."""
+    """Return the Model message in bytes. Raise ModelError (MIL253) when they are not one."""
     if not data:
         raise refusal("MIL253", "the file is empty", name)
     message = "these bytes are not a Core ML model: they are damaged, cut short, or something else"
@@ -82,12 +82,12 @@ def parse_spec(data: bytes, name: str) -> Spec:
 
 
 def specification_version(number: int) -> int:
-    """The number, if a Model can have it for its specificationVersion. Raises ValueError."""
+    """Return the number, if a Model can have it for its specificationVersion. Raise ValueError."""
     return Spec(specificationVersion=number).specificationVersion
 
 
 def kind_of_model(spec: Spec) -> str | None:
-    """The kind of model that a Model message holds, by the name of its field; None where it holds none."""
+    """Return the kind of model that a Model message holds, by the name of its field; None where it holds none."""
     return spec.WhichOneof("Type") or _undeclared_kind(spec)
 
 
@@ -101,7 +101,7 @@ def is_spec(data: bytes) -> bool:
 
 
 def _undeclared_kind(message: Message) -> str | None:
-    """The kind of model that a message's unknown fields tell of."""
+    """Return the kind of model that a message's unknown fields tell of."""
     fields = UnknownFieldSet(message)
     numbers = [fields[index].field_number for index in range(len(fields))]
     return next((MODEL_KINDS[number] for number in numbers if number in MODEL_KINDS), None)

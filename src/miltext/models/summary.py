@@ -18,8 +18,8 @@ Record = dict[str, Any]
 
 
 def inventory(model: Model) -> Record:
-    """A record of a model that JSON can hold: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML Program
-    `functions`, `weights` and `blobFiles`; of a pipeline `models`.
+    """Return a record of a model that JSON can hold: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
+    Program `functions`, `weights` and `blobFiles`; of a pipeline `models`.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
     there. Raises ParseError for a text.
@@ -80,7 +80,7 @@ def _parameters(model: Model) -> dict[str, Record]:
 
 
 def _blob_files(model: Model) -> list[Record]:
-    """The weight files that the program names: values and distinct records there, and the bytes of the file."""
+    """Return the weight files that the program names: values and distinct records there, and the bytes of the file."""
     from miltext.models.model_weights import BlobFolder
     from miltext.models.weights import WeightsError
     from miltext.schema.walk import values

@@ -20,12 +20,12 @@ VALUES = tag(1)
 
 
 def tensor_dtype(value_type: ValueType) -> DType | None:
-    """The data type of a tensor's type; None for any other type."""
+    """Return the data type of a tensor's type; None for any other type."""
     return BY_NUMBER.get(value_type.tensorType.dataType) if value_type.WhichOneof("type") == "tensorType" else None
 
 
 def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
-    """The sizes of a tensor's type, None where one is unknown or rank and dimensions disagree."""
+    """Return the sizes of a tensor's type, None where one is unknown or rank and dimensions disagree."""
     tensor = value_type.tensorType
     if tensor.rank != len(tensor.dimensions):
         return None
@@ -35,7 +35,7 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
 
 
 def immediate_data(value: Value) -> tuple[DType, bytes] | None:
-    """The data type of an immediate tensor and its elements, little-endian and packed as in a weight file.
+    """Return the data type of an immediate tensor and its elements, little-endian and packed as in a weight file.
 
     None for strings, for what is no immediate tensor, and where the elements are not in their type's usual field, do
     not fill its shape, or pass its range.
@@ -66,7 +66,7 @@ def _little_endian(numbers: list[int], dtype: DType) -> bytes:
 
 
 def tensor_value(dtype: DType, data: bytes | memoryview) -> TensorValue:
-    """The TensorValue with these packed elements, in the field where coremltools puts values of the type."""
+    """Return the TensorValue with these packed elements, in the field where coremltools puts values of the type."""
     made = TensorValue()
     member = getattr(made, dtype.field)
     member.SetInParent()

@@ -38,12 +38,12 @@ class WeightsError(ModelError):
 
 
 def refusal(code: str, message: str, path: str | os.PathLike[str]) -> WeightsError:
-    """A WeightsError that names the file, says what is wrong, and what to do about it."""
+    """Return a WeightsError that names the file, says what is wrong, and what to do about it."""
     return WeightsError([error(code, message, None, Note(WAYS_OUT[code]))], path=os.fspath(path))
 
 
 def resolve(file_name: str, model_path: Path) -> Path:
-    """The real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
+    """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
 
     Raises WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
     drive letter or a NUL, or leads outside through a link; MIL302 when there is no regular file.
@@ -79,7 +79,9 @@ def _suspicion(file_name: str) -> str | None:
 
 
 def map_file(path: Path) -> mmap.mmap:
-    """The whole of a regular file, mapped for reading; links and devices are refused, a FIFO is not waited for."""
+    """Return the whole of a regular file, mapped for reading; links and devices are refused, a FIFO is not
+    waited for.
+    """
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
         flags |= getattr(os, name, 0)

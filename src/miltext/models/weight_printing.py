@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
-    """A copy of a Program with the values of its weights in it, of those with no more than `most` elements.
+    """Return a copy of a Program with the values of its weights in it, of those with no more than `most` elements.
 
     Raises WeightsError for a weight that cannot be read.
     """
@@ -64,7 +64,7 @@ class AnnotatingPrinter(Printer):
         return super()._element(value, implied)
 
     def _annotated(self, piece: str) -> str:
-        """The piece, if it ends a line, with what was noted since the last one that did."""
+        """Return the piece, if it ends a line, with what was noted since the last one that did."""
         if not self._seen or not piece.endswith("\n"):
             return piece
         seen, self._seen = self._seen, []
@@ -96,7 +96,7 @@ def annotated_pieces(
     elide: int | None = None,
     strict: bool = False,
 ) -> Iterator[str]:
-    """What `pieces` gives, each weight's line ended with a comment that tells what the file in `folder` holds.
+    """Yield what `pieces` gives, each weight's line ended with a comment that tells what the file in `folder` holds.
 
     Raises WeightsError where a weight cannot be read, and what `pieces` raises.
     """

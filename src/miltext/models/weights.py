@@ -67,7 +67,7 @@ class Blob:
         return (self.size * 8 - self.padding_bits) // self.dtype.bits
 
     def require(self, dtype: DType, count: int) -> Blob:
-        """This blob, if it holds `count` elements of `dtype`; raises WeightsError (MIL309) if not."""
+        """Return this blob if it holds `count` elements of `dtype`. Raise WeightsError (MIL309) if not."""
         if (self.dtype, self.count) == (dtype, count):
             return self
         message = (
@@ -77,7 +77,7 @@ class Blob:
         raise refusal("MIL309", message, self.path)
 
     def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
-        """The elements in the given shape, or flat.
+        """Return the elements in the given shape, or flat.
 
         Types of whole bytes are a read-only view of the file, bf16 and fp8 as their bit patterns (uint16,
         uint8); sub-byte types are unpacked to int8 or uint8. Raises WeightsError (MIL309) when the shape
@@ -90,7 +90,7 @@ class Blob:
         return unpack(self.data, self.dtype, self.count).reshape((self.count,) if shape is None else shape)
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
-        """The elements as flat arrays of CHUNK elements, the last one shorter: what `array` gives, in pieces."""
+        """Yield the elements as flat arrays of CHUNK elements, the last one shorter: what `array` gives, in pieces."""
         from miltext.schema.packing import packed_size, unpack
 
         for first in range(0, self.count, CHUNK):
@@ -99,7 +99,7 @@ class Blob:
             yield unpack(self.data[start : start + packed_size(count, self.dtype.bits)], self.dtype, count)
 
     def digest(self, progress: Progress | None = None) -> str:
-        """The `digest` of this blob's type and data."""
+        """Return the `digest` of this blob's type and data."""
         return digest(self.dtype, self.data, progress)
 
 
@@ -158,7 +158,7 @@ class BlobFile:
             raise refusal("MIL307", message, self.path)
 
     def blob(self, offset: int) -> Blob:
-        """The record whose metadata stands at `offset` bytes.
+        """Return the record whose metadata stands at `offset` bytes.
 
         Raises WeightsError: MIL305 when no record stands there, MIL306 when its type is unknown, its data
         lies outside the file, or its size and padding are not those of whole elements.
@@ -322,7 +322,7 @@ class Summary(NamedTuple):
 
 
 def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
-    """The Summary of a blob's values, None if it has none; a NaN among them makes all three NaN.
+    """Return the Summary of a blob's values, None if it has none; a NaN among them makes all three NaN.
 
     The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
     called with the number of bytes of each chunk.
@@ -346,7 +346,7 @@ def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
 
 
 def _record_count(mapping: mmap.mmap, path: Path) -> int:
-    """What the header counts, once it is found to be that of blob storage version 2."""
+    """Return what the header counts, once it is found to be that of blob storage version 2."""
     if mapping[: len(_LFS_POINTER)] == _LFS_POINTER:
         raise refusal("MIL303", "this is a git-lfs pointer instead of the weight file", path)
     if len(mapping) < ALIGNMENT:

@@ -45,7 +45,7 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
 
 
 def _locked(folder: Path, *, wait: bool) -> int:
-    """A descriptor that holds the lock of a folder.
+    """Return a descriptor that holds the lock of a folder.
 
     Raises OSError where the folder is gone, another process has the lock, or there are none; ImportError on Windows.
     """

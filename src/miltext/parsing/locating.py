@@ -27,7 +27,7 @@ class Located(NamedTuple):
 
 
 def enclosing(program: Node, offset: int) -> Located | None:
-    """The innermost operation that an offset of the text is in; `program` is the root of its tree of phrases."""
+    """Return the innermost operation that an offset of the text is in; `program` is the root of its tree of phrases."""
     found = None
     for function in program.children:
         if function.name == "function" and function.start <= offset < function.end:
@@ -37,7 +37,7 @@ def enclosing(program: Node, offset: int) -> Located | None:
 
 
 def at_place(text: str, program: Node, line: int, column: int | None = None) -> Located | None:
-    """The innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
+    """Return the innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
 
     Without a column, or in the space before the line's first code, that of this code; at the line's end, the last one.
     Raises IndexError for a place outside the text.
@@ -54,7 +54,7 @@ def at_place(text: str, program: Node, line: int, column: int | None = None) -> 
 
 
 def _around(phrase: Node, offset: int, depth: int = 0) -> Iterator[tuple[int, Node]]:
-    """The operations in a phrase that the offset is in, outermost first."""
+    """Yield the operations in a phrase that the offset is in, outermost first."""
     for child in phrase.children:
         if child.start <= offset < child.end:
             if child.name == "operation" and child.children:  # there are none in one that breaks the syntax
@@ -72,13 +72,13 @@ def _located(function: Node, operation: Node, depth: int) -> Located:
 
 
 def results(operation: Node) -> list[Node]:
-    """The phrases of an operation's outputs, a type (in a draft, perhaps `_`) and a name each."""
+    """Return the phrases of an operation's outputs, a type (in a draft, perhaps `_`) and a name each."""
     found = [child for child in operation.children if child.name == "results"]
     return [value for value in found[0].children if value.name in ("named_value", "draft_value")] if found else []
 
 
 def name_token(operation: Node) -> Node | None:
-    """The string of an operation's attribute `name`, where it is a plain one."""
+    """Return the string of an operation's attribute `name`, where it is a plain one."""
     for attributes in operation.children:
         if attributes.name == "attributes":
             for attribute in attributes.children:
@@ -89,7 +89,7 @@ def name_token(operation: Node) -> Node | None:
 
 
 def string_of(token: Node) -> str:
-    """What the token of a string says."""
+    """Return what the token of a string says."""
     from miltext.syntax.literals import unquote
 
     return unquote(token.token or "")

@@ -37,7 +37,7 @@ TOO_NESTED = "this is nested too deeply to be a Program"
 
 @with_room
 def parse(text: str, *, into: M | None = None, path: str | None = None) -> Program | M:
-    """The Program that MIL text spells.
+    """Return the Program that MIL text spells.
 
     `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
     `path` is the name that errors show. Raises ParseError, and leaves `into` as it was then; TypeError if `into` is no
@@ -52,7 +52,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 
 @with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
-    """The Program that MIL text spells, None where `parse` would raise: what is wrong is not looked for."""
+    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for what is wrong."""
     with gc_paused:
         try:
             wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
@@ -63,7 +63,9 @@ def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
 
 @with_room
 def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
-    """The wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raises ParseError."""
+    """Return the wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raise
+    ParseError.
+    """
     with gc_paused:
         try:
             wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
@@ -82,7 +84,8 @@ def _parser() -> Parser:
 
 @with_room
 def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tree:
-    """The tree of phrases of a text and its comments; the text may say what no Program can hold. Raises ParseError.
+    """Return the tree of phrases of a text and its comments; the text may say what a Program cannot hold. Raise
+    ParseError.
 
     With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them: much
     sooner done, for whoever asks for few.
@@ -104,7 +107,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering) -> Diagnostic:
-    """The diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
+    """Return the diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
 
     The first phrase that cannot be lowered is to blame, or else the end of what was read.
     """
@@ -123,7 +126,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering) -> Diagnostic:
 
 
 def first_refusal(text: str, nodes: Iterable[Node], lowering: Lowering) -> Diagnostic | None:
-    """What is wrong with the first of the phrases that cannot be lowered."""
+    """Return what is wrong with the first of the phrases that cannot be lowered."""
     try:
         for node in nodes:
             if node.token is None:
@@ -134,7 +137,7 @@ def first_refusal(text: str, nodes: Iterable[Node], lowering: Lowering) -> Diagn
 
 
 def _lowered(text: str, lowering: Lowering, phrase: Node, values: list[Any]) -> Any:
-    """What a phrase is lowered to. Raises ParseError at the place that is to blame."""
+    """Return what a phrase is lowered to. Raise ParseError at the place of the mistake."""
     if isinstance(phrase, Statement):
         return _lowered_statement(text, lowering, phrase)
     try:
@@ -146,7 +149,7 @@ def _lowered(text: str, lowering: Lowering, phrase: Node, values: list[Any]) -> 
 
 
 def _lowered_statement(text: str, lowering: Lowering, statement: Statement) -> Any:
-    """The same of a plain operation, whose phrases are only looked at where it is refused."""
+    """Lower a plain operation. Its phrases are looked at only where it is refused."""
     try:
         return lowering.plain_operation([statement.text])
     except LoweringError:
@@ -160,7 +163,7 @@ def _lowered_statement(text: str, lowering: Lowering, statement: Statement) -> A
 
 
 def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
-    """What is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
+    """Return what is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
     for token in (token for node in nodes for token in tokens(node)):
         if token.name == "LIST" and token.token and (refused := list_refusal(token.token)):
             return refusal(token, refused)
@@ -168,7 +171,7 @@ def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
 
 
 def list_refusal(token: str) -> LoweringError | None:
-    """What is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
     if is_list(without_spaces(token)):
         return None
     for piece in PIECES.finditer(token):
@@ -180,7 +183,7 @@ def list_refusal(token: str) -> LoweringError | None:
 
 
 def described(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:
-    """The diagnostic of a text that breaks off after these phrases."""
+    """Return the diagnostic of a text that breaks off after these phrases."""
     if isinstance(failure, SyntaxFailure):
         return complain(text, failure, nodes)
     start = failure.start if isinstance(failure, NestingFailure) else nodes[-1].start
@@ -188,12 +191,12 @@ def described(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:
 
 
 def refusal(phrase: Node, refused: LoweringError) -> Diagnostic:
-    """The diagnostic of a phrase that cannot be lowered."""
+    """Return the diagnostic of a phrase that cannot be lowered."""
     return error(refused.code, refused.message, _blamed(refused, phrase))
 
 
 def _blamed(refused: LoweringError, phrase: Node) -> Span:
-    """The place that a refusal speaks of, inside the phrase that was being lowered."""
+    """Return the place that a refusal speaks of, inside the phrase that was being lowered."""
     if isinstance(refused.at, Token):
         start = refused.at.start
         return Span(start + refused.start, refused.at.end if refused.end is None else start + refused.end)

@@ -82,7 +82,7 @@ class _Reading:
         self.states, self.values = self.stack = self.parser.stack()
 
     def read(self) -> Node | None:
-        """The tree; None where nothing is left of it."""
+        """Return the tree; None where nothing is left of it."""
         position: int | None = 0
         furthest, patience = -1, PATIENCE
         while position is not None and patience:
@@ -99,7 +99,9 @@ class _Reading:
         return self.finish()
 
     def lowered(self, phrase: Node) -> Any:
-        """What a phrase is lowered to, a program to its wire form; None for a token, or what is nested too deeply."""
+        """Return what a phrase is lowered to, a program to its wire form; None for a token, or what is nested too
+        deeply.
+        """
         try:
             return None if phrase.token is not None else transformed(phrase, self.mending.lower)
         except RecursionError:
@@ -118,7 +120,9 @@ class _Reading:
         return [*self.mending.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """The paths of what was mended, and of the innermost operation, block or function at each place passed over."""
+        """Return the paths of what was mended, and of the innermost operation, block or function at each place passed
+        over.
+        """
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.mending.mended}
         innermost: dict[int, Path] = {}
@@ -157,7 +161,7 @@ class _Reading:
         return self.mend_closing(start, anchor) if closed else self.mend_operation(start, anchor)
 
     def mend_operation(self, start: int, anchor: int) -> int | None:
-        """A failure where an operation begins, or in one that is not finished."""
+        """Mend a failure where an operation begins, or in one that is not finished."""
         begun = self.begun(anchor)
         head = begun[0].start if begun else start
         if self.marks.begins_function(head) and self.marks.begins_line(head):
@@ -203,7 +207,9 @@ class _Reading:
         return None
 
     def mend_closing(self, start: int, anchor: int) -> int | None:
-        """A failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one too many."""
+        """Mend a failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one
+        too many.
+        """
         if self.lacks_semicolon(start):
             self.feed(";", flat(self.values)[-1].end)
             return start
@@ -236,7 +242,7 @@ class _Reading:
         return None
 
     def mend_head(self, start: int, anchor: int, words: str) -> int | None:
-        """A failure before the first block of the program, or where a function begins, up to its block."""
+        """Mend a failure before the first block of the program, or where a function begins, up to its block."""
         begun = self.begun(anchor)
         begins_inside = self.marks.begins_operation if anchor else self.marks.begins_function
         if begun and begins_inside(start) and self.parser.takes(self.states, "LBRACE"):
@@ -263,7 +269,7 @@ class _Reading:
         return None
 
     def feed_head(self, anchor: int, words: str, start: int, at: int) -> int:
-        """What is missing before the `{` at a place, where the head breaks off at `start`."""
+        """Read what is missing before the `{` at a place, where the head breaks off at `start`."""
         begun = self.begun(anchor)
         head = begun[0].start if begun else start
         self.passed.append(head)
@@ -275,7 +281,7 @@ class _Reading:
         return at
 
     def feed_function_head(self, anchor: int, head: int, text: str) -> None:
-        """What is missing of `func main<ios18>(...)`: name, opset and inputs stay as far as they can be told."""
+        """Read what is missing of `func main<ios18>(...)`: name, opset and inputs stay as far as they are known."""
         known: list[str] = []
         begun = [node.name for node in self.begun(anchor)]
         for kind in ("FUNC", "NAME", "opset", "parameters"):
@@ -294,7 +300,7 @@ class _Reading:
     # ---- the stack
 
     def anchor(self, phrases: tuple[str, ...]) -> int | None:
-        """The topmost place of the stack where one of the phrases may begin."""
+        """Return the topmost place of the stack where one of the phrases may begin."""
         for index in range(len(self.states) - 1, -1, -1):
             if any(phrase in self.states[index] for phrase in phrases):
                 return index
@@ -346,7 +352,9 @@ class _Reading:
         )
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """The tokens from a place on, as SyncPoints has them: braces among the phrases that are begun are open."""
+        """Return the tokens from a place on, as SyncPoints has them: braces among the phrases that are begun
+        are open.
+        """
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))
 
     def settle(self, terminal: str) -> None:
@@ -354,12 +362,12 @@ class _Reading:
         self.parser.settle(terminal, self.stack)
 
     def begun(self, anchor: int) -> list[Node]:
-        """The phrases that were read since a place of the stack."""
+        """Return the phrases that were read since a place of the stack."""
         return flat(self.values[anchor:])
 
 
 def _defined(begun: list[Node], text: str) -> list[str]:
-    """The names that an operation defines: its outputs where they were read, else all before its `=`."""
+    """Return the names that an operation defines: its outputs where they were read, else all before its `=`."""
     for node in begun:
         if node.name == "results":
             return [child.children[-1].token or "" for child in node.children if child.children]

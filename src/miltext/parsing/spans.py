@@ -18,7 +18,7 @@ Enter: TypeAlias = "Callable[[Path, Node], bool]"
 
 
 def find(program: Node, path: Path) -> Node:
-    """The phrase that spells the message at a path, or the innermost phrase around it that spells one."""
+    """Return the phrase that spells the message at a path, or the innermost phrase around it that spells one."""
     found = program
     for place, phrase in places(program):
         if path[: len(place)] == place:
@@ -38,7 +38,7 @@ def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, No
 
 
 def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    """The names inside a phrase of `places`, with paths that end in their field.
+    """Yield the names inside a phrase of `places`, with paths that end in their field.
 
     They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
     Block by their index and, after the key of a map, that `key` itself.
@@ -60,7 +60,9 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def name_of(token: str) -> str:
-    """The name that a token spells; one with an escape that no string has, which is an error elsewhere, as it is."""
+    """Return the name that a token spells; one with an escape that no string has, which is an error elsewhere, as it
+    is.
+    """
     try:
         return unquote(token[1:]) if token.startswith("$") else token
     except LiteralError:
@@ -90,7 +92,7 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
 
 
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
-    """A block; with the opset or the inputs that stand before it, where it has them."""
+    """Yield a block; with the opset or the inputs that stand before it, where it has them."""
     yield path, body
     yield from _parameters(body, (*path, "inputs"))
     block = body if body.name == "block" else next(named(body, "block"))

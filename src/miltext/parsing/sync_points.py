@@ -68,7 +68,7 @@ class SyncPoints:
         return written.end() if written else at
 
     def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
-        """The tokens from a place on; with each where it begins, and whether it opens a block.
+        """Yield the tokens from a place on; with each where it begins, and whether it opens a block.
 
         Comments are left out, and the braces of dictionaries, of which so many are open.
         """
@@ -102,12 +102,12 @@ class SyncPoints:
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a piece of text, each once, as they are spelled: words that are none are left out."""
+    """Return the names in a piece of text, each once, as they are spelled: words that are none are left out."""
     names = re.findall(_NAME, text)
     return list(dict.fromkeys(name for name in names if name not in RESERVED))
 
 
 def opset_in(text: str) -> str | None:
-    """The opset in a piece of text: `<ios18>`."""
+    """Return the opset in a piece of text: `<ios18>`."""
     found = re.search(r"<\s*([A-Za-z_][A-Za-z0-9_]*)\s*>", text)
     return found[1] if found else None

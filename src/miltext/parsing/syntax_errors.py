@@ -65,12 +65,12 @@ _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 
 
 def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
-    """What is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
     return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
 
 
 def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
-    """The complaint about characters that begin no token."""
+    """Return the error for characters that do not begin a token."""
     start = failure.start
     if not text.strip(" \t\r\n"):
         return error("MIL001", "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
@@ -98,7 +98,7 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
 
 
 def no_dialect(written: str) -> str:
-    """What is said of a `program(...)` that names no version of MIL text."""
+    """Return the message for a `program(...)` with an unknown version of MIL text."""
     return f"unknown version {shown(written)} of MIL text; write 1.0 or 1.3"
 
 
@@ -130,7 +130,7 @@ def _forbidden(text: str, at: int) -> Diagnostic:
 
 
 def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
-    """A string stops at a character that cannot stand in it: the end of its line, as a rule."""
+    """Return the error for a string that stops at a character not allowed in it: as a rule, the end of its line."""
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
         return _forbidden(text, stop)
     if text[stop : stop + 1] == "\t":
@@ -147,7 +147,7 @@ def _unterminated_comment(text: str, start: int) -> Diagnostic:
 
 
 def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic | None:
-    """The complaint about a text that ends too early, with the brackets that are still open."""
+    """Return the error for a text that ends too early, with the last bracket that is still open."""
     if text[failure.start :].strip(" \t\r\n"):
         return None
     notes = [Note(f"this `{node.token}` is not closed", node.span) for node in _opened(nodes)[-1:]]
@@ -156,7 +156,7 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
 
 
 def _opened(nodes: list[Node]) -> list[Node]:
-    """The brackets that are still open. Those inside finished phrases are closed."""
+    """Return the brackets that are still open. Those inside finished phrases are closed."""
     opened: list[Node] = []
     for node in nodes:
         if node.token in ("{", "(", "[", "<", "$["):
@@ -181,13 +181,13 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
 
 
 def _keywords(words: set[str]) -> set[str]:
-    """The words among terminals that are written as they are."""
+    """Return the words among terminals that are written as they are."""
     truths = {"true", "false"} if "BOOL" in words else set()
     return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
 
 
 def _way_out(found: str, words: set[str], nodes: list[Node]) -> str:
-    """What a message adds where what was meant is plain."""
+    """Return what a message adds where the intention is clear."""
     if words == {"="} and found in (")", ","):
         return _NAMED_VALUES
     if found == "=" and len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token != "func":
@@ -196,7 +196,7 @@ def _way_out(found: str, words: set[str], nodes: list[Node]) -> str:
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
-    """The complaint about a name that stands where a type should, if that is what is wrong."""
+    """Return the error for a name that stands where a type should, if that is what is wrong."""
     found = text[place.start : place.end]
     noun = "type"
     if _NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
@@ -212,7 +212,7 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
 
 
 def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:
-    """The name that is no type and was taken for an operation's with its opset: `tensr<fp16, ...`."""
+    """Return the name that is not a type and was read as an operation's with its opset: `tensr<fp16, ...`."""
     if words != {">"} or found != "," or len(nodes) < 4:
         return None
     before, name, opening, _ = nodes[-4:]
@@ -221,7 +221,7 @@ def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None
 
 
 def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None:
-    """The name that is no type and was taken for an operation's or a value's: `float y`, `x = float(1)`."""
+    """Return the name that is not a type and was read as an operation's or a value's: `float y`, `x = float(1)`."""
     if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func" or "=" in words:
         return None
     is_type = found == "(" or (found == "<" and nodes[-1].name == "name_binding")
@@ -229,7 +229,7 @@ def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None
 
 
 def _words(failure: SyntaxFailure) -> set[str]:
-    """The terminals that could stand at the place, by their words where they have only one."""
+    """Return the terminals that could stand at the place, by their words where they have only one."""
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
@@ -247,13 +247,17 @@ def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
 
 
 def _unfinished(nodes: list[Node]) -> str:
-    """What a `;` would close: a function where no block but the program's own braces is open, else an operation."""
+    """Return what a `;` would close: a function where no block but the program's own braces is open, else an
+    operation.
+    """
     depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
     return "the operation" if depth > 1 else "the function"
 
 
 def _choices(words: set[str], nodes: list[Node]) -> list[str]:
-    """The words a reader wants: kinds of things by their nouns, what is ours only where nothing else fits."""
+    """Return the words for a reader: nouns for kinds of things, miltext's own spellings only where nothing else
+    fits.
+    """
     chosen = []
     if len(words & _LITERAL_STARTS) > 4:
         chosen.append("a literal")
@@ -267,7 +271,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
 
 
 def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
-    """The noun for what begins with a type here, and what else that noun covers."""
+    """Return the noun for what begins with a type here, and what else that noun covers."""
     if {"NAME", "}"} <= words:
         return "an operation", {"NAME"}
     if nodes and nodes[-1].token == "=":
@@ -282,7 +286,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _after(text: str, nodes: list[Node]) -> str:
-    """What stands before the place: the last finished phrase, by its noun or as it is."""
+    """Return what stands before the place: the last finished phrase, by its noun or as it is."""
     if not nodes:
         return ""
     last = nodes[-1]

@@ -42,7 +42,7 @@ class Opaque(Node):
 
 
 def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
-    """An operation between two places, of which only the names that it defines are known."""
+    """Return an operation between two places, of which only the names that it defines are known."""
     operation = Opaque("operation", start, end, [])
     operation.names = tuple(names)
     return operation
@@ -64,7 +64,7 @@ class TolerantLowering:
         self.misnamed: set[str] = set()
 
     def lower(self, phrase: Node, values: Children) -> Any:
-        """What a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
+        """Return what a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
         if isinstance(phrase, Statement):
             return self._statement(phrase)
         if isinstance(phrase, Opaque):
@@ -88,7 +88,7 @@ class TolerantLowering:
         return b""
 
     def _statement(self, statement: Statement) -> Any:
-        """A plain operation; if it is refused, by its phrases, of which each may be."""
+        """Lower a plain operation. If it is refused, lower its phrases, each of which may be refused."""
         try:
             return self._lowering.plain_operation([statement.text])
         except LoweringError:
@@ -137,7 +137,7 @@ class TolerantLowering:
 
 
 def _plain_lists(literal: str | Raw) -> Iterator[str]:
-    """The lists of plain elements in a literal, each one token."""
+    """Yield the lists of plain elements in a literal, each one token."""
     if isinstance(literal, Raw):
         for child in literal.children:
             yield from _plain_lists(child)
@@ -201,7 +201,7 @@ def _named_nothing(children: Children) -> Children:
 
 
 def _once(children: Children) -> Children:
-    """The program in a known dialect, each field and function once."""
+    """Return the program in a known dialect, each field and function once."""
     body = children.index("{")
     word, opening, dialect, closing, *fields, attributes = children[:body]
     fields = list({field[0]: field for field in fields}.values())

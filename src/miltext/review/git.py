@@ -53,7 +53,7 @@ class Installation:
         return _git(self._folder, *arguments)
 
     def _attributes_file(self) -> Path:
-        """The user's file of attributes, or the repository's own that is no part of its contents."""
+        """Return the user's file of attributes, or the repository's own that is no part of its contents."""
         if not self._everywhere:
             return self._folder / self._git("rev-parse", "--git-path", "info/attributes")
         named = self._get("core.attributesFile", "--type=path")
@@ -61,14 +61,14 @@ class Installation:
         return Path(named) if named else Path(folder) / "git" / "attributes"
 
     def _get(self, key: str, *options: str) -> str:
-        """A configured value, empty if there is none."""
+        """Return a configured value, empty if there is none."""
         try:
             return self._git("config", self.scope, *options, "--get", key)
         except GitError:
             return ""
 
     def configuration(self) -> dict[str, str]:
-        """The keys to set. The structural diff becomes git's difftool where no other has been chosen."""
+        """Return the keys to set. The structural diff becomes git's difftool where no other has been chosen."""
         command = _command()
         chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
@@ -81,13 +81,15 @@ class Installation:
         }
 
     def _or_name(self, command: str) -> str:
-        """A command for git's shell that names a file where the command cannot be run: git itself would give up."""
+        """Return a command for git's shell that names a file where the command cannot be run: git itself would
+        give up.
+        """
         again = f"miltext git setup{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {again}"'
         return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
 
     def plan(self) -> str:
-        """What `install` would write, for people."""
+        """Return what `install` would write, for people."""
         lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
 
@@ -136,7 +138,7 @@ class Installation:
 
 
 def _without_block(text: str) -> str:
-    """A file's text without the lines of ours, and with a newline at its end."""
+    """Return a file's text without the lines of ours, and with a newline at its end."""
     text = _BLOCK.sub("", text)
     return text if not text or text.endswith("\n") else text + "\n"
 

@@ -27,7 +27,7 @@ _NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil
 
 
 def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
-    """The sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
+    """Yield the sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
     their digests; `progress` is told how many bytes of them were read. Raises ModelError, WeightsError where a weight
@@ -71,7 +71,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _without_head(data: bytes) -> bytes:
-    """What a sidecar says of its model; git may have checked it out with other line ends."""
+    """Return what a sidecar says of its model; git may have checked it out with other line ends."""
     return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
 
 

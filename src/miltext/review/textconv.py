@@ -30,7 +30,7 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 
 
 def describe(path: Path) -> Iterator[str]:
-    """The text of a file, in pieces. Of what cannot be read it says why, and the digest of the bytes.
+    """Yield the text of a file, in pieces. Of a file that cannot be read, say why, and yield the digest of its bytes.
 
     Raises OSError where the file cannot be opened.
     """
@@ -62,7 +62,7 @@ def _digest(data: bytes) -> str:
 
 
 def _any_model(data: bytes, name: str) -> Model | None:
-    """The model in bytes of a Model message, also one that is no ML Program."""
+    """Return the model in bytes of a Model message, also one that is not an ML Program."""
     from miltext.models.contents import is_binary
     from miltext.models.spec import SpecModel, is_spec, parse_spec
 
@@ -87,7 +87,7 @@ def _model(model: Model) -> Iterator[str]:
 
 
 def around(model: Model) -> list[str]:
-    """What a model says besides its program, its version, its description and so on: lines of comments."""
+    """Return what a model says besides its program, its version, its description and so on: lines of comments."""
     from google.protobuf import text_format
 
     if model.spec is not None:
@@ -101,7 +101,7 @@ def around(model: Model) -> list[str]:
 
 
 def _shell(spec: Message) -> Message:
-    """A Model without the model itself."""
+    """Return a Model without the model itself."""
     shell = type(spec)()
     for field, content in spec.ListFields():
         if field.containing_oneof is None and field.message_type is None:

@@ -30,12 +30,12 @@ class Interface(NamedTuple):
 
 
 def interfaces(program: Program) -> dict[str, Interface]:
-    """The Interface of each function, by name."""
+    """Return the Interface of each function, by name."""
     return {name: interface(program.functions[name]) for name in sorted(program.functions)}
 
 
 def interface(function: Function) -> Interface:
-    """The Interface of a function; without a block that is its own, it has no outputs."""
+    """Return the Interface of a function; without a block that is its own, it has no outputs."""
     parameters: Types = {value.name: _copy(value.type) for value in function.inputs}
     states: Types = {name: kind for name, kind in parameters.items() if kind and kind.WhichOneof("type") == "stateType"}
     inputs: Types = {name: kind for name, kind in parameters.items() if name not in states}
@@ -44,7 +44,7 @@ def interface(function: Function) -> Interface:
 
 
 def _outputs(block: Block, parameters: Types) -> Types:
-    """The types of the block's outputs, most of which are made near its end."""
+    """Return the types of the block's outputs, most of which are made near its end."""
     found: Types = {}
     missing = set(block.outputs)
     for operation in reversed(block.operations):

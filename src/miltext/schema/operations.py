@@ -72,7 +72,7 @@ class Signature(NamedTuple):
     open: bool
 
     def dtypes(self, parameter: str) -> frozenset[str]:
-        """The data types that one of the parameters takes; none of one that it does not have."""
+        """Return the data types that one of the parameters takes; none of one that it does not have."""
         return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Signature(NamedTuple):
 
 
 def signature(op_type: str, opset: str | None = None) -> Signature | None:
-    """The newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
+    """Return the newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
 
     The opset is in either spelling; none, or one that is not in the opset table, stands for the newest.
     """
@@ -89,17 +89,19 @@ def signature(op_type: str, opset: str | None = None) -> Signature | None:
 
 
 def opset_place(opset: str | None) -> int:
-    """The place of an opset, in either spelling, among all of them; none, or one that is not known, is the newest."""
+    """Return the place of an opset, in either spelling, among all of them; none, or one that is not known, is the
+    newest.
+    """
     return _PLACES.get(opset or "", len(OPSETS) - 1)
 
 
 def all_names() -> list[str]:
-    """The names of all known ops, sorted."""
+    """Return the names of all known ops, sorted."""
     return list(_table())
 
 
 def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
-    """The opset (text spelling) that brought an op or, of its versions, the first of which something is true.
+    """Return the opset (text spelling) that brought an op or, of its versions, the first of which something is true.
 
     None when nothing is known of the op, or that is true of no version.
     """

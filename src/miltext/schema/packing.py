@@ -23,7 +23,7 @@ class PackingError(ValueError):
 
 
 def pack(array: npt.NDArray[Any], dtype: DType) -> bytes:
-    """The elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
+    """Return the elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
 
     An integer type takes arrays of any integer type whose values it has, a float type those of floats
     that it holds without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raises
@@ -43,7 +43,7 @@ MOST = 1 << 25
 
 
 def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[Any]]:
-    """The elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
+    """Yield the elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
 
     They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
     as one by one each element would be far from the last.
@@ -57,7 +57,7 @@ def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[
 
 
 def _in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy in C order, made tile by tile along the longest axis but the first."""
+    """Return a copy in C order, made tile by tile along the longest axis but the first."""
     made = np.empty(rows.shape, rows.dtype)
     axis = 1 + max(range(rows.ndim - 1), key=lambda axis: rows.shape[1 + axis]) if rows.ndim > 1 else 0
     for first in range(0, rows.shape[axis], COLUMNS):
@@ -93,7 +93,7 @@ def unpack(data: bytes | bytearray | memoryview, dtype: DType, count: int) -> np
 
 
 def pack_array(array: npt.NDArray[Any], bits: int) -> bytes:
-    """The elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
+    """Return the elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
 
     Only the low `bits` bits of each element are taken: whether they hold its value is for the caller to
     know, who knows the type.
@@ -144,18 +144,18 @@ def _check_size(data: bytes | bytearray | memoryview, bits: int, count: int) -> 
 
 
 def _group(bits: int) -> tuple[int, int]:
-    """The smallest run of elements that fills whole bytes: how many elements, how many bytes (7 at most)."""
+    """Return the smallest run of elements that fills whole bytes: how many elements, how many bytes (7 at most)."""
     whole = lcm(bits, 8)
     return whole // bits, whole // 8
 
 
 def _word(wide: int) -> str:
-    """The numpy type of a little-endian integer that has room for `wide` bytes."""
+    """Return the numpy type of a little-endian integer that has room for `wide` bytes."""
     return "<u1" if wide == 1 else "<u4" if wide <= 4 else "<u8"
 
 
 def decode(patterns: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
-    """The values of an array as `unpack` gives it: bf16 and fp8 patterns as fp32, any other array as it is."""
+    """Return the values of an array as `unpack` gives it: bf16 and fp8 patterns as fp32, any other array as it is."""
     decoders = {"bf16": _decode_bf16, "fp8e4m3fn": _decode_fp8e4m3fn, "fp8e5m2": _decode_fp8e5m2}
     return decoders[dtype.name](patterns) if dtype.name in decoders else patterns
 

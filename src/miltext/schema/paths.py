@@ -28,7 +28,7 @@ class Key(str):
 
 
 def too_deep(wire: bytes) -> Path | None:
-    """The path of the first message in a Program's bytes that stands deeper than LIMIT.
+    """Return the path of the first message in a Program's bytes that stands deeper than LIMIT.
 
     For bytes that protobuf would refuse for it; those of a Program that loads take a while.
     """
@@ -44,7 +44,7 @@ def too_deep(wire: bytes) -> Path | None:
 
 
 def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, Path]]:
-    """The messages directly inside one: descriptor, bytes and the step to it."""
+    """Yield the messages directly inside one: descriptor, bytes and the step to it."""
     counts: dict[int, int] = {}
     is_entry = descriptor.GetOptions().map_entry
     for number, payload in _messages(message):
@@ -70,7 +70,7 @@ def _is_repeated(field: Any) -> bool:
 
 
 def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message that may hold messages: their numbers and contents."""
+    """Yield the fields of a message that may hold messages: their numbers and contents."""
     for number, start, content, end in spans(message):
         if message[start] & 7 == LENGTH_DELIMITED:
             yield number, message[content:end]

@@ -22,7 +22,7 @@ Data = Any
 
 
 def dimension(size: int | None) -> Dimension:
-    """A Dimension; None is an unknown one."""
+    """Return a Dimension; None is an unknown one."""
     if size is None:
         return Dimension(unknown=Dimension.UnknownDimension(variadic=False))
     return Dimension(constant=Dimension.ConstantDimension(size=size))
@@ -50,7 +50,7 @@ def dictionary_type(value: ValueType) -> ValueType:
 
 
 def immediate(value_type: ValueType, data: Data) -> Value:
-    """The Value of a type that holds `data`; its elements are of the types that the type implies."""
+    """Return the Value of a type that holds `data`; its elements are of the types that the type implies."""
     value = Value(type=value_type)
     holder, kind = value.immediateValue, value_type.WhichOneof("type")
     if kind == "tensorType":

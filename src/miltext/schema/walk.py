@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 def own_block(function: Function) -> Block | None:
-    """The block of the function's own opset, or the only one there is."""
+    """Return the block of the function's own opset, or the only one there is."""
     blocks = function.block_specializations
     if function.opset in blocks:
         return blocks[function.opset]

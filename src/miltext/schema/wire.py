@@ -22,7 +22,7 @@ _SHORT = [bytes([number]) for number in range(128)]
 
 
 def varint(number: int) -> bytes:
-    """A number as a varint; negative ones as their 64-bit two's complement, as protobuf has it."""
+    """Return a number as a varint; negative ones as their 64-bit two's complement, as protobuf has it."""
     if 0 <= number < 128:
         return _SHORT[number]
     number &= 0xFFFFFFFFFFFFFFFF
@@ -35,13 +35,14 @@ def varint(number: int) -> bytes:
 
 
 def sized(tag: bytes, payload: bytes) -> bytes:
-    """A length-delimited field: a message, a string, bytes or packed numbers."""
+    """Return a length-delimited field: a message, a string, bytes or packed numbers."""
     size = len(payload)
     return tag + (_SHORT[size] if size < 128 else varint(size)) + payload
 
 
 def heads(*fields: bytes, longest: int) -> list[bytes]:
-    """What comes before content of each length up to `longest` that is in fields inside one another, outermost first.
+    """Return what comes before content of each length up to `longest` that is in fields inside one another, outermost
+    first.
 
     No length may pass 127: each is one byte.
     """
@@ -60,18 +61,18 @@ def varints(numbers: Sequence[int]) -> bytes:
 
 
 def tag(field: int) -> bytes:
-    """The tag of a length-delimited field."""
+    """Return the tag of a length-delimited field."""
     return varint(field << 3 | LENGTH_DELIMITED)
 
 
 def number_tag(field: int) -> bytes:
-    """The tag of a varint field."""
+    """Return the tag of a varint field."""
     return varint(field << 3)
 
 
 def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int, int, int]]:
-    """The fields of a message, or of one that stands between two places of another: their numbers, and where each one,
-    what it holds, and its end are.
+    """Yield the fields of a message, or of one that stands between two places of another: their numbers, and where each
+    one, what it holds, and its end are.
 
     Raises ValueError at a group, which no schema has had since proto3.
     """
@@ -99,7 +100,7 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
 
 
 def read_varint(message: bytes, at: int) -> tuple[int, int]:
-    """The varint at a place, and where it ends."""
+    """Return the varint at a place, and where it ends."""
     number = shift = 0
     while True:
         digit = message[at]

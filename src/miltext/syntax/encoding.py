@@ -34,7 +34,7 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 
 
 def encode(elements: Sequence[str], dtype: DType) -> Data:
-    """What the field of a type holds for these element texts.
+    """Return what the field of a type holds for these element texts.
 
     Raises LiteralError, with its `index`, at the first that is no element of the type or out of its range.
     """
@@ -46,7 +46,7 @@ def encode(elements: Sequence[str], dtype: DType) -> Data:
 
 
 def encode_scalar(text: str, dtype: DType) -> bytes | int:
-    """What the field of a type holds for one number; an int where the field holds ints. Raises as `encode`."""
+    """Return what the field of a type holds for one number; an int where the field holds ints. Raise as `encode`."""
     data = encode((text,), dtype)
     return data if isinstance(data, bytes) else data[0]
 
@@ -63,7 +63,9 @@ def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
 
 
 def _rows(text: str, shape: Shape, dtype: DType) -> list[Data] | None:
-    """The elements of a list in the usual layout, row by row; None for any other, and for what is wrong in any way."""
+    """Return the elements of a list in the usual layout, row by row; None for any other, and for what is wrong in any
+    way.
+    """
     length = shape[-1] if shape else None
     if length is None or not _LEAST_ROW <= length <= _CHUNK:
         return None
@@ -112,7 +114,7 @@ def _joined(parts: Sequence[Data]) -> Data:
 
 
 def _unpacked(elements: Sequence[str], dtype: DType) -> Data:
-    """The elements encoded, those of fewer than 8 bits in a byte each."""
+    """Return the elements encoded, those of fewer than 8 bits in a byte each."""
     if dtype.field in ("floats", "doubles"):
         return pack_floats(elements, FORMATS[dtype.name])
     if dtype.field == "bytes":
@@ -132,7 +134,7 @@ def _packed(data: Data, dtype: DType) -> Data:
 
 @cache
 def _codes(name: str) -> Memo[str, int]:
-    """The bits of an element text, for a type of at most 16 bits."""
+    """Return the bits of an element text, for a type of at most 16 bits."""
     dtype = BY_NAME[name]
     if dtype.kind == "float":
         return Memo(lambda text: bits_of(text, FORMATS[name]))
@@ -143,7 +145,7 @@ def _codes(name: str) -> Memo[str, int]:
 
 @cache
 def _texts(name: str, decimal: bool) -> Memo[int, str]:
-    """The text of an element's bits, for a type of at most 16 bits."""
+    """Return the text of an element's bits, for a type of at most 16 bits."""
     dtype = BY_NAME[name]
     if dtype.kind == "float":
         form, text_of = FORMATS[name], decimal_text if decimal else hex_text
@@ -189,7 +191,7 @@ def _out_of_range(text: str, dtype: DType) -> str:
 
 
 def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bool = False) -> list[str]:
-    """The element texts of what the field of a type holds: `encode` reads them back to the same data.
+    """Return the element texts of what the field of a type holds: `encode` reads them back to the same data.
 
     Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are
     passed over (`padding_is_clear`). Raises ValueError if the data is not that of `count` elements, and
@@ -209,7 +211,7 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
 
 
 def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[Iterable[str]]:
-    """The texts, chunk by chunk; a chunk of whole elements is one of whole bytes too."""
+    """Yield the texts, chunk by chunk; a chunk of whole elements is one of whole bytes too."""
     size = _CHUNK * dtype.bits // 8
     for start in range(0, len(data), size):
         chunk = data[start : start + size]
@@ -246,7 +248,9 @@ def pack(values: Sequence[int], dtype: DType) -> bytes:
 
 
 def unpack(data: bytes, dtype: DType, count: int) -> list[int]:
-    """The reverse of `pack`, padding passed over. Raises ValueError if the data is not that of `count` elements."""
+    """Return the reverse of `pack`, padding passed over. Raise ValueError if the data is not that of `count`
+    elements.
+    """
     _check_size(data, dtype, count)
     size = _CHUNK * dtype.bits // 8
     numbers = [_signed(code, dtype) for code in range(1 << dtype.bits)]
@@ -283,7 +287,7 @@ def _pack_codes(codes: bytes, bits: int) -> bytes:
 
 
 def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
-    """The bits of each element in a chunk, at most `most`; for packed ones the reverse of `_pack_codes`."""
+    """Return the bits of each element in a chunk, at most `most`; for packed ones the reverse of `_pack_codes`."""
     if bits == 8:
         return chunk
     if bits > 8:

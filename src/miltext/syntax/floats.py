@@ -67,7 +67,7 @@ _BITS = re.compile(r"\$0[xX]([0-9a-fA-F]+)")
 
 
 def bits_of(text: str, form: Format) -> int:
-    """The bits of a float literal. Raises LiteralError if it is none, or not one that the type can hold."""
+    """Return the bits of a float literal. Raise LiteralError if it is not one, or not one that the type can hold."""
     negative = form.sign if text[:1] == "-" else 0
     if _HEX.fullmatch(text):
         if form.name == "fp16" and len(text) <= _LONGEST_EXACT_HEX:
@@ -88,7 +88,8 @@ def bits_of(text: str, form: Format) -> int:
 
 
 def _rounded(value: float, text: str, form: Format) -> int | None:
-    """The bits of the number nearest to what `text` spells, `value` being the nearest fp64; None if out of range.
+    """Return the bits of the number nearest to what `text` spells, `value` being the nearest fp64; None if out of
+    range.
 
     Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact
     value is on the same side of it as `value`, and matters only where `value` is such a number itself.
@@ -149,7 +150,9 @@ def _error(code: str, message: str, text: str) -> LiteralError:
 
 
 def hex_text(bits: int, form: Format) -> str:
-    """The exact text of a float in Apple's form: `0x1p+0`, `-0x1.9p-1`, `0x0p+0`, `inf`, `nan`, `$0x7fc00001`."""
+    """Return the exact text of a float in Apple's form: `0x1p+0`, `-0x1.9p-1`, `0x0p+0`, `inf`, `nan`,
+    `$0x7fc00001`.
+    """
     special = _special_text(bits, form)
     if special:
         return special
@@ -163,7 +166,7 @@ def hex_text(bits: int, form: Format) -> str:
 
 
 def decimal_text(bits: int, form: Format) -> str:
-    """The shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
+    """Return the shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
 
     Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
     greatest fp16. What is no finite number is spelled as in `hex_text`.
@@ -187,7 +190,7 @@ def decimal_text(bits: int, form: Format) -> str:
 
 
 def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:
-    """The nearest decimal with so many digits after the first, then with one more, and so on.
+    """Yield the nearest decimal with so many digits after the first, then with one more, and so on.
 
     Below a power of two the nearest may be too far off where the next one above is not: both are given.
     """
@@ -209,7 +212,7 @@ def _special_text(bits: int, form: Format) -> str | None:
 
 
 def _parts(bits: int, form: Format) -> tuple[str, int, int]:
-    """The sign, and the magnitude of a finite number as units times 2^exponent."""
+    """Return the sign, and the magnitude of a finite number as units times 2^exponent."""
     biased, fraction = divmod(bits & ~form.sign, 1 << form.mantissa)
     sign = "-" if bits & form.sign else ""
     if biased == 0:
@@ -218,14 +221,14 @@ def _parts(bits: int, form: Format) -> tuple[str, int, int]:
 
 
 def pack_floats(elements: Sequence[str], form: Format) -> bytes:
-    """The little-endian bytes of fp32 or fp64 literals. Raises LiteralError at the first wrong one."""
+    """Return the little-endian bytes of fp32 or fp64 literals. Raise LiteralError at the first wrong one."""
     joined = ",".join(elements)
     packed = _pack_hexadecimals(elements, joined, form) or _pack_decimals(elements, joined, form)
     return packed or struct.pack(f"<{len(elements)}{_CODES[form.bits]}", *[bits_of(text, form) for text in elements])
 
 
 def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
-    """The texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
+    """Return the texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
     if decimal or len(data) < MANY * 4:
         return [(decimal_text if decimal else hex_text)(code, form) for code in _codes(data, form)]
     step = MANY * 8
@@ -247,7 +250,8 @@ MANY = 4096
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:
-    """The texts of numbers as `hex_text` gives them, a space after each; `?` for infinities, NaNs and subnormals.
+    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for infinities, NaNs and
+    subnormals.
 
     They are put together as columns of integers, each of which is a few characters.
     """

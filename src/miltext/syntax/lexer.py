@@ -57,7 +57,9 @@ class Lexer:
         self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
 
     def tokens(self, text: str, start: int) -> Iterator[tuple[str, str, int]]:
-        """The tokens from a place on, each by the first guess: terminal, text and place. At the end it is `$END`."""
+        """Yield the tokens from a place on, each by the first guess: terminal, text and place. At the end it is
+        `$END`.
+        """
         while start >= 0:
             scanned, start = self.pattern.finditer(text, start), -1
             for match in scanned:
@@ -72,14 +74,14 @@ class Lexer:
 
     @cache  # noqa: B019  # a lexer lives as long as the process
     def contextual(self, state: int) -> tuple[re.Pattern[str], list[str]]:
-        """The expression for the terminals that `state` takes, in Lark's order, and their names by group."""
+        """Return the expression for the terminals that `state` takes, in Lark's order, and their names by group."""
         takes = self.grammar.states[state]
         chosen = [terminal for terminal in self.terminals if terminal.name in takes]
         pattern = "|".join(f"({_bounded(terminal.pattern)})" for terminal in chosen)
         return re.compile(pattern or r"(?!)"), [terminal.name for terminal in chosen]
 
     def long_string(self, text: str, start: int) -> tuple[str, str] | None:
-        """The string, or the quoted name, at a place that has more escapes than an expression reads at once."""
+        """Return the string, or the quoted name, at a place that has more escapes than an expression reads at once."""
         terminal, quote = ("NAME", start + 1) if text.startswith("$", start) else ("STRING", start)
         if not text.startswith('"', quote):
             return None
@@ -88,13 +90,13 @@ class Lexer:
 
 
 def _bounded(pattern: str) -> str:
-    """A terminal's expression with a limit on the escapes of a string in it."""
+    """Return a terminal's expression with a limit on the escapes of a string in it."""
     return pattern.replace(')*"', f'){{0,{MOST_ESCAPES}}}"')
 
 
 @lru_cache(maxsize=1)
 def _string_body() -> re.Pattern[str]:
-    """The expression for what stands between a string's quotes, or for the first part of it."""
+    """Return the expression for what stands between a string's quotes, or for the first part of it."""
     return re.compile(_bounded(load_grammar().parts["STRING"])[1:-1])
 
 
@@ -107,12 +109,12 @@ def string_body_end(text: str, quote: int) -> int:
 
 
 def _words(terminal: Terminal) -> list[str]:
-    """The words of a terminal that a name could be taken for: `func`, or `true` and `false`."""
+    """Return the words of a terminal that a name could be taken for: `func`, or `true` and `false`."""
     alternatives = re.fullmatch(r"(?:\(\?:)?([A-Za-z0-9_|]+?)\)?" + re.escape(WORD_END), terminal.pattern)
     return alternatives[1].split("|") if alternatives else []
 
 
 @lru_cache(maxsize=3)
 def lexer(coarse: frozenset[str]) -> Lexer:
-    """The process's lexer that reads these coarse terminals."""
+    """Return the process's lexer that reads these coarse terminals."""
     return Lexer(load_grammar(), coarse)

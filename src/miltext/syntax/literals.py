@@ -64,7 +64,7 @@ class LiteralError(ValueError):
 
 
 def elements(text: str, shape: Shape) -> list[str]:
-    """The element texts of a list literal such as `[[1, 2], [3, 4]]`, in order, without white space.
+    """Return the element texts of a list literal such as `[[1, 2], [3, 4]]`, in order, without white space.
 
     `shape` has at most one None: a dimension of unknown size. Raises LiteralError at the first place where
     the text is not nested like the shape.
@@ -74,7 +74,7 @@ def elements(text: str, shape: Shape) -> list[str]:
 
 
 def flatten(text: str, shape: Shape) -> str | None:
-    """The element texts of a list literal with one `,` between each, found without looking at each.
+    """Return the element texts of a list literal with one `,` between each, found without looking at each.
 
     None if the literal has no elements or is wrong: `elements` then says which.
     """
@@ -94,7 +94,7 @@ def flatten(text: str, shape: Shape) -> str | None:
 
 
 def rows(text: str, shape: Shape) -> list[str] | None:
-    """What stands in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
+    """Return what stands in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
 
     Nothing in there is looked at. None if the layout is another, or the literal is not nested like the shape.
     """
@@ -112,7 +112,9 @@ def rows(text: str, shape: Shape) -> list[str] | None:
 
 
 def without_spaces(text: str) -> str:
-    """The text without white space, save one space where two elements (or brackets) have nothing else between."""
+    """Return the text without white space, save one space where two elements (or brackets) have nothing else
+    between.
+    """
     compact = text.replace(", ", ",")
     if not (" " in compact or "\n" in compact or "\t" in compact or "\r" in compact):
         return compact
@@ -125,7 +127,7 @@ def without_spaces(text: str) -> str:
 
 
 def _known_sizes(shape: Shape, count: int) -> list[int]:
-    """The shape with its unknown dimension, if any, as a literal of `count` elements must have it."""
+    """Return the shape with its unknown dimension, if any, as a literal of `count` elements must have it."""
     if None not in shape:
         return [size for size in shape if size is not None]
     known = _product([size for size in shape if size is not None], count)
@@ -133,7 +135,9 @@ def _known_sizes(shape: Shape, count: int) -> list[int]:
 
 
 def _product(sizes: Sequence[int], most: int) -> int:
-    """The product of the sizes, or any number above `most` if it is above: a type may have 100,000 large dimensions."""
+    """Return the product of the sizes, or any number above `most` if it is above: a type may have 100,000 large
+    dimensions.
+    """
     product = 1
     for size in sizes:
         product *= size
@@ -255,7 +259,8 @@ def locate(text: str, index: int) -> tuple[int, int]:
 
 
 def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
-    """A list literal from element texts, `[[0x1p+0, 0x0p+0], [0x0p+0, 0x1p+0]]`; for the empty shape, the one text.
+    """Return a list literal from element texts, `[[0x1p+0, 0x0p+0], [0x0p+0, 0x1p+0]]`; for the empty shape, the one
+    text.
 
     Raises LiteralError if the shape has another number of elements, or none and more than
     `MOST_EMPTY_LISTS` empty lists.
@@ -283,7 +288,7 @@ def _spelled(shape: Shape) -> str:
 
 
 def shown(text: str, most: int = 40) -> str:
-    """A piece of source as a message quotes it: cut in the middle if it has more than `most` characters."""
+    """Return a piece of source as a message quotes it: cut in the middle if it has more than `most` characters."""
     return text if len(text) <= most else f"{text[: most // 2 - 2]}...{text[2 - most // 2 :]}"
 
 
@@ -295,7 +300,7 @@ _CODE_POINT = re.compile(r"0*([0-9a-fA-F]{1,6})")
 
 
 def quote(value: str) -> str:
-    r"""A string as MIL text: in double quotes, with `\"`, `\\`, `\n`, `\t`, and `\u{hex}` for what else may not
+    r"""Return a string as MIL text: in double quotes, with `\"`, `\\`, `\n`, `\t`, and `\u{hex}` for what else may not
     stand raw (`FORBIDDEN`, and the carriage return).
     """
     if value.isprintable() and '"' not in value and "\\" not in value:
@@ -304,7 +309,7 @@ def quote(value: str) -> str:
 
 
 def unquote(text: str) -> str:
-    """What a quoted string says. Raises LiteralError at a wrong escape or at a character that may not stand raw.
+    """Return what a quoted string says. Raise LiteralError at a wrong escape or at a character that may not stand raw.
 
     `text` includes the quotes; tabs and line ends in it are taken as they are.
     """

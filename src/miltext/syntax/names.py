@@ -19,5 +19,5 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 @memo(1 << 15)
 def name_text(name: str) -> str:
-    """A name as MIL text spells it: `x`, or `$"..."` where it is no identifier or a reserved word."""
+    """Return a name as MIL text spells it: `x`, or `$"..."` where it is not an identifier or a reserved word."""
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"

@@ -108,13 +108,13 @@ class Parser:
         return self._lexer.words
 
     def stack(self, rule: str = "program") -> Stack:
-        """That of a parse that has read nothing of a phrase of a rule."""
+        """Return the stack of a parse that has not read anything yet of a phrase of a rule."""
         return [self._starts[rule]], []
 
     def run(
         self, text: str, places: Places | None = None, stack: Stack | None = None, position: int = 0
     ) -> tuple[Any, bool]:
-        """The value of the text, and whether more than DEEP phrases were open at once.
+        """Return the value of the text, and whether more than DEEP phrases were open at once.
 
         Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
         text; after a SyntaxFailure it is what was read by then. Raises SyntaxFailure, NestingFailure, and whatever a
@@ -165,7 +165,7 @@ class Parser:
         return start + len(token)
 
     def _in_context(self, text: str, start: int, states: list[Row]) -> tuple[str, str]:
-        """The terminal and the text of the token at `start` that the state takes. Raises SyntaxFailure."""
+        """Return the terminal and the text of the token at `start` that the state takes. Raise SyntaxFailure."""
         pattern, names = self._lexer.contextual(self._number[id(states[-1])])
         match = pattern.match(text, start)
         if match is not None:
@@ -193,7 +193,9 @@ class Parser:
             reduce(states, values, *action)
 
     def expected(self, states: list[Row]) -> list[str]:
-        """The terminals that could truly come next: those that the table takes after the reductions they ask for."""
+        """Return the terminals that could truly come next: those that the table takes after the reductions they ask
+        for.
+        """
         return [
             symbol for symbol in states[-1] if symbol in self._terminals or symbol == END if self.takes(states, symbol)
         ]
@@ -245,7 +247,7 @@ def _raised(limit: int, offset: int) -> int:
 
 
 def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
-    """The children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
+    """Return the children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
     children: list[Any] = []
     for step in plan:
         if step is None:
@@ -260,7 +262,7 @@ def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
 
 
 def _reduction(rule: Rule, callbacks: Any) -> tuple[int, Callback | None, list[int | None] | None, str]:
-    """The action that finishes a phrase: its size, the callback, the plan of its children, its symbol."""
+    """Return the action that finishes a phrase: its size, the callback, the plan of its children, its symbol."""
     callback = None if rule.origin.startswith("_") else getattr(callbacks, rule.callback)
     return len(rule.plan), callback, _plan(rule), rule.origin
 

@@ -14,7 +14,7 @@ from miltext.syntax.tables import load_grammar
 
 
 def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
-    """The expression of a terminal with a group round each of the terminals that it is made of, in their order.
+    """Return the expression of a terminal with a group round each of its own terminals, in their order.
 
     Unless it is the `whole`, it ends with the last of them.
     """
@@ -91,7 +91,7 @@ def _chunks(flat: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def element() -> re.Pattern[str]:
-    """An element of a list of plain ones."""
+    """Return an element of a list of plain ones."""
     of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
     return re.compile(rf"{of['NUMBER']}|{of['BOOL']}|{of['INF']}|{of['NAN']}")
 

@@ -23,13 +23,13 @@ FULL_NAME = "CoreML.Specification.MILSpec.Program"
 
 
 def require_program(message: Message) -> None:
-    """Raises TypeError if a message is no Program, whichever pool its class is from."""
+    """Raise TypeError if a message is not a Program, whichever pool its class is from."""
     if getattr(getattr(message, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
         raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
 
 
 def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
-    """A Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
+    """Return a Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
 
     Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
     would be lost; TypeError if it is no Program.
@@ -69,7 +69,7 @@ def _unknown(program: Message) -> str:
 
 
 def spelled(path: Path) -> str:
-    """A path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
+    """Return a path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
 
     The middle of a long one is left out.
     """

@@ -35,7 +35,7 @@ def _is_deep() -> bool:
 
 
 def _on_a_new_stack(run: Callable[[], R]) -> R:
-    """What a call gives in a thread of its own, where the count of calls begins anew."""
+    """Return what a call gives in a thread of its own, where the count of calls begins anew."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, "miltext") as pool:

@@ -65,7 +65,7 @@ class Grammar(NamedTuple):
 
 
 def grammar_text() -> str:
-    """The text of `mil.lark`: beside this module when installed, in `grammar/` in a source tree."""
+    """Return the text of `mil.lark`: beside this module when installed, in `grammar/` in a source tree."""
     here = Path(__file__).resolve().parent
     installed = here / "mil.lark"
     return (installed if installed.exists() else here.parents[2] / "grammar" / "mil.lark").read_text(encoding="utf-8")
@@ -101,7 +101,7 @@ def _end_words(terminal: TerminalDef) -> None:
 
 @lru_cache(maxsize=1)
 def load_grammar() -> Grammar:
-    """The tables that ship with the package."""
+    """Return the tables that ship with the package."""
     tables = json.loads(TABLES.read_bytes())
     return Grammar(
         [Terminal(*row) for row in tables["terminals"]],

@@ -53,7 +53,7 @@ class Statement(Node):
             return []
 
     def names(self) -> Iterator[tuple[int, int, str]]:
-        """The name that it defines, and those that it uses: where each begins and ends, and what it says."""
+        """Yield the name that it defines, and those that it uses: where each begins and ends, and what it says."""
         parts = operation_parts(self.text)
         assert parts is not None  # so it was read
         yield self.start + parts.start(2), self.start + parts.end(2), parts[2]
@@ -61,11 +61,11 @@ class Statement(Node):
             yield self.start + use.start(2), self.start + use.end(2), use[2]
 
     def read(self, stack: Stack | None = None) -> Node:
-        """The operation by the grammar's fine rules. Raises SyntaxFailure where they refuse it; see `tree_of`."""
+        """Return the operation by the grammar's fine rules. Raise SyntaxFailure where they refuse it; see `tree_of`."""
         return tree_of(self.text, FINE, stack or self.stack(), offset=self.start)
 
     def stack(self) -> Stack:
-        """What `read` reads on."""
+        """Return what `read` reads on."""
         return tree_parser(FINE).stack("operation")
 
 
@@ -83,7 +83,7 @@ class TreeBuilder:
         return partial(_phrase, rule)
 
     def plain_operation(self, children: list[Statement]) -> Statement:
-        """An operation that was read as one token."""
+        """Return an operation that was read as one token."""
         return children[0]
 
 
@@ -96,7 +96,7 @@ def _phrase(rule: str, children: list[Node | None]) -> Node:
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
-    """The node of a token; `offset` is where the text that it was read in begins in a longer one."""
+    """Return the node of a token; `offset` is where the text that it was read in begins in a longer one."""
     if terminal == "OPERATION":
         statement = Statement("operation", start, start + len(text), [])
         statement.text = text
@@ -109,14 +109,14 @@ def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
 
 @cache
 def tree_parser(coarse: frozenset[str]) -> Parser:
-    """The process's parser that makes trees."""
+    """Return the process's parser that makes trees."""
     return Parser(TreeBuilder(), coarse)
 
 
 def tree_of(
     text: str, coarse: frozenset[str], stack: Stack, comments: list[Span] | None = None, offset: int = 0
 ) -> Node:
-    """The tree of a text that is a phrase of the rule that the `stack` of `tree_parser(coarse)` was made for.
+    """Return the tree of a text that is a phrase of the rule that the `stack` of `tree_parser(coarse)` was made for.
 
     Places are those in a longer text, where it begins at `offset`. Raises SyntaxFailure and NestingFailure; the
     `stack` has what was read by then.
@@ -130,7 +130,7 @@ def tree_of(
 
 
 def flat(values: Iterable[Any]) -> list[Node]:
-    """The nodes of a parse's stack: a repetition that is still growing is a list there."""
+    """Return the nodes of a parse's stack: a repetition that is still growing is a list there."""
     nodes: list[Node] = []
     for value in values:
         if isinstance(value, Node):
@@ -141,7 +141,7 @@ def flat(values: Iterable[Any]) -> list[Node]:
 
 
 def walk(phrase: Node) -> Iterator[Node]:
-    """A phrase and all inside of it, in the order of the text."""
+    """Yield a phrase and all inside of it, in the order of the text."""
     todo = [phrase]
     while todo:
         found = todo.pop()
@@ -150,12 +150,12 @@ def walk(phrase: Node) -> Iterator[Node]:
 
 
 def named(phrase: Node, *names: str) -> Iterator[Node]:
-    """The phrases of these names directly inside one."""
+    """Return the phrases of these names directly inside one."""
     return (child for child in phrase.children if child.name in names)
 
 
 def tokens(root: Node) -> Iterator[Node]:
-    """The tokens of a tree in the order of the text; a Statement is one."""
+    """Yield the tokens of a tree in the order of the text; a Statement is one."""
     todo = [root]
     while todo:
         found = todo.pop()
@@ -166,7 +166,7 @@ def tokens(root: Node) -> Iterator[Node]:
 
 
 def transformed(root: Node, lower: Callable[[Node, list[Any]], Any], spelled: Mapping[int, str] | None = None) -> Any:
-    """What `lower` makes of a tree, phrase by phrase from the inside out.
+    """Return what `lower` makes of a tree, phrase by phrase from the inside out.
 
     It takes a phrase and the values of its children: tokens, what it made of phrases, None for what is absent. A
     Statement has one child, its token. `spelled` are other spellings of tokens by their places.

@@ -40,23 +40,23 @@ class Keywords(NamedTuple):
 
 @cache
 def keywords() -> Keywords:
-    """The grammar's words, from `keywords.json`."""
+    """Return the grammar's words, from `keywords.json`."""
     with open(KEYWORDS_FILE, encoding="utf-8") as file:
         return Keywords(**{kind: tuple(words) for kind, words in json.load(file).items()})
 
 
 def type_names() -> list[str]:
-    """The words that begin a type: constructors and data types."""
+    """Return the words that begin a type: constructors and data types."""
     return [*keywords().constructors, *(dtype.name for dtype in DTYPES)]
 
 
 def operation_names() -> list[str]:
-    """The operations of all opsets, sorted."""
+    """Return the operations of all opsets, sorted."""
     return all_names()
 
 
 def parameter_names() -> list[str]:
-    """The parameters of all operations in all opsets, sorted."""
+    """Return the parameters of all operations in all opsets, sorted."""
     signatures = (signature(name, opset.text) for name in all_names() for opset in OPSETS)
     return sorted({name for found in signatures if found for name in found.parameters})
 
@@ -76,7 +76,7 @@ _KINDS = {
 
 
 def keywords_of_the_grammar() -> Keywords:
-    """The words of `mil.lark`, as Lark compiles it. Raises KeyError at a word whose kind nothing here tells."""
+    """Return the words of `mil.lark`, as Lark compiles it. Raise KeyError at a word whose kind nothing here tells."""
     from miltext.syntax.tables import lark_parser
 
     lark = lark_parser()
@@ -102,7 +102,7 @@ def _kind(rule: str, symbol: str, word: str, following: str) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """The words that a terminal's pattern is made of; none where it is anything else."""
+    """Return the words that a terminal's pattern is made of; none where it is anything else."""
     from miltext.syntax.tables import WORD_END
 
     plain = pattern.removesuffix(WORD_END).replace("\\", "")

@@ -42,7 +42,7 @@ def normalize(
     dialect: str = "1.3",
     floats: str = "hex",
 ) -> str:
-    """The MIL text of a program, without what a test does not care about; the program stays as it is.
+    """Return the MIL text of a program, without what a test does not care about; the program stays as it is.
 
     `source` is a Program (coremltools' own too), what `miltext.load` gives, coremltools' `MLModel`, or its pymil
     `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
@@ -120,7 +120,7 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
 
 
 def _advice(golden: str, text: str) -> str:
-    """What to say of a golden from before weights were pinned by their digests."""
+    """Return what to say of a golden from before weights were pinned by their digests."""
     if "BLOBFILE(" not in golden or "BLOBFILE(" in text:
         return ""
     return (
@@ -154,7 +154,7 @@ def _has_weight_files(program: Program) -> bool:
 
 
 def _program_and_folder(source: Any) -> tuple[Any, Path | None]:
-    """The Program message of a source, and the folder that `@model_path` means, where it is known."""
+    """Return the Program message of a source, and the folder that `@model_path` means, where it is known."""
     from miltext.models.model import Model
     from miltext.syntax.programs import FULL_NAME
 
@@ -169,7 +169,7 @@ def _program_and_folder(source: Any) -> tuple[Any, Path | None]:
 
 
 def _exported(source: Any) -> Any:
-    """A pymil Program as a model; anything else as it is."""
+    """Return a pymil Program as a model; anything else as it is."""
     if not str(type(source).__module__).startswith("coremltools.converters.mil"):
         return source
     from miltext.coreml import from_pymil

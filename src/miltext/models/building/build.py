@@ -80,7 +80,9 @@ def build(
 
 
 def _program(source: Model, original: Program | None) -> Filled:
-    """The program of a source; a text is read with what it leaves out, unless its program was asked for already."""
+    """Return the program of a source; a text is read with what it leaves out, unless its program was asked for
+    already.
+    """
     if source.kind != "mil" or "program" in vars(source):
         program = Program()
         program.CopyFrom(source.program)
@@ -104,7 +106,9 @@ def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: i
 
 
 def _with_ways_out(failure: WeightsError) -> WeightsError:
-    """The error of a program by itself whose weights are not there, with the options that tell where they are."""
+    """Return the error of a program by itself whose weights are not there, with the options that tell where
+    they are.
+    """
     found = failure.diagnostics[0]
     if found.code == "MIL302":
         note = Note("name the folder of the weights with --weights, or with --from the model that the program is of")
@@ -113,7 +117,7 @@ def _with_ways_out(failure: WeightsError) -> WeightsError:
 
 
 def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> Draft:
-    """The original's draft, with the program of the source at its place."""
+    """Return the original's draft, with the program of the source at its place."""
     if source is original and source.models:  # a whole pipeline, as it is
         draft = _draft(original, {})
         if original.kind == "mlmodelc":
@@ -141,7 +145,7 @@ def _wire(program: Program) -> bytes:
 
 
 def _before(chosen: Model, changed: bool) -> Version:
-    """The program that the description of a model goes with, as it was read.
+    """Return the program that the description of a model goes with, as it was read.
 
     One that may have been `changed` in memory is read again; it is not known where that does not give the same.
     """
@@ -181,12 +185,14 @@ def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
 
 
 def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
-    """What functions take and give, in its order."""
+    """Return what functions take and give, in its order."""
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
 def _draft(original: Model, programs: dict[int, Program], path: tuple[int, ...] = ()) -> Draft:
-    """The draft of a model that has a description; `programs` take the place of its own, by the `id` of its Model."""
+    """Return the draft of a model that has a description; `programs` take the place of its own, by the `id` of its
+    Model.
+    """
     if original.kind == "mlmodelc":
         recovered = recover(original, programs)
         draft = Draft(recovered.spec, recovered.files)

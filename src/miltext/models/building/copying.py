@@ -38,7 +38,7 @@ def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progre
 
 
 def contents_of(folder: Path) -> list[Path]:
-    """The folders and files below a folder, each folder before what is in it; raises as `copy_folder` does."""
+    """Return the folders and files below a folder, each folder before what is in it. Raise as `copy_folder` does."""
     root = Path(os.path.realpath(folder))
     found: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_raise):

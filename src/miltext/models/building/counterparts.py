@@ -60,7 +60,8 @@ class _Pairing:
     # ---- functions
 
     def functions(self) -> Names:
-        """The functions of one name, then those that are alike in all but names, then those that take and give alike.
+        """Return the functions of one name, then those that are alike in all but names, then those that take and give
+        alike.
 
         Where only one function was and is, it is the same; where each was already, but for names, names tell nothing.
         """
@@ -77,7 +78,7 @@ class _Pairing:
         return found
 
     def _likeness(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
-        """What each function says but for names."""
+        """Return what each function says but for names."""
         if self._graphs is None:
             return {}
         graph = self._graphs[place]
@@ -86,7 +87,7 @@ class _Pairing:
     # ---- sides
 
     def sides(self, name: str, new_name: str) -> dict[str, Names]:
-        """The Names of each side of a function."""
+        """Return the Names of each side of a function."""
         old, new = self._old[name].sides, self._new[new_name].sides
         if self._graphs is None:
             return {side: _by_name(old[side], new[side], None) for side in old}
@@ -113,7 +114,7 @@ class _Pairing:
 
 
 def _stated(interface: Interface) -> Hashable:
-    """What a function takes and gives, whatever the order."""
+    """Return what a function takes and gives, whatever the order."""
     parts = [
         (side, name, b"" if kind is None else kind.SerializeToString(deterministic=True))
         for side, types in interface.sides.items()
@@ -123,7 +124,7 @@ def _stated(interface: Interface) -> Hashable:
 
 
 def _names(function: FunctionGraph) -> set[str]:
-    """The names of a function's values, those of inner blocks aside."""
+    """Return the names of a function's values, those of inner blocks aside."""
     return {name for region in (function.inputs, *function.blocks.values()) for name in region.scope}
 
 
@@ -132,7 +133,7 @@ def _all(sides: Mapping[str, Types]) -> Iterator[str]:
 
 
 def _lines(graph: Graph, function: FunctionGraph) -> Iterator[Hashable]:
-    """What is said of which names: operations with what they make and take, and the outputs."""
+    """Yield what is said of which names: operations with what they make and take, and the outputs."""
     for region in function.blocks.values():
         for node in region.nodes:
             taken = [graph.names[value] for value in (*node.operands, *node.captures)]
@@ -144,7 +145,7 @@ def _lines(graph: Graph, function: FunctionGraph) -> Iterator[Hashable]:
 def _by_position(
     graphs: tuple[Graph, Graph], functions: tuple[FunctionGraph, FunctionGraph], old: Mapping[str, Types]
 ) -> dict[str, Names]:
-    """The Names where each place is what it was."""
+    """Return the Names where each place is what it was."""
     (a, b), (before, after) = graphs, functions
 
     def named(values: list[int], others: list[int]) -> Names:
@@ -170,7 +171,7 @@ class _Evidence:
         self._inner = inner
 
     def places(self, which: int, names: Iterable[str], steps: int) -> dict[str, Hashable]:
-        """The place in the graph of each name, as far as it says something."""
+        """Return the place in the graph of each name, as far as it says something."""
         around = self._around[which]
         places = {name: around.place(self._side, name, steps) for name in names if name not in self._inner[which]}
         return {name: place for name, place in places.items() if place is not None}
@@ -184,7 +185,9 @@ class _Evidence:
 
 
 def _by_name(old: Types, new: Types, evidence: _Evidence | None) -> Names:
-    """The Names of one side: of the same name and type, at the same place, of the same name, and the only ones left."""
+    """Return the Names of one side: of the same name and type, at the same place, of the same name, and the only ones
+    left.
+    """
     found = _unchanged(old, new)
     if evidence:
         for steps in range(STEPS, 0, -1):

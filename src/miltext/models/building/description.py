@@ -49,14 +49,14 @@ ANY_SIZE = -1
 
 
 def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
-    """A description made of nothing but the program, and what had to be guessed."""
+    """Return a description made of nothing but the program, and what had to be guessed."""
     described = ModelDescription()
     warnings = update(described, Version({}, None), program, interfaces(program))
     return described, warnings
 
 
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
-    """The description of one input, state or output, by the MIL type that it has.
+    """Return the description of one input, state or output, by the MIL type that it has.
 
     Raises ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
     """
@@ -101,7 +101,7 @@ def _is_label(value_type: ValueType) -> bool:
 
 
 def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
-    """A multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
+    """Return a multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
     dtype, tensor = tensor_dtype(value_type), value_type.tensorType
     if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
         return None
@@ -201,7 +201,7 @@ class _Change(NamedTuple):
     names: Names
 
     def name(self, old: str) -> str:
-        """What is now called so; empty for what is gone. What the program never had keeps its name."""
+        """Return what is now called so; empty for what is gone. What the program never had keeps its name."""
         if old in self.old:
             return self.names.get(old, "")
         return "" if old in self.names.values() else old
@@ -210,7 +210,9 @@ class _Change(NamedTuple):
 def _entries(
     listed: Iterable[FeatureDescription], change: _Change, place: tuple[str, str]
 ) -> tuple[list[FeatureDescription], list[Diagnostic]]:
-    """The entries of one side: those that are kept, in their order, then those that are new, in the program's."""
+    """Return the entries of one side: those that are kept, in their order, then those that are new, in the
+    program's.
+    """
     kept: list[FeatureDescription] = []
     gone: list[FeatureDescription] = []
     warnings: list[Diagnostic] = []
@@ -241,7 +243,7 @@ def _guessed(made: FeatureDescription) -> list[Diagnostic]:
 
 
 def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
-    """What an entry said that its new one, made from the type, does not."""
+    """Return what an entry said that its new one, made from the type, does not."""
     what = _said(entry, old, side)
     message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
     return [caution("MIL450", message)] if what else []
@@ -250,7 +252,7 @@ def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[D
 def _unclaimed(
     made: FeatureDescription, value_type: ValueType | None, gone: list[FeatureDescription], change: _Change, side: str
 ) -> list[Diagnostic]:
-    """What entries said that are gone, one of which may have been what is described anew."""
+    """Return what entries said that are gone, one of which may have been what is described anew."""
     for entry in gone:
         old = change.old.get(entry.name)
         what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
@@ -261,7 +263,7 @@ def _unclaimed(
 
 
 def _said(entry: FeatureDescription, old: ValueType | None, side: str) -> str:
-    """What an entry says that its type does not; empty if nothing."""
+    """Return what an entry says that its type does not; empty if nothing."""
     said = FeatureType.FromString(entry.type.SerializeToString())
     said.isOptional = False
     if old is not None and said == _feature_type(old, side):
@@ -284,7 +286,9 @@ def _name_predictions(described: ModelDescription | FunctionDescription, program
 
 
 def required_version(program: Program, description: ModelDescription) -> int:
-    """The least specification version that has all that the program and its description use; 0 if no opset is known."""
+    """Return the least specification version that has all that the program and its description use; 0 if no opset is
+    known.
+    """
     opsets = {opset for name in program.functions for opset in program.functions[name].block_specializations}
     opsets |= {program.functions[name].opset for name in program.functions}
     versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
@@ -299,7 +303,9 @@ def required_version(program: Program, description: ModelDescription) -> int:
 
 
 def known_version(program: Program, description: ModelDescription) -> int:
-    """The specification version for a program by itself. Raises ModelError (MIL421) where its opsets tell of none."""
+    """Return the specification version for a program by itself. Raise ModelError (MIL421) where its opsets tell of
+    none.
+    """
     for name in sorted(program.functions):
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:

@@ -52,7 +52,7 @@ class Draft:
 
 
 def ml_programs(spec: Spec) -> Iterator[Program]:
-    """The ML Programs of a Model message, those of its pipelines included."""
+    """Yield the ML Programs of a Model message, those of its pipelines included."""
     if spec.WhichOneof("Type") == PROGRAM:
         yield spec.mlProgram
     for model in nested(spec):
@@ -60,7 +60,7 @@ def ml_programs(spec: Spec) -> Iterator[Program]:
 
 
 def nested(spec: Spec) -> Any:
-    """The models of a Model message that is a pipeline."""
+    """Return the models of a Model message that is a pipeline."""
     kind = spec.WhichOneof("Type")
     if kind == "pipeline":
         return spec.pipeline.models
@@ -68,7 +68,7 @@ def nested(spec: Spec) -> Any:
 
 
 def path_to(root: Model, chosen: Model) -> Indices | None:
-    """The indices that lead from a model to one of those inside it."""
+    """Return the indices that lead from a model to one of those inside it."""
     if root is chosen:
         return ()
     for index, model in enumerate(root.models):
@@ -79,7 +79,7 @@ def path_to(root: Model, chosen: Model) -> Indices | None:
 
 
 def spec_at(spec: Spec, path: Indices) -> Iterator[Spec]:
-    """The Model messages on the way to one, itself the last."""
+    """Yield the Model messages on the way to one, itself the last."""
     yield spec
     for index in path:
         spec = nested(spec)[index]

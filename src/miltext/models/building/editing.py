@@ -26,7 +26,7 @@ Edit = tuple[int, int, str]
 
 
 def rename(text: str, old: str, new: str, *, function: str | None = None, path: str | None = None) -> str:
-    """The text with a value of another name: an input, an output or an inner one, wherever it is made and used.
+    """Return the text with a value of another name: an input, an output or an inner one, wherever it is made and used.
 
     An operation's `name` that repeats the value's changes along. All functions that have the value are changed, or
     only `function`. Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
@@ -53,7 +53,8 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
 
 
 def expose(text: str, names: Iterable[str], *, function: str | None = None, path: str | None = None) -> str:
-    """The text with inner values as further outputs of their function: of the one that has them, or of `function`.
+    """Return the text with inner values as further outputs of their function: of the one that has them, or of
+    `function`.
 
     Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
     that is an output already, and one that several functions have.
@@ -79,7 +80,7 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
 
 
 def _listed(text: str, place: int, names: list[str]) -> Edit:
-    """The names at the end of a list of outputs, whose closing bracket stands at `place`."""
+    """Return the names at the end of a list of outputs, whose closing bracket stands at `place`."""
     spelled = ", ".join(map(name_text, names))
     empty = text[:place].rstrip().endswith("(")
     return place, place, spelled if empty else f", {spelled}"
@@ -116,12 +117,12 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
 
 
 def function_name(function: Node) -> str:
-    """The token of a function's name."""
+    """Return the token of a function's name."""
     return next(child.token or "" for child in function.children if child.name == "NAME")
 
 
 def _value_names(function: Node) -> Iterator[Node]:
-    """The tokens that name a value: where it is made, used, or given out."""
+    """Yield the tokens that name a value: where it is made, used, or given out."""
     for phrase in walk(function):
         if phrase.name in ("named_value", "draft_value", "name_binding"):
             yield phrase.children[-1]
@@ -130,8 +131,8 @@ def _value_names(function: Node) -> Iterator[Node]:
 
 
 def _texts(function: Node, name: str) -> Iterator[Node]:
-    """The strings that repeat a value's name: the `name` of an operation that makes it, and the compiler's note of
-    which inputs have flexible shapes.
+    """Yield the strings that repeat a value's name: the `name` of an operation that makes it, and the compiler's note
+    of which inputs have flexible shapes.
     """
     for phrase in walk(function):
         if phrase.name == "operation" and name in _names_made(phrase):
@@ -147,7 +148,7 @@ def _names_made(operation: Node) -> list[str]:
 
 
 def _own_block(function: Node) -> Node:
-    """The block of the function's own; its outputs are the model's."""
+    """Return the block of the function's own; its outputs are the model's."""
     bodies = next(child for child in function.children if child.name == "bodies")
     found = [child for child in bodies.children if child.name == "block"]
     inner = [part for child in bodies.children for part in child.children if part.name == "block"]
@@ -155,12 +156,12 @@ def _own_block(function: Node) -> Node:
 
 
 def outputs_of(function: Node) -> Node:
-    """The list of outputs of a function's own block."""
+    """Return the list of outputs of a function's own block."""
     return next(child for child in _own_block(function).children if child.name == "outputs")
 
 
 def _top_values(function: Node) -> set[str]:
-    """What may be an output of a function: its inputs, and what its own block makes."""
+    """Return what may be an output of a function: its inputs, and what its own block makes."""
     parameters = next(child for child in function.children if child.name == "parameters")
     made = [
         name for phrase in _own_block(function).children if phrase.name == "operation" for name in _names_made(phrase)

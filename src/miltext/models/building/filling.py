@@ -47,7 +47,7 @@ class Filled(NamedTuple):
 
 
 def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Filled:
-    """The Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
+    """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
     Arrays are found in `folder`. Raises ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
     be had, MIL412 for an array, each with the operation that it belongs to.
@@ -61,7 +61,7 @@ def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Fi
 
 
 def _named(text: str, found: Diagnostic) -> Diagnostic:
-    """A finding about a value that was left out, with the operation that it belongs to."""
+    """Return a finding about a value that was left out, with the operation that it belongs to."""
     way_out = WAYS_OUT.get("MIL410" if found.code == "MIL107" else found.code)
     if way_out is None or found.span is None:
         return found
@@ -161,7 +161,7 @@ def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
 
 
 def read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
-    """The array in a `.npy` file below a folder, mapped. Raises LoweringError (MIL412)."""
+    """Return the array in a `.npy` file below a folder, mapped. Raise LoweringError (MIL412)."""
     try:
         path = inside(folder, name)
         with refusing(lambda failure: refusal("MIL412", f"the array {name!r} cannot be read: {_reason(failure)}")):
@@ -171,7 +171,9 @@ def read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
-    """The array in a `.npy` file. An archive of several, or objects that would have to be run, raise ValueError."""
+    """Return the array in a `.npy` file. An archive of several, or objects that would have to be run, raise
+    ValueError.
+    """
     from numpy.lib.format import open_memmap
 
     with open(path, "rb") as file:
@@ -184,5 +186,5 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
 
 
 def _reason(failure: Exception) -> str:
-    """What numpy says, which is sometimes nothing."""
+    """Return what numpy says, which is sometimes nothing."""
     return str(failure) or type(failure).__name__

@@ -73,7 +73,7 @@ def _write_package(draft: Draft, made: Path, progress: Progress | None) -> None:
 
 
 def _write_file(draft: Draft, output: Path, staging: Staging, progress: Progress | None) -> None:
-    """An `.mlmodel`, for which `@model_path` is the folder that it is in: its weights are put there."""
+    """Write an `.mlmodel`. Its `@model_path` is the folder that it is in, where its weights are put."""
     stored = {draft.store} if draft.storing else set()
     _check_names({*draft.files, *stored}, output.name)
     names = {name: name for name in sorted({*draft.files, *stored})}
@@ -125,7 +125,7 @@ def _write_weights(draft: Draft, name: str, new: str, target: Path, progress: Pr
 
 
 def serialized(spec: Spec) -> bytes:
-    """The bytes of a Model message. Raises ModelError (MIL405) for one that no reader would take."""
+    """Return the bytes of a Model message. Raise ModelError (MIL405) for one that no reader would take."""
     size = spec.ByteSize()
     if size > LARGEST:
         raise refusal(
@@ -167,7 +167,7 @@ def _list_item(manifest: dict[str, Any], path: str, item: str) -> None:
 
 
 def _listed(manifest: dict[str, Any]) -> list[str]:
-    """The paths of a manifest's items, each of which has one."""
+    """Return the paths of a manifest's items, each of which has one."""
     return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
@@ -182,5 +182,5 @@ def _make_listed_folders(manifest: dict[str, Any], data: Path) -> None:
 
 
 def _identifier(path: str) -> str:
-    """An item's identifier: always the same for a path, so that what is built twice is the same twice."""
+    """Return an item's identifier: always the same for a path, so that what is built twice is the same twice."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, path))

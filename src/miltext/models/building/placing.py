@@ -31,7 +31,9 @@ class Subject(NamedTuple):
 
 
 def placed(failure: ModelError, source: Model) -> ModelError:
-    """An error about the program of a source, with the place in its text where there is one, else with its name."""
+    """Return an error about the program of a source, with the place in its text where there is one, else with
+    its name.
+    """
     subject = failure.about
     text = None if "program" in vars(source) else source.text  # a program that was asked for may be changed
     if not isinstance(subject, Subject) or text is None:

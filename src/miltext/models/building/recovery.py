@@ -54,7 +54,8 @@ def strip(program: Program) -> Program:
 
 
 def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Recovered:
-    """The model of a bundle; `programs` has those that take the place of a bundle's own, by the `id` of its Model.
+    """Return the model of a bundle; `programs` has those that take the place of a bundle's own, by the `id` of its
+    Model.
 
     In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
     as coremltools does. Raises ModelError (MIL254, MIL423) for what is no ML Program, and as reading a bundle does.
@@ -118,7 +119,9 @@ def order_inputs(spec: Spec) -> None:
 
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
-    """The weight files that a bundle's program names, once they are checked, under names that have the prefix."""
+    """Return the weight files that a bundle's program names, once they are checked, under names that have the
+    prefix.
+    """
     found, missing = named_files(program, folder)
     for failure in missing.values():
         raise failure

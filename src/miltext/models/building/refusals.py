@@ -38,20 +38,24 @@ cannot be an output; MIL433 a place that is not in the text.
 
 
 def refusal(code: str, message: str, path: str | None = None, *notes: Note, about: object = None) -> ModelError:
-    """A ModelError that says what is wrong, what to do about it, and which Subject of the program it is about."""
+    """Return a ModelError that says what is wrong, what to do about it, and which Subject of the program it is
+    about.
+    """
     made = ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=path)
     made.about = about
     return made
 
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
-    """A `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else (MIL405)."""
+    """Return a `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else
+    (MIL405).
+    """
     message = "the model's pipelines are nested more deeply than protobuf's readers allow"
     return refusing(lambda _: refusal("MIL405", message, path))
 
 
 def caution(code: str, message: str) -> Diagnostic:
-    """A warning: the model is built, and something about it is to be known.
+    """Return a warning: the model is built, and something about it is to be known.
 
     MIL450 a description made anew that says less; MIL451 weights that the original lacks too; MIL452 sizes of an
     input that nothing tells; MIL453 a pipeline whose own description may no longer fit.

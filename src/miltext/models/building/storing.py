@@ -94,8 +94,8 @@ def _refer(value: Value, file_name: str, offset: int) -> None:
 
 
 def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], dict[str, WeightsError]]:
-    """The weight files that a program names, by their path below `@model_path`; and those that are not there, each an
-    error by fileName.
+    """Return the weight files that a program names, by their path below `@model_path`; and those that are not there,
+    each an error by fileName.
 
     Every record that the program names is checked. Raises WeightsError for one that is not as it says.
     """

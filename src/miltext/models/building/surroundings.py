@@ -15,7 +15,9 @@ STEPS = 6
 
 
 def own_outputs(function: FunctionGraph) -> list[int]:
-    """The outputs of a function: of the block of its own opset, or of the only one there is; as `own_block` has it."""
+    """Return the outputs of a function: of the block of its own opset, or of the only one there is; as `own_block` has
+    it.
+    """
     blocks = function.blocks
     own = blocks.get(function.function.opset) or (next(iter(blocks.values())) if len(blocks) == 1 else None)
     return own.outputs if own else []
@@ -42,13 +44,13 @@ class Surroundings:
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
     def place(self, side: str, name: str, steps: int) -> int | None:
-        """An integer for all that is so many steps around a value; None where nothing is."""
+        """Return an integer for all that is so many steps around a value; None where nothing is."""
         value = self._values[side][name]
         nothing = self._graph.makers[value] is None and value not in self._users
         return None if nothing else self._value(value, steps)
 
     def landmarks(self, side: str, name: str) -> set[Hashable]:
-        """The uses that operations of lasting names have for a value."""
+        """Return the uses that operations of lasting names have for a value."""
         users = self._users.get(self._values[side][name], ())
         return {(slot, names) for slot, node in users if (names := self._lasting_names(node))}
 
@@ -85,6 +87,8 @@ class Surroundings:
 
 
 def _taken(graph: Graph, node: Node) -> list[tuple[int, int]]:
-    """The values that an operation takes, each with the slot that it is taken in; its inner blocks' come last."""
+    """Return the values that an operation takes, each with the slot that it is taken in; its inner blocks' come
+    last.
+    """
     inside = [(graph.keys["inside", place], value) for place, value in enumerate(node.captures)]
     return [*zip(node.slots, node.operands, strict=True), *inside]

@@ -51,7 +51,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def weight_name(output: Path, name: str, taken: Collection[str]) -> tuple[str, bool]:
-    """The name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
+    """Return the name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
     whether nothing is there.
 
     It is another one where that file is there and not this model's alone, so that no other model loses its weights.

@@ -28,7 +28,7 @@ class Flood:
         self._heap: list[tuple[int, bool, int, Pair]] = []
 
     def pairs(self, needed: int) -> Iterator[Pair]:
-        """The new pairs, which the caller makes partners of, one after the other.
+        """Yield the new pairs, which the caller makes partners of, one after the other.
 
         Each has `needed` votes; where that is more than one, to have the same name counts as a vote, too.
         """
@@ -40,7 +40,7 @@ class Flood:
                 self._spread([(i, j)])
 
     def _border(self) -> list[Pair]:
-        """The pairs with a neighbour that has no partner."""
+        """Return the pairs with a neighbour that has no partner."""
         a = self._a
         beside: set[int] = set()
         for index in a.single():
@@ -85,7 +85,9 @@ class Flood:
                 yield user, there[key]
 
     def _only_users(self, side: Side, index: int) -> dict[tuple[int, int, int], int]:
-        """The users by the place of the value, the slot that it is taken in and what they are; -1 for several."""
+        """Return the users by the place of the value, the slot that it is taken in and what they are; -1 for
+        several.
+        """
         found: dict[tuple[int, int, int], int] = {}
         for place, slot, user in side.uses[index]:
             if side.mates[user] is None:
@@ -112,7 +114,7 @@ def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
 
 
 def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
-    """The uses of an operation, with those who have partners as the other side knows them."""
+    """Yield the uses of an operation, with those who have partners as the other side knows them."""
     yield from side.exits.get(index, ())
     for place, slot, user in side.uses[index]:
         yield place, slot, side.mates[user]

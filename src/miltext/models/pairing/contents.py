@@ -39,12 +39,12 @@ class Contents:
         self.has_files = False
 
     def type_key(self, message: Any) -> int:
-        """An integer for the ValueType in the field `type` of a message."""
+        """Return an integer for the ValueType in the field `type` of a message."""
         wire = message.type.SerializeToString(deterministic=True)
         return self._keys[wire or ("type", message.HasField("type"))]
 
     def key(self, value: Any) -> int:
-        """An integer for a Value: the same for the same literal, and for weights that seem to be the same."""
+        """Return an integer for a Value: the same for the same literal, and for weights that seem to be the same."""
         wire = value.SerializeToString(deterministic=True)
         number = self._known.get(wire)
         if number is None:
@@ -63,7 +63,9 @@ class Contents:
         return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
 
     def said(self, value: Any, wire: bytes) -> bytes:
-        """The wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its place."""
+        """Return the wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its
+        place.
+        """
         if not any(each.HasField("blobFileValue") for each in inner_values(value)):
             return wire
         made = type(value).FromString(wire)
@@ -74,7 +76,7 @@ class Contents:
         return bytes(made.SerializeToString(deterministic=True))
 
     def blob(self, value: Any) -> Blob | None:
-        """The record of a weight; None for another value, and for one that cannot be read."""
+        """Return the record of a weight; None for another value, and for one that cannot be read."""
         if not value.HasField("blobFileValue"):
             return None
         place = value.blobFileValue

@@ -35,7 +35,7 @@ class Keys(dict[Hashable, int]):
         return number
 
     def fresh(self) -> int:
-        """An integer that stands for nothing else."""
+        """Return an integer that stands for nothing else."""
         return self["fresh", len(self)]
 
 
@@ -151,7 +151,7 @@ class Graph:
         return region
 
     def _find(self, name: str, region: Region) -> int:
-        """The value that a name means here; the regions that it comes through, from outside, take note."""
+        """Return the value that a name means here; the regions that it comes through, from outside, take note."""
         passed: list[Region] = []
         place: Region | None = region
         while place is not None:
@@ -186,7 +186,7 @@ class Graph:
         return node
 
     def _read_arguments(self, node: Node, region: Region) -> tuple[Hashable, ...]:
-        """What the arguments say: their keys, and what is bound to each but for names, which become operands."""
+        """Return what the arguments say: their keys, and what is bound to each but for names, which become operands."""
         slots: list[int] = []
         arguments: list[Hashable] = []
         inputs = node.operation.inputs
@@ -207,7 +207,7 @@ class Graph:
         return tuple(arguments)
 
     def _read_outputs(self, node: Node, region: Region) -> tuple[int, ...]:
-        """The keys of the outputs' types."""
+        """Return the keys of the outputs' types."""
         outputs = node.operation.outputs
         node.names = tuple([output.name for output in outputs])
         types = tuple([self.contents.type_key(output) for output in outputs])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def local(graph: Graph, node: Node, level: int) -> int:
-    """What an operation is by itself, as an integer."""
+    """Return what an operation is by itself, as an integer."""
     known = node.kinds.get(level)
     if known is None:
         known = node.kinds[level] = graph.keys[_kind(graph, node, level)]
@@ -26,7 +26,7 @@ def _kind(graph: Graph, node: Node, level: int) -> Hashable:
 
 
 def _shape(graph: Graph, node: Node) -> Hashable:
-    """An operation without the values of its literals: their types are left."""
+    """Return an operation without the values of its literals: their types are left."""
     type_key, operation = graph.contents.type_key, node.operation
     arguments = [
         (
@@ -60,7 +60,7 @@ class Sources:
         return function.function.opset, types, tuple(blocks), tuple(stated)
 
     def node(self, node: Node, depth: int = 0) -> int:
-        """An operation that stands in so many blocks."""
+        """Return an operation that stands in so many blocks."""
         keys = self._graph.keys
         operands = self._tokens(node.operands)
         blocks = tuple([self.block(block, depth + 1) for block in node.blocks]) if node.blocks else ()
@@ -70,7 +70,7 @@ class Sources:
         return number
 
     def block(self, region: Region, depth: int) -> int:
-        """A block, the order of its operations aside."""
+        """Return a block, the order of its operations aside."""
         types = self._inputs(region, depth)
         made = sorted([self.node(node, depth) for node in region.nodes])
         return self._graph.keys["block", types, tuple(made), self._tokens(region.outputs)]

@@ -24,7 +24,7 @@ __all__ = ["match_names", "match_regions"]
 
 
 def match_regions(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
-    """The pairs of operations of two blocks, by index, in the order of the first.
+    """Return the pairs of operations of two blocks, by index, in the order of the first.
 
     All values from outside, and the inputs of both, must have their tokens; those that the blocks make get theirs.
     """
@@ -99,7 +99,7 @@ class _Matcher:
         yield partial(self._flood, LOOSE, needed=2)
 
     def finish(self) -> list[Pair]:
-        """The pairs; values that correspond to none get a token of their own."""
+        """Return the pairs; values that correspond to none get a token of their own."""
         for side in (self._a, self._b):
             for node in side.nodes:
                 for value in node.values:
@@ -174,7 +174,7 @@ class _Matcher:
 
 
 def _alone(keys: Mapping[int, Hashable]) -> dict[Hashable, int]:
-    """The operations whose key no other one has, by the key."""
+    """Return the operations whose key no other one has, by the key."""
     found: dict[Hashable, int] = {}
     several: set[Hashable] = set()
     for index, key in keys.items():
@@ -204,7 +204,7 @@ def _lines(side: Side, _: int) -> dict[int, Hashable]:
 
 
 def _weights(side: Side, _: int) -> dict[int, Hashable]:
-    """What weights hold."""
+    """Return what weights hold."""
     return {index: side.nodes[index].kinds[EXACT] for index in side.single() if side.nodes[index].weighty}
 
 
@@ -215,10 +215,10 @@ def _surroundings(side: Side) -> dict[int, Hashable]:
 
 
 def _named(side: Side, level: int) -> dict[int, Hashable]:
-    """What operations are by themselves, and their names; but not of constants."""
+    """Return what operations are by themselves, and their names; but not of constants."""
     return {index: key for index, key in _constants(side, level).items() if side.is_telling(index)}
 
 
 def _constants(side: Side, level: int) -> dict[int, Hashable]:
-    """What operations are by themselves, and their names: of constants whose users do not tell them."""
+    """Return what operations are by themselves, and their names: of constants whose users do not tell them."""
     return {index: (side.local(index, level), side.names(index)) for index in side.single()}

@@ -31,7 +31,9 @@ class PairedBlock(NamedTuple):
     inner: dict[int, list[PairedBlock]]
 
     def steps(self) -> Iterator[tuple[int | None, int | None]]:
-        """The operations of both in one order: a pair of the spine as two indexes, any other operation as one."""
+        """Return the operations of both in one order: a pair of the spine as two indexes, any other operation
+        as one.
+        """
         sizes = [len(region.nodes) if region else 0 for region in (self.old, self.new)]
         return merged(self.spine, *sizes)
 
@@ -48,7 +50,9 @@ class PairedFunction(NamedTuple):
 
 
 def pair_functions(old: Graph, new: Graph) -> list[PairedFunction]:
-    """The functions of both programs by name, those of the same name together, and those that were only renamed."""
+    """Return the functions of both programs by name, those of the same name together, and those that were only
+    renamed.
+    """
     names = _function_names(old, new)
     found = [_pair_function(name, names.get(name, name), old, new) for name in old.functions]
     added = sorted(new.functions.keys() - names.values())
@@ -57,7 +61,7 @@ def pair_functions(old: Graph, new: Graph) -> list[PairedFunction]:
 
 
 def _function_names(old: Graph, new: Graph) -> dict[str, str]:
-    """The new name of each function that both have."""
+    """Return the new name of each function that both have."""
     names = {name: name for name in old.functions if name in new.functions}
     left = [name for name in old.functions if name not in names]
     free = {Sources(new, EXACT).function(new.functions[name]): name for name in new.functions if name not in names}
@@ -84,7 +88,7 @@ def _pair_function(old_name: str, name: str, old: Graph, new: Graph) -> PairedFu
 
 
 def _pair_inputs(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
-    """The inputs that correspond; all get their tokens."""
+    """Return the inputs that correspond; all get their tokens."""
     pairs = match_names(old, a.inputs, new, b.inputs)
     for graph, region in ((old, a), (new, b)):
         for value in region.inputs:
@@ -109,7 +113,7 @@ def _pair_block(place: str, a: Region | None, b: Region | None, old: Graph, new:
 
 
 def _inner_blocks(old: Graph, a: Node, new: Graph, b: Node) -> list[tuple[str, Region | None, Region | None]]:
-    """The inner blocks of two operations: one by one if they are as many, else by what they say."""
+    """Return the inner blocks of two operations: one by one if they are as many, else by what they say."""
     if len(a.blocks) == len(b.blocks):
         return [(str(place), a.blocks[place], b.blocks[place]) for place in range(len(b.blocks))]
     keys = [[Sources(graph, EXACT).block(block, 1) for block in node.blocks] for graph, node in ((old, a), (new, b))]

@@ -12,7 +12,7 @@ Pair = tuple[int, int]
 
 
 def in_order(pairs: Sequence[Pair]) -> list[Pair]:
-    """A longest choice of pairs, which come sorted by their first number, whose second numbers rise too."""
+    """Return a longest choice of pairs, which come sorted by their first number, whose second numbers rise too."""
     ends: list[int] = []
     at_end: list[int] = []
     before: list[int] = []
@@ -54,7 +54,7 @@ def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Pair]:
 
 
 def _piece(a: Sequence[Hashable], b: Sequence[Hashable], start: int, stop: int) -> tuple[list[Pair], Pair]:
-    """The common items from these places on, and how far they reach.
+    """Return the common items from these places on, and how far they reach.
 
     The greedy algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986: on the diagonal of all
     places i in `a` and j in `b` with the same i - j, how far one gets at a cost, the number of items left out.
@@ -77,7 +77,9 @@ def _piece(a: Sequence[Hashable], b: Sequence[Hashable], start: int, stop: int) 
 
 
 def _entry(reach: dict[int, int], diagonal: int, cost: int) -> Pair:
-    """The diagonal that one comes from, and the place where one comes in: by leaving out an item of `b`, or of `a`."""
+    """Return the diagonal that one comes from, and the place where one comes in: by leaving out an item of `b`, or of
+    `a`.
+    """
     if diagonal == -cost or (diagonal != cost and reach[diagonal - 1] < reach[diagonal + 1]):
         return diagonal + 1, reach[diagonal + 1]
     return diagonal - 1, reach[diagonal - 1] + 1

@@ -44,7 +44,7 @@ class Side:
         ]
 
     def maker(self, value: int) -> Node | None:
-        """The operation of this block that makes a value, if one does."""
+        """Return the operation of this block that makes a value, if one does."""
         maker = self.graph.makers[value]
         own = maker is not None and maker.index < len(self.nodes) and self.nodes[maker.index] is maker
         return maker if own else None
@@ -66,19 +66,19 @@ class Side:
         return self.nodes[index].grounded or self.nodes[index].weighty
 
     def single(self, among: range | None = None) -> list[int]:
-        """The operations, all or those of a range, that have no partner yet."""
+        """Return the operations, all or those of a range, that have no partner yet."""
         return [index for index in (range(len(self.nodes)) if among is None else among) if self.mates[index] is None]
 
     def local(self, index: int, level: int) -> int:
-        """What an operation is by itself, at a level."""
+        """Return what an operation is by itself, at a level."""
         return local(self.graph, self.nodes[index], level)
 
     def names(self, index: int) -> tuple[str, ...]:
-        """The names of an operation's outputs."""
+        """Return the names of an operation's outputs."""
         return self.nodes[index].names
 
     def line(self, index: int) -> Hashable:
-        """An operation as it is written, but for weights, inner blocks and the attribute `name`."""
+        """Return an operation as it is written, but for weights, inner blocks and the attribute `name`."""
         node, names = self.nodes[index], self.graph.names
         return node.kinds[EXACT], node.slots, self.names(index), tuple([names[value] for value in node.operands])
 

@@ -77,7 +77,7 @@ _INFER = "or have `miltext infer` fill in the draft"
 
 @memo(1 << 10)
 def opset_bytes(token: str) -> bytes:
-    """An opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
+    """Return an opset as the proto spells it: `ios18` is CoreML8, any other name is itself."""
     proto = PROTO_BY_TEXT.get(token)
     return proto.encode() if proto else name_bytes(token)
 
@@ -142,7 +142,7 @@ class Lowering:
         return sized(NAME, name_bytes(name)) + value_type.field
 
     def bodies(self, children: list[Any]) -> list[tuple[Opset | None, bytes]]:
-        """The function's blocks, each with its opset, None for the function's own."""
+        """Return the function's blocks, each with its opset, None for the function's own."""
         bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
             raise LoweringError(
@@ -169,7 +169,7 @@ class Lowering:
         return b"".join(operations)
 
     def outputs(self, children: list[Any]) -> list[bytes]:
-        """`(a, b)`"""
+        """Lower `(a, b)`"""
         return [name_bytes(name) for name in children[1:-1:2]]
 
     def operation(self, children: list[Any]) -> bytes:
@@ -184,7 +184,7 @@ class Lowering:
         return sized(BLOCK_OPERATIONS, b"".join(parts))
 
     def plain_operation(self, children: list[Any]) -> bytes:
-        """The same, read as one token"""
+        """Lower an operation that was read as one token."""
         return sized(BLOCK_OPERATIONS, plain_operation(children[0]))
 
     def results(self, children: list[Any]) -> bytes:
@@ -212,7 +212,7 @@ class Lowering:
         return name, name_bytes(name), repeated(BINDINGS, bindings[:-1:2])
 
     def name_binding(self, children: list[Any]) -> bytes:
-        """`a`"""
+        """Lower `a`"""
         return sized(BINDING_NAME, name_bytes(children[0]))
 
     def value_binding(self, children: list[Any]) -> bytes:
@@ -351,19 +351,19 @@ class Lowering:
     # Literals whose types are not known yet keep their children until a value gives them one.
 
     def raw_list(self, children: list[Any]) -> RawList:
-        """`[a, b]`"""
+        """Lower `[a, b]`"""
         return RawList(children)
 
     def raw_tuple(self, children: list[Any]) -> RawTuple:
-        """`(a, b)`"""
+        """Lower `(a, b)`"""
         return RawTuple(children)
 
     def raw_dictionary(self, children: list[Any]) -> RawDictionary:
-        """`{{a, b}, {c, d}}`"""
+        """Lower `{{a, b}, {c, d}}`"""
         return RawDictionary(children)
 
     def pair(self, children: list[Any]) -> list[Any]:
-        """`{a, b}`"""
+        """Lower `{a, b}`"""
         return children
 
     def values_field(self, children: list[Any]) -> ValuesField:

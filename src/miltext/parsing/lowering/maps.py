@@ -15,12 +15,12 @@ Entries = dict[bytes, bytes]
 
 
 def entry(field: bytes, key: bytes, value: bytes) -> bytes:
-    """An entry of the map that is this field of a message."""
+    """Return an entry of the map that is this field of a message."""
     return sized(field, map_key(key) + sized(ENTRY_VALUE, value))
 
 
 def entries(field: bytes, members: Entries | None) -> list[bytes]:
-    """A map as the field of a message, in parts to be joined with the message's others: a value may be large."""
+    """Return a map as the field of a message, in parts to be joined with the message's others: a value may be large."""
     return [part for key, value in (members or {}).items() for part in _parts(field, key, value)]
 
 
@@ -31,12 +31,12 @@ def _parts(field: bytes, key: bytes, value: bytes) -> tuple[bytes, bytes, bytes]
 
 @lru_cache(maxsize=1 << 10)
 def map_key(key: bytes) -> bytes:
-    """The key of a map's entry, as its field."""
+    """Return the key of a map's entry, as its field."""
     return sized(KEY, key)
 
 
 def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
-    """The entries of (token, key, value) with no key twice."""
+    """Return the entries of (token, key, value) with no key twice."""
     members: Entries = {}
     for token, key, value in pairs:
         if key in members:
@@ -46,5 +46,5 @@ def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
 
 
 def repeated(field: bytes, messages: Iterable[bytes]) -> bytes:
-    """A repeated field."""
+    """Return a repeated field."""
     return b"".join([sized(field, message) for message in messages])

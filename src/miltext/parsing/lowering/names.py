@@ -11,7 +11,7 @@ from miltext.syntax.names import RESERVED
 
 
 def name_bytes(token: str) -> bytes:
-    """A name, quoted or not, as UTF-8."""
+    """Return a name, quoted or not, as UTF-8."""
     if token[0] == "$":
         return string_bytes(token, 1)
     if token in RESERVED:
@@ -20,7 +20,7 @@ def name_bytes(token: str) -> bytes:
 
 
 def string_bytes(token: str, start: int = 0) -> bytes:
-    """What a string literal holds, as UTF-8; the literal begins at `start` of the token."""
+    """Return what a string literal holds, as UTF-8; the literal begins at `start` of the token."""
     try:
         return unquote(token[start:]).encode()
     except LiteralError as failure:
@@ -28,7 +28,7 @@ def string_bytes(token: str, start: int = 0) -> bytes:
 
 
 def whole_number(token: str, bits: int, signed: bool) -> int:
-    """A decimal integer of at most so many bits."""
+    """Return a decimal integer of at most so many bits."""
     digits = token.lstrip("+-")
     if not digits.isdecimal() or not digits.isascii():
         raise LoweringError("MIL021", f"expected a whole number, found `{shown(token)}`", token)
@@ -43,5 +43,5 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
 
 @memo(1 << 10)
 def operation_type(token: str) -> bytes:
-    """The type of an Operation, as its field."""
+    """Return the type of an Operation, as its field."""
     return sized(OPERATION_TYPE, name_bytes(token))

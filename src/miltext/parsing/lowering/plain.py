@@ -33,7 +33,7 @@ _SHORT = 80
 
 
 def plain_operation(token: str) -> bytes:
-    """The content of the Operation that a token spells: `tensor<fp16, [1]> y = relu(x = x)[name = string("y")];`."""
+    """Return the content of the Operation that a plain operation's token spells."""
     head = operation_head(token)
     assert head is not None  # the terminal is stricter
     kind, result, operation, inputs = head.groups()
@@ -72,12 +72,12 @@ def _key(token: str) -> bytes:
 
 @memo(1 << 14)
 def plain_type(token: str) -> LoweredType:
-    """A tensor type, or the name of a data type for a scalar's."""
+    """Return a tensor type, or the name of a data type for a scalar's."""
     return plain_tensor(token) if token.startswith("tensor") else scalar_type(BY_NAME[token])
 
 
 def _value(kind: str, literal: str) -> bytes:
-    """The Value of a short literal."""
+    """Return the Value of a short literal."""
     if literal[0] == '"' and (value_type := plain_type(kind)) is STRING:
         return value_type.field + string_content(string_bytes(literal))
     return _lower_value(kind, literal) if len(literal) > _SHORT else _known_value(kind, literal)

@@ -52,14 +52,14 @@ EMPTY = LoweredType("empty", b"", sized(VALUE_TYPE, b""))
 
 
 def part(field: int, value_type: LoweredType) -> bytes:
-    """A type as a field of another message; nothing where it is absent."""
+    """Return a type as a field of another message; nothing where it is absent."""
     return b"" if value_type.wire is None else sized(tag(field), value_type.wire)
 
 
 def tensor_type(
     number: int, dtype: DType | None, dimensions: list[Dimension], rank: int | None = None, attributes: bytes = b""
 ) -> LoweredType:
-    """A TensorType. The rank is the number of dimensions unless it is given."""
+    """Return a TensorType. The rank is the number of dimensions unless it is given."""
     plain = all(dimension.plain for dimension in dimensions) and rank in (None, len(dimensions))
     shape = tuple(dimension.size for dimension in dimensions) if plain else None
     rank = len(dimensions) if rank is None else rank
@@ -70,7 +70,7 @@ def tensor_type(
 
 @lru_cache(maxsize=64)
 def scalar_type(dtype: DType) -> LoweredType:
-    """The type of one value of the data type: a tensor of rank 0."""
+    """Return the type of one value of the data type: a tensor of rank 0."""
     return tensor_type(dtype.number, dtype, [])
 
 
@@ -112,7 +112,7 @@ def lower_dimension(token: str) -> Dimension:
 
 
 def data_type(token: str) -> tuple[int, DType | None]:
-    """The number of `fp16` or `$99`, and its row of the table if it has one."""
+    """Return the number of `fp16` or `$99`, and its row of the table if it has one."""
     if token[0] == "$":
         number = whole_number(token[1:], 32, signed=True)
         return number, None
@@ -120,7 +120,7 @@ def data_type(token: str) -> tuple[int, DType | None]:
 
 
 def plain_tensor(token: str) -> LoweredType:
-    """A tensor type that was read as one token: `tensor<fp16, [1, 80]>`."""
+    """Return a tensor type that was read as one token: `tensor<fp16, [1, 80]>`."""
     name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
     dtype = BY_NAME.get(name)
     if dtype is None:

@@ -45,36 +45,36 @@ class Raw:
         return first.place if isinstance(first, Raw) else first
 
     def content(self, value_type: LoweredType) -> bytes:
-        """The value's field of the Value message: `immediateValue` or `blobFileValue`."""
+        """Return the value's field of the Value message: `immediateValue` or `blobFileValue`."""
         if value_type.kind != self.kind:
             raise misfit(value_type, self.place)
         return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
 
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
-        """The fields of the ListValue, TupleValue or DictionaryValue."""
+        """Return the fields of the ListValue, TupleValue or DictionaryValue."""
         raise NotImplementedError  # pragma: no cover  # each literal with `kind` has its own
 
 
 def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
-    """The refusal of a literal whose form is not its type's."""
+    """Return the refusal of a literal whose form is not its type's."""
     noun = _NOUNS.get(value_type.kind, "no type at all")
     way = "$list[...], $tuple(...) or $dictionary{...} spells a literal of another kind than its type"
     return LoweringError("MIL105", f"this literal does not fit its type, which is {noun}; {way}", place)
 
 
 def immediate(member: bytes, message: bytes) -> bytes:
-    """The field `immediateValue` with the member given."""
+    """Return the field `immediateValue` with the member given."""
     return sized(IMMEDIATE, sized(member, message))
 
 
 def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
-    """The Value of a type and a literal."""
+    """Return the Value of a type and a literal."""
     content = text_content(value_type, raw) if isinstance(raw, str) else raw.content(value_type)
     return value_type.field + content
 
 
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
-    """A Value that stands inside another: its type is what the container implies, unless it brings its own."""
+    """Return a Value that stands inside another: its type is what the container implies, unless it brings its own."""
     if isinstance(raw, WholeValue):
         return raw.message
     if value_type is None:
@@ -89,7 +89,7 @@ def _place(raw: str | Raw) -> str | None:
 
 
 def text_content(value_type: LoweredType, raw: str) -> bytes:
-    """The content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
+    """Return the content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
     if value_type.kind == "list" and raw[0] == "[":
         try:
             return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
@@ -114,7 +114,7 @@ _STRING_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longe
 
 
 def string_content(text: bytes) -> bytes:
-    """The content of a Value that is one string."""
+    """Return the content of a Value that is one string."""
     size = len(text)
     if size < len(_STRING_HEADS):
         return _STRING_HEADS[size] + text
@@ -122,7 +122,7 @@ def string_content(text: bytes) -> bytes:
 
 
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
-    """The shape that a literal of the type must be nested like."""
+    """Return the shape that a literal of the type must be nested like."""
     if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
         needed = "a known data type, a known rank and at most one unknown dimension"
         message = f"a plain literal needs a type of {needed}; else name the field, as in `$ints([1, 2])`"
@@ -131,7 +131,7 @@ def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | No
 
 
 def tensor_content(dtype: DType, values: bytes) -> bytes:
-    """An immediate TensorValue with its usual field, whose message is `values`."""
+    """Return an immediate TensorValue with its usual field, whose message is `values`."""
     return immediate(TENSOR, sized(TENSOR_VALUES[dtype.field], values))
 
 
@@ -168,7 +168,7 @@ def _string(text: str, place: str) -> bytes:
 
 
 def _split(raw: str) -> list[str]:
-    """The elements of a bracketed list, inner lists whole."""
+    """Return the elements of a bracketed list, inner lists whole."""
     parts, depth, start = [], 0, 1
     for match in re.finditer(r"[\[\],]", raw):
         depth += {"[": 1, "]": -1}.get(match[0], 0)
@@ -187,7 +187,7 @@ def _split(raw: str) -> list[str]:
 
 
 def _separated(parts: list[Any]) -> list[Any]:
-    """The parts with commas between them, as the children of a list are."""
+    """Return the parts with commas between them, as the children of a list are."""
     return [child for part in parts for child in (",", part)][1:]
 
 
@@ -215,7 +215,7 @@ class RawList(Raw):
         return element_values(texts if any(text[0] == '"' for text in texts) else numbers, dtype, place)
 
     def _flatten(self, texts: list[str]) -> list[str]:
-        """The list's text with each string as 0; its elements are gathered in `texts`."""
+        """Return the list's text with each string as 0; its elements are gathered in `texts`."""
         nesting: list[str] = []
         for child in self.children:
             if isinstance(child, RawList):
@@ -316,7 +316,7 @@ class BlobLiteral(Raw):
 
 
 def blob_message(path: bytes, offset: int) -> bytes:
-    """A BlobFileValue."""
+    """Return a BlobFileValue."""
     return sized(FILE_NAME, path) + (OFFSET + varint(offset) if offset else b"")
 
 
@@ -372,11 +372,11 @@ class ArrayFile(Raw):
 
 
 def check_blob_field(value_type: LoweredType, name: str) -> None:
-    """A blob's path is a string and its offset a uint64."""
+    """Check that a blob's path is a string and its offset a uint64."""
     if value_type != scalar_type(BY_NAME[name]):
         raise no_blob()
 
 
 def no_blob() -> LoweringError:
-    """The refusal of a `BLOBFILE` with another path or offset."""
+    """Return the refusal of a `BLOBFILE` with another path or offset."""
     return LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')

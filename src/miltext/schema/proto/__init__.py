@@ -22,7 +22,7 @@ _pool = descriptor_pool.DescriptorPool()
 
 
 def _message_class(descriptor: Descriptor) -> type[Message]:
-    """The class of a message, with the classes of the messages declared inside it as attributes."""
+    """Return the class of a message, with the classes of the messages declared inside it as attributes."""
     if hasattr(message_factory, "GetMessageClass"):
         made = message_factory.GetMessageClass(descriptor)
     else:  # protobuf before 4.22
@@ -34,7 +34,7 @@ def _message_class(descriptor: Descriptor) -> type[Message]:
 
 
 def _read_schema(name: str) -> dict[str, type[Message]]:
-    """The classes of one file's messages by name; the files it imports come first."""
+    """Return the classes of one file's messages by name; the files it imports come first."""
     with open(os.path.join(_FOLDER, f"{name}.binpb"), "rb") as file:
         _pool.AddSerializedFile(file.read())
     messages = _pool.FindFileByName(f"{name}.proto").message_types_by_name
