@@ -84,7 +84,7 @@ def test_what_is_not_renamed() -> None:
     for taken in ("y", "less", "x_2"):
         with refused("MIL431", f"`{taken}` in the function `main`"):
             rename(TEXT, "x", taken)
-    with refused("MIL431", "at least one character"):
+    with refused("MIL431", "the new name is empty"):
         rename(TEXT, "x", "")
     with pytest.raises(miltext.ParseError):
         rename("program(1.3) {", "x", "y")
