@@ -46,7 +46,7 @@ Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a m
 @click.option("--from", "original", metavar="MODEL", help="The model that has the values that texts leave out.")
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 def command(paths: tuple[str, ...], form: str, original: str | None, loader: bool) -> None:
-    """Say all that is wrong with each PATH, and how to mend it.
+    """Report all problems of each PATH, and how to fix them.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of .mil files, or `-` for standard input.
     In a folder, sidecars are passed over: check their models.

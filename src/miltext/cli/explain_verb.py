@@ -14,7 +14,7 @@ Examples:
 @click.command("explain", epilog=EPILOG)
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
-    """Tell what CODE means, with an example and the mend; without one, what codes there are."""
+    """Explain CODE, with an example and the fix. Without CODE, list all codes."""
     from miltext.diagnostics.codes import TITLES, explanation
 
     if code is None:

@@ -35,7 +35,7 @@ class Note(NamedTuple):
 class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
-    `suggestion` is what would mend it if it stood in place of the span's text; the message names it too.
+    `suggestion` is the text to put in place of the span; the message names it too.
     """
 
     severity: str

@@ -87,7 +87,7 @@ def _range(document: Document, span: Span | None) -> lsp.Range:
 
 
 def code_actions(view: View, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-    """Return the edits that mend the diagnostics in a range, and for a draft the one that makes it whole."""
+    """Return the edits that fix the diagnostics in a range, and for a draft the one that writes all its types."""
     only = params.context.only
     if only is not None and not any(_is_quick_fix(kind) for kind in only):
         return []

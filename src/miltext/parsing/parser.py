@@ -9,7 +9,7 @@ from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.spans import find
-from miltext.parsing.syntax_errors import complain
+from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.paths import TOO_DEEP, too_deep
 from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused
@@ -100,7 +100,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
         except (SyntaxFailure, NestingFailure) as broken:
             failure = broken
         nodes = flat(stack[1])
-        found = _first_broken_list(nodes) or (failure and described(text, failure, nodes))
+        found = _first_broken_list(nodes) or (failure and failure_diagnostic(text, failure, nodes))
         if found:
             raise ParseError([found], text=text, path=path)
     return Tree(nodes[0], comments)
@@ -117,15 +117,15 @@ def diagnose(text: str, failure: Exception, lowering: Lowering) -> Diagnostic:
     except (SyntaxFailure, NestingFailure) as broken:
         failure = broken
     nodes = flat(stack[1])
-    refused = first_refusal(text, nodes, lowering)
+    refused = first_lowering_diagnostic(text, nodes, lowering)
     if refused is None and isinstance(failure, RecursionError):
         return error("MIL006", TOO_NESTED, nodes[-1].span)
     if refused is None and isinstance(failure, LoweringError):
         raise failure
-    return refused or described(text, failure, nodes)
+    return refused or failure_diagnostic(text, failure, nodes)
 
 
-def first_refusal(text: str, nodes: Iterable[Node], lowering: Lowering) -> Diagnostic | None:
+def first_lowering_diagnostic(text: str, nodes: Iterable[Node], lowering: Lowering) -> Diagnostic | None:
     """Return what is wrong with the first of the phrases that cannot be lowered."""
     try:
         for node in nodes:
@@ -143,7 +143,7 @@ def _lowered(text: str, lowering: Lowering, phrase: Node, values: list[Any]) -> 
     try:
         return getattr(lowering, phrase.name)(values)
     except LoweringError as refused:
-        raise ParseError([refusal(phrase, refused)]) from None
+        raise ParseError([lowering_diagnostic(phrase, refused)]) from None
     except RecursionError:
         raise ParseError([error("MIL006", TOO_NESTED, phrase.span)]) from None
 
@@ -158,19 +158,19 @@ def _lowered_statement(text: str, lowering: Lowering, statement: Statement) -> A
     try:
         operation = statement.read(stack)
     except SyntaxFailure as failure:
-        raise ParseError([complain(text, failure, flat(stack[1]))]) from None
+        raise ParseError([syntax_error(text, failure, flat(stack[1]))]) from None
     return transformed(operation, partial(_lowered, text, lowering))
 
 
 def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
     """Return what is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
     for token in (token for node in nodes for token in tokens(node)):
-        if token.name == "LIST" and token.token and (refused := list_refusal(token.token)):
-            return refusal(token, refused)
+        if token.name == "LIST" and token.token and (refused := list_error(token.token)):
+            return lowering_diagnostic(token, refused)
     return None
 
 
-def list_refusal(token: str) -> LoweringError | None:
+def list_error(token: str) -> LoweringError | None:
     """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
     if is_list(without_spaces(token)):
         return None
@@ -182,15 +182,15 @@ def list_refusal(token: str) -> LoweringError | None:
     return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
 
 
-def described(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:
+def failure_diagnostic(text: str, failure: Exception, nodes: list[Node]) -> Diagnostic:
     """Return the diagnostic of a text that breaks off after these phrases."""
     if isinstance(failure, SyntaxFailure):
-        return complain(text, failure, nodes)
+        return syntax_error(text, failure, nodes)
     start = failure.start if isinstance(failure, NestingFailure) else nodes[-1].start
     return error("MIL006", TOO_NESTED, Span(start, start + 1))
 
 
-def refusal(phrase: Node, refused: LoweringError) -> Diagnostic:
+def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:
     """Return the diagnostic of a phrase that cannot be lowered."""
     return error(refused.code, refused.message, _blamed(refused, phrase))
 

@@ -1,7 +1,7 @@
 """Parsing on: all that is wrong with a text, and what of its Program is left without it.
 
 After a syntax error the parse goes on at the next `;`, or at the end of the block. What is passed over is told apart
-from what was read: `Recovered.flawed` has its paths, so that nobody complains of it a second time.
+from what was read: `Recovered.flawed` has its paths, so that nobody reports it a second time.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, error
-from miltext.parsing.parser import TOO_NESTED, described
+from miltext.parsing.parser import TOO_NESTED, failure_diagnostic
 from miltext.parsing.spans import Enter, find, places
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
-from miltext.parsing.syntax_errors import complain
+from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tolerant_lowering import TolerantLowering, opaque
 from miltext.schema.paths import TOO_DEEP, Path, too_deep
 from miltext.schema.proto import Program
@@ -26,7 +26,7 @@ from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, leaf, transformed, tree_parser
 
 PATIENCE = 4
-"""How many failures in a row may be no further in the text than one before: mending that leads nowhere ends."""
+"""How many failures in a row may be no further in the text than one before: a repair that leads nowhere ends."""
 
 
 class Recovered(NamedTuple):
@@ -70,12 +70,12 @@ def _too_deep(wire: bytes) -> Path | None:
 
 
 class _Reading:
-    """A parse to a tree that mends its own stack: `anchor` is a place where an operation or a function may begin."""
+    """A parse to a tree that repairs its own stack: `anchor` is a place where an operation or a function may begin."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.mending = TolerantLowering(text)
-        self.told: list[tuple[Diagnostic, list[Node]]] = []
+        self.lowering = TolerantLowering(text)
+        self.reported: list[tuple[Diagnostic, list[Node]]] = []
         self.passed: list[int] = []
         self.marks = SyncPoints(text)
         self.parser = tree_parser(STATEMENTS)
@@ -89,12 +89,12 @@ class _Reading:
             try:
                 return self.parser.run(self.text, Places(leaf, []), self.stack, position)[0]  # type: ignore[no-any-return]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
-                self.tell(complain(self.text, failure, flat(self.values)))
-                position = self.mend(failure.start)
+                self.report(syntax_error(self.text, failure, flat(self.values)))
+                position = self.repair(failure.start)
                 patience = PATIENCE if failure.start > furthest else patience - 1
                 furthest = max(furthest, failure.start)
             except NestingFailure as failure:
-                self.told.append((described(self.text, failure, flat(self.values)), []))
+                self.reported.append((failure_diagnostic(self.text, failure, flat(self.values)), []))
                 return None
         return self.finish()
 
@@ -103,28 +103,28 @@ class _Reading:
         deeply.
         """
         try:
-            return None if phrase.token is not None else transformed(phrase, self.mending.lower)
+            return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
         except RecursionError:
-            self.told.append((error("MIL006", TOO_NESTED, phrase.span), []))
+            self.reported.append((error("MIL006", TOO_NESTED, phrase.span), []))
             return None
 
-    def tell(self, complaint: Diagnostic) -> None:
-        """Keep a complaint, but the first only of those about one place, which may take several mends."""
-        if not self.told or self.told[-1][0].span != complaint.span:
-            self.told.append((complaint, flat(self.values)[-1:]))
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Keep a diagnostic, but the first only of those about one place, which may take several repairs."""
+        if not self.reported or self.reported[-1][0].span != diagnostic.span:
+            self.reported.append((diagnostic, flat(self.values)[-1:]))
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All complaints, in which what was told where a name is defined is not told again where it is used."""
-        own = [complaint for complaint, last in self.told if not self.mending.is_misnamed(*last)]
-        return [*self.mending.diagnostics, *own]
+        """All diagnostics. What was reported where a name is defined is not reported again where it is used."""
+        own = [diagnostic for diagnostic, last in self.reported if not self.lowering.is_misnamed(*last)]
+        return [*self.lowering.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """Return the paths of what was mended, and of the innermost operation, block or function at each place passed
+        """Return the paths of what was repaired, and of the innermost operation, block or function at each place passed
         over.
         """
         passed = sorted(self.passed)
-        flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.mending.mended}
+        flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
         innermost: dict[int, Path] = {}
         for path, phrase in found:
             if phrase.name in ("operation", "function", "block", "inner_block", "specialization"):
@@ -135,8 +135,8 @@ class _Reading:
         return flawed | set(innermost.values())
 
     def is_marked(self) -> Enter:
-        """Whether a phrase has in it what was passed over, mended, or left out in a draft."""
-        marks = sorted([*self.passed, *self.mending.drafts, *[start for _, start, _ in self.mending.mended]])
+        """Whether a phrase has in it what was passed over, repaired, or left out in a draft."""
+        marks = sorted([*self.passed, *self.lowering.drafts, *[start for _, start, _ in self.lowering.repaired]])
 
         def enter(_: Path, phrase: Node) -> bool:
             first = bisect_left(marks, phrase.start)
@@ -146,22 +146,22 @@ class _Reading:
 
     # ---- after a failure: where to go on
 
-    def mend(self, start: int) -> int | None:
+    def repair(self, start: int) -> int | None:
         """Change the stack so that the parse can go on, and say from where; None where it cannot."""
         last = flat(self.values[-1:])[-1:]
         if last and (last[0].token == ";" or last[0].name == "operation"):
             self.settle("RBRACE")
         anchor = self.anchor(("operation", "function"))
         if anchor is None:
-            return self.mend_head(start, 0, "program ( 1.3 )")
+            return self.repair_head(start, 0, "program ( 1.3 )")
         open_phrases = self.begun(anchor)
         closed = bool(open_phrases) and open_phrases[0].token == "}"
         if "function" in self.states[anchor]:
-            return None if closed else self.mend_head(start, anchor, "func")
-        return self.mend_closing(start, anchor) if closed else self.mend_operation(start, anchor)
+            return None if closed else self.repair_head(start, anchor, "func")
+        return self.repair_closing(start, anchor) if closed else self.repair_operation(start, anchor)
 
-    def mend_operation(self, start: int, anchor: int) -> int | None:
-        """Mend a failure where an operation begins, or in one that is not finished."""
+    def repair_operation(self, start: int, anchor: int) -> int | None:
+        """Repair a failure where an operation begins, or in one that is not finished."""
         begun = self.begun(anchor)
         head = begun[0].start if begun else start
         if self.marks.begins_function(head) and self.marks.begins_line(head):
@@ -189,7 +189,7 @@ class _Reading:
         return end
 
     def put_operation(self, names: list[str], start: int, end: int) -> None:
-        """Have an operation that could not be read stand on the stack, as one that was mended."""
+        """Have an operation that could not be read stand on the stack, as one that was repaired."""
         self.values.append(opaque(names, start, end))
         self.states.append(self.states[-1]["operation"])
 
@@ -206,8 +206,8 @@ class _Reading:
                 return at
         return None
 
-    def mend_closing(self, start: int, anchor: int) -> int | None:
-        """Mend a failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one
+    def repair_closing(self, start: int, anchor: int) -> int | None:
+        """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one
         too many.
         """
         if self.lacks_semicolon(start):
@@ -241,8 +241,8 @@ class _Reading:
                 return at
         return None
 
-    def mend_head(self, start: int, anchor: int, words: str) -> int | None:
-        """Mend a failure before the first block of the program, or where a function begins, up to its block."""
+    def repair_head(self, start: int, anchor: int, words: str) -> int | None:
+        """Repair a failure before the first block of the program, or where a function begins, up to its block."""
         begun = self.begun(anchor)
         begins_inside = self.marks.begins_operation if anchor else self.marks.begins_function
         if begun and begins_inside(start) and self.parser.takes(self.states, "LBRACE"):

@@ -64,7 +64,7 @@ _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins wi
 _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 
 
-def complain(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
     """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
     return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
 

@@ -1,4 +1,4 @@
-"""Lowering that goes on after a refusal: each is told, and the phrases around it make do without what was refused."""
+"""Lowering that goes on after an error: each is reported, and the phrases around it do without what was refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
 from miltext.parsing.lowering.values import Raw
-from miltext.parsing.parser import list_refusal, refusal
-from miltext.parsing.syntax_errors import complain
+from miltext.parsing.parser import list_error, lowering_diagnostic
+from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized
@@ -32,7 +32,7 @@ BROKEN = object()
 """The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
 
 Children: TypeAlias = "list[Any]"
-Mend: TypeAlias = Callable[[Children], Children]
+Repair: TypeAlias = Callable[[Children], Children]
 
 
 class Opaque(Node):
@@ -49,17 +49,18 @@ def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
 
 
 class TolerantLowering:
-    """Lowering of a tree in which a draft is no refusal, and a refusal is no end.
+    """Lowering of a tree that accepts drafts, and goes on after an error.
 
-    `mended` has the phrases that had to do without something, by their rule and place; `drafts` where those of a draft
-    begin; `misnamed` the reserved words that a value was called by, which is told once, and not where they are used.
+    `repaired` has the phrases that had to do without something, by their rule and place. `drafts` has where those of a
+    draft begin. `misnamed` has the reserved words that a value was called by: each is reported once, and not where it
+    is used.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._lowering = LeavingOut()
         self.diagnostics: list[Diagnostic] = []
-        self.mended: set[tuple[str, int, int]] = set()
+        self.repaired: set[tuple[str, int, int]] = set()
         self.drafts: list[int] = []
         self.misnamed: set[str] = set()
 
@@ -80,9 +81,9 @@ class TolerantLowering:
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Any:
         if self.is_misnamed(phrase):
             return BROKEN
-        refusals = [refused for refused in map(list_refusal, _plain_lists(literal)) if refused]
-        if refusals:
-            self.diagnostics += [refusal(phrase, refused) for refused in refusals]
+        errors = [refused for refused in map(list_error, _plain_lists(literal)) if refused]
+        if errors:
+            self.diagnostics += [lowering_diagnostic(phrase, refused) for refused in errors]
             return BROKEN
         self.drafts.append(phrase.start)
         return b""
@@ -98,7 +99,7 @@ class TolerantLowering:
         except SyntaxFailure as failure:
             nodes = flat(stack[1])
             if not self.is_misnamed(*nodes[-1:]):
-                self.diagnostics.append(complain(self._text, failure, nodes))
+                self.diagnostics.append(syntax_error(self._text, failure, nodes))
         self._mark(statement)
         return operation_of([statement.text.partition("=")[0].split()[-1]])
 
@@ -112,7 +113,7 @@ class TolerantLowering:
         try:
             return BROKEN if any(child is BROKEN for child in children) else lower(children)
         except LoweringError as refused:
-            self._tell(phrase, refused)
+            self._report(phrase, refused)
         if phrase.name not in _WITHOUT_REFUSED:
             return BROKEN
         self._mark(phrase)
@@ -121,19 +122,19 @@ class TolerantLowering:
         except LoweringError:
             return BROKEN
 
-    def _tell(self, phrase: Node, refused: LoweringError) -> None:
+    def _report(self, phrase: Node, refused: LoweringError) -> None:
         if refused.code == "MIL102" and phrase.name == "named_value":
             self.misnamed.add(str(refused.at))
         elif refused.code == "MIL102" and phrase.name in _USES and refused.at in self.misnamed:
             return
-        self.diagnostics.append(refusal(phrase, refused))
+        self.diagnostics.append(lowering_diagnostic(phrase, refused))
 
     def is_misnamed(self, *phrases: Node) -> bool:
         """Whether a phrase is a reserved word that a value was called by."""
         return any(self._text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mark(self, phrase: Node) -> None:
-        self.mended.add((phrase.name, phrase.start, phrase.end))
+        self.repaired.add((phrase.name, phrase.start, phrase.end))
 
 
 def _plain_lists(literal: str | Raw) -> Iterator[str]:
@@ -171,7 +172,7 @@ def _program(children: Children) -> Children:
     return [child for child in whole if child is not BROKEN]
 
 
-_WITHOUT_BROKEN: dict[str, Mend] = {
+_WITHOUT_BROKEN: dict[str, Repair] = {
     "named_value": partial(_replaced, {0: ABSENT}),
     "operation": partial(_replaced, {0: b"", 3: None, 4: b"", 5: {}}),
     "block": _block,
@@ -210,7 +211,7 @@ def _once(children: Children) -> Children:
     return [word, opening, dialect, closing, *fields, attributes, "{", *functions.values(), "}"]
 
 
-_WITHOUT_REFUSED: dict[str, Mend] = {
+_WITHOUT_REFUSED: dict[str, Repair] = {
     "named_value": _named_plainly,
     "outputs": _named_each_plainly,
     "operation": _named_nothing,

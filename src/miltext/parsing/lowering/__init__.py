@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
 from miltext.parsing.lowering.plain import plain_operation, plain_type
-from miltext.parsing.lowering.refusal import LoweringError as LoweringError
 from miltext.parsing.lowering.types import (
     ABSENT,
     EMPTY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from miltext.parsing.lowering.refusal import LoweringError
+from miltext.parsing.lowering.errors import LoweringError
 from miltext.schema.fields import ENTRY_VALUE, KEY
 from miltext.schema.wire import sized, varint
 from miltext.syntax.literals import shown

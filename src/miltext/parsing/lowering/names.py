@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miltext.parsing.lowering.refusal import LoweringError
+from miltext.parsing.lowering.errors import LoweringError
 from miltext.schema.fields import OPERATION_TYPE
 from miltext.schema.wire import sized
 from miltext.syntax.literals import LiteralError, shown, unquote

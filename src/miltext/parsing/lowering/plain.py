@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import entry, map_key
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
-from miltext.parsing.lowering.refusal import LoweringError
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
 from miltext.parsing.lowering.values import STRING, blob_message, check_blob_field, string_content, text_content
 from miltext.schema.dtypes import BY_NAME

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.names import whole_number
-from miltext.parsing.lowering.refusal import LoweringError
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.fields import VALUE_TYPE
 from miltext.schema.wire import number_tag, sized, tag, varint

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.names import string_bytes
-from miltext.parsing.lowering.refusal import LoweringError
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.schema.fields import (
