@@ -24,7 +24,7 @@ def to_pymil(model: Model) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
     Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know.
-    Raises ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder; and what
+    Raise ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder; and what
     coremltools raises.
     """
     coremltools = _coremltools()
@@ -52,7 +52,7 @@ def from_pymil(program: Any) -> Model:
     """Return a coremltools `Program` as a model, exported as it is: no pass of coremltools' converter changes it.
 
     Its description is made from the types. The weights are in a temporary folder that lasts as long as the model;
-    `model.save` keeps them. Raises ModelError: MIL480 without coremltools, MIL42x for what has no description; and
+    `model.save` keeps them. Raise ModelError: MIL480 without coremltools, MIL42x for what has no description; and
     what coremltools raises.
     """
     _coremltools()

@@ -41,7 +41,7 @@ class MilGolden:
     def check(self, source: Any, name: str, **choices: Unpack[Normalization]) -> None:
         """Assert that `name`.mil holds the program of `source`, or write it under `--mil-update`.
 
-        `source` and `choices` are what `miltext.testing.normalize` takes. Raises AssertionError that shows the
+        `source` and `choices` are what `miltext.testing.normalize` takes. Raise AssertionError that shows the
         difference, ValueError for a name that leads elsewhere, and what `normalize` raises.
         """
         __tracebackhide__ = True

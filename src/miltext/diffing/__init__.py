@@ -45,7 +45,7 @@ def diff(
     a weight file and `ignore_weights` says that this is enough. Of two Models, their specification versions and
     descriptions are compared too. What says which tools made a model, and when, is left out unless asked for with
     `build_info`: the program's attribute `buildInfo`, and coremltools' entries in the metadata. `progress` is told how
-    many bytes of weights were compared. Raises ModelError and ParseError for what cannot be read, and PrintError for a
+    many bytes of weights were compared. Raise ModelError and ParseError for what cannot be read, and PrintError for a
     Program with fields that the schema lacks.
     """
     a, b = _side(old, "old"), _side(new, "new")

@@ -57,7 +57,7 @@ def compact_pieces(
     """Yield the text of a model's program in compact form, in pieces; weights, and literals of more than `elide`
     elements (ELIDE if None), by digests.
 
-    A model of which the folder is not known, from standard input, has its weights by their places. Raises WeightsError
+    A model of which the folder is not known, from standard input, has its weights by their places. Raise WeightsError
     where a weight cannot be read, or calls `on_unread` with it and shows its place; and what `compact` raises.
     `progress` is told how many bytes of weights were read.
     """

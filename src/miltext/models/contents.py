@@ -52,7 +52,7 @@ def read_inside(folder: Path, name: str) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a regular file in `folder`, if `name` leads to one.
 
-    Raises ModelError (MIL255) as `within` does, and for what is not there or no regular file.
+    Raise ModelError (MIL255) as `within` does, and for what is not there or no regular file.
     """
     path = within(folder, name)
     with refusing(lambda failure: _untraceable(name, folder, failure)):
@@ -65,7 +65,7 @@ def inside(folder: Path, name: str) -> Path:
 def within(folder: Path, name: str) -> Path:
     """Return the path that `name` has in `folder`, whatever is there.
 
-    Raises ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path.
+    Raise ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path.
     """
     with refusing(lambda failure: _untraceable(name, folder, failure)):
         root = os.path.realpath(folder)
@@ -99,7 +99,7 @@ def is_protobuf_text(data: bytes) -> bool:
 def decode(data: bytes, name: str) -> str:
     """Return the text in bytes, its newlines as they are.
 
-    Raises ModelError: MIL256 when there is none, or no UTF-8, MIL252 for a git-lfs pointer.
+    Raise ModelError: MIL256 when there is none, or no UTF-8, MIL252 for a git-lfs pointer.
     """
     refuse_pointer(data, name)
     if not data:

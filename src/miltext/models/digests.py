@@ -22,7 +22,7 @@ DIGITS = 16
 class DigestPrinter(Printer):
     """A Printer that spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
 
-    `folder` is what `@model_path` means. Raises WeightsError where a weight cannot be read; or, with `on_unread`, calls
+    `folder` is what `@model_path` means. Raise WeightsError where a weight cannot be read; or, with `on_unread`, call
     that with the error and prints where the weight stands. `progress` is told how many bytes were read.
     """
 

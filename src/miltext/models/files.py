@@ -21,7 +21,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> 
     """Make the file `path` hold the pieces, or leave it as it was; one that is there is replaced only if `replace`.
 
     A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into what is no regular
-    file, as a device or a FIFO, the pieces are written as they come. Raises OSError, and whatever `pieces` raises.
+    file, as a device or a FIFO, the pieces are written as they come. Raise OSError, and whatever `pieces` raises.
     """
     if is_stream(path):
         _write_into(path, pieces)
@@ -34,7 +34,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> 
 
 
 def write_new(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file that is not there, on the disk when this returns. Raises OSError, and whatever `pieces` raises."""
+    """Write a file that is not there, on the disk when this returns. Raise OSError, and whatever `pieces` raises."""
     with open(path, "xb") as file:
         file.writelines(pieces)
         file.flush()
@@ -84,7 +84,7 @@ def copy_pieces(
 ) -> None:
     """Copy what is left of a file to another, where that stands; holes stay holes.
 
-    `progress` is called with the size of each piece. Raises OSError.
+    `progress` is called with the size of each piece. Raise OSError.
     """
     piece = memoryview(bytearray(PIECE))  # one for all: new ones would cost more than the copying
     while True:

@@ -73,7 +73,7 @@ class MetadataJson:
     def description(self) -> ModelDescription:
         """Return the ModelDescription, less what the file does not have.
 
-        Raises ModelError (MIL258) for a feature of a type that cannot be read back.
+        Raise ModelError (MIL258) for a feature of a type that cannot be read back.
         """
         with self._refusing("shows a feature in an unknown way"):
             return _description(self._model)

@@ -54,7 +54,7 @@ class Model:
     def program(self) -> Program:
         """The Program; a change to it is a change to the model.
 
-        Raises ParseError for text that is no program, and ModelError for a model that is no ML Program.
+        Raise ParseError for text that is no program, and ModelError for a model that is no ML Program.
         """
         raise self._no_program()
 
@@ -98,7 +98,7 @@ class Model:
 
         What is there is replaced only with `force`, and only when all is written; `path` may be where the model came
         from. `progress` is told how many bytes of weights each piece written has. Returns the warnings there are.
-        Raises FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
+        Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
         """
         from miltext.models.building.build import build
 
@@ -112,7 +112,7 @@ class Model:
     def select(self, path: int | str | None) -> Model:
         """Return the ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
 
-        Raises ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
+        Raise ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
         """
         chosen = self
         for step in [] if path in (None, "") else str(path).split("/"):

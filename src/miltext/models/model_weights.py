@@ -28,7 +28,7 @@ FEWEST = 10
 class BlobFolder:
     """The weight files in the folder that `@model_path` stands for; each is opened when a value first names it.
 
-    Raises WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 when there is no folder, MIL309 when
+    Raise WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 when there is no folder, MIL309 when
     a record holds something else than the value that names it says. `progress` is for those that read the records: it
     is told how many bytes they did.
     """

@@ -22,7 +22,7 @@ _HERE = -100
 
 
 def move_new(made: Path, target: Path) -> None:
-    """Move a file or folder to where nothing is. Raises FileExistsError where something is, however late it came."""
+    """Move a file or folder to where nothing is. Raise FileExistsError where something is, however late it came."""
     if os.name == "nt":  # where a rename never replaces
         os.rename(made, target)
     elif not _call(made, target, _NEW):
@@ -32,7 +32,7 @@ def move_new(made: Path, target: Path) -> None:
 def displace(made: Path, target: Path) -> None:
     """Move a file or folder to the place of another of its kind, which is afterwards where the first was.
 
-    A file keeps the mode of the one before it. Raises FileExistsError for what is of another kind.
+    A file keeps the mode of the one before it. Raise FileExistsError for what is of another kind.
     """
     if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
         raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
@@ -74,7 +74,7 @@ def _move_to_reserved(made: Path, target: Path) -> None:
 
 
 def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
-    """Have the system do it in one step; whether it can. Raises FileExistsError."""
+    """Have the system do it in one step; whether it can. Raise FileExistsError."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None

@@ -22,7 +22,7 @@ def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
     In a pipeline, `model` says which: an index or a name, or a path of them such as `"1/0"`. Text is parsed when
-    `program` is first asked for. Raises ModelError for what is no such file or folder, damaged, or no ML Program.
+    `program` is first asked for. Raise ModelError for what is no such file or folder, damaged, or no ML Program.
     """
     chosen = open_model(path).select(model)
     _ = chosen.text  # where a bundle's text is missing, this is the time to say so

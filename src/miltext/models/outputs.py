@@ -56,7 +56,7 @@ _IS: dict[str, Callable[[bytes], object]] = {
 def check_output(output: str, kind: str, source: str) -> None:
     """Refuse a file that is not to be written with a `kind` of output made from `source`; either may be `-`.
 
-    Raises ModelError: MIL401 for a name that says another kind, MIL402 for the source itself, a file inside of it,
+    Raise ModelError: MIL401 for a name that says another kind, MIL402 for the source itself, a file inside of it,
     and a file that is there and holds something else.
     """
     path = Path(output)
@@ -75,7 +75,7 @@ def check_place(output: str, source: str) -> None:
 
 
 def check_name(path: Path, kind: str) -> None:
-    """Refuse a name that says another kind, or that leads to one. Raises ModelError (MIL401)."""
+    """Refuse a name that says another kind, or that leads to one. Raise ModelError (MIL401)."""
     if _said(path) - {kind}:
         raise refusal("MIL401", f"this name does not fit {_CALLED[kind]}", str(path))
 
@@ -87,7 +87,7 @@ def _said(path: Path) -> set[str]:
 
 
 def check_content(path: Path, kind: str) -> None:
-    """Refuse what is there and is of another kind: a file, a device, a FIFO. Raises ModelError (MIL402), OSError."""
+    """Refuse what is there and is of another kind: a file, a device, a FIFO. Raise ModelError (MIL402), OSError."""
     if not (is_stream(path) or _is_file_of_another(path, kind)):
         return
     raise refusal("MIL402", f"the target is not {_CALLED[kind]}, and is not replaced", str(path))

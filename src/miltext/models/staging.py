@@ -56,7 +56,7 @@ class Staging:
     def place(self, target: Path, *, free: bool = False) -> Path:
         """Where to make what is to be at `target`, or where that link leads; nothing is there yet.
 
-        A target that was found `free` is never replaced. Raises FileExistsError for a target that is there, unless it
+        A target that was found `free` is never replaced. Raise FileExistsError for a target that is there, unless it
         is to be replaced, and OSError.
         """
         real = Path(os.path.realpath(target))

@@ -22,7 +22,7 @@ def inventory(model: Model) -> Record:
     Program `functions`, `weights` and `blobFiles`; of a pipeline `models`.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
-    there. Raises ParseError for a text.
+    there. Raise ParseError for a text.
     """
     record: Record = {"name": model.name, "kind": model.kind, "type": model.type}
     if model.pipeline_name:

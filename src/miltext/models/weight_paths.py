@@ -45,7 +45,7 @@ def refusal(code: str, message: str, path: str | os.PathLike[str]) -> WeightsErr
 def resolve(file_name: str, model_path: Path) -> Path:
     """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
 
-    Raises WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
+    Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
     drive letter or a NUL, or leads outside through a link; MIL302 when there is no regular file.
     """
     reason = _suspicion(file_name)

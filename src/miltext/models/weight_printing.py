@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
     """Return a copy of a Program with the values of its weights in it, of those with no more than `most` elements.
 
-    Raises WeightsError for a weight that cannot be read.
+    Raise WeightsError for a weight that cannot be read.
     """
     made = type(program)()
     made.CopyFrom(program)
@@ -36,7 +36,7 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
 class AnnotatingPrinter(Printer):
     """A Printer that ends the line of each weight with a comment: digest, least, greatest and mean value.
 
-    Each is read twice. Raises WeightsError for a weight that cannot be read.
+    Each is read twice. Raise WeightsError for a weight that cannot be read.
     """
 
     def __init__(self, folder: BlobFolder, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
@@ -98,7 +98,7 @@ def annotated_pieces(
 ) -> Iterator[str]:
     """Yield what `pieces` gives, each weight's line ended with a comment that tells what the file in `folder` holds.
 
-    Raises WeightsError where a weight cannot be read, and what `pieces` raises.
+    Raise WeightsError where a weight cannot be read, and what `pieces` raises.
     """
     printer = AnnotatingPrinter(folder, dialect, Style(floats == "decimal", elide), strict=strict)
     yield from printer.program(own_copy(program))

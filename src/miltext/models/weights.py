@@ -80,7 +80,7 @@ class Blob:
         """Return the elements in the given shape, or flat.
 
         Types of whole bytes are a read-only view of the file, bf16 and fp8 as their bit patterns (uint16,
-        uint8); sub-byte types are unpacked to int8 or uint8. Raises WeightsError (MIL309) when the shape
+        uint8); sub-byte types are unpacked to int8 or uint8. Raise WeightsError (MIL309) when the shape
         has another number of elements.
         """
         if shape is not None:
@@ -109,7 +109,7 @@ class BlobFile:
     Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. Nobody may
     shorten the file meanwhile: replace it, as BlobWriter does.
 
-    Raises WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304
+    Raise WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304
     when it is something else than blob storage version 2.
     """
 
@@ -142,7 +142,7 @@ class BlobFile:
     def __iter__(self) -> Iterator[Blob]:
         """All records in the order of the file.
 
-        Raises WeightsError: as `blob` does, and MIL307 when there are more records than the header counts
+        Raise WeightsError: as `blob` does, and MIL307 when there are more records than the header counts
         or when a record keeps its data before itself, so that no place is known for the next.
         """
         offset = ALIGNMENT
@@ -160,7 +160,7 @@ class BlobFile:
     def blob(self, offset: int) -> Blob:
         """Return the record whose metadata stands at `offset` bytes.
 
-        Raises WeightsError: MIL305 when no record stands there, MIL306 when its type is unknown, its data
+        Raise WeightsError: MIL305 when no record stands there, MIL306 when its type is unknown, its data
         lies outside the file, or its size and padding are not those of whole elements.
         """
         self._check_place(offset)
@@ -200,7 +200,7 @@ class BlobWriter:
     data bytes of each piece written. With `after`, the file begins with all of that one, whose offsets stay
     what they are, and new records follow.
 
-    Raises WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
+    Raise WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
     """
 
     def __init__(

@@ -47,7 +47,7 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
 def _locked(folder: Path, *, wait: bool) -> int:
     """Return a descriptor that holds the lock of a folder.
 
-    Raises OSError where the folder is gone, another process has the lock, or there are none; ImportError on Windows.
+    Raise OSError where the folder is gone, another process has the lock, or there are none; ImportError on Windows.
     """
     import fcntl
 

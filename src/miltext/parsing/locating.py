@@ -40,7 +40,7 @@ def at_place(text: str, program: Node, line: int, column: int | None = None) -> 
     """Return the innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
 
     Without a column, or in the space before the line's first code, that of this code; at the line's end, the last one.
-    Raises IndexError for a place outside the text.
+    Raise IndexError for a place outside the text.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):

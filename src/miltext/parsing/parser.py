@@ -40,7 +40,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     """Return the Program that MIL text spells.
 
     `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
-    `path` is the name that errors show. Raises ParseError, and leaves `into` as it was then; TypeError if `into` is no
+    `path` is the name that errors show. Raise ParseError, and leave `into` as it was then; TypeError if `into` is no
     Program.
     """
     if into is None:

@@ -31,7 +31,7 @@ UNPROVEN_TOKENS = {
 def strict_findings(text: str) -> list[Diagnostic]:
     """Errors for what only miltext takes, warnings for what is unproven, in the order of the text.
 
-    Raises ParseError if the text does not parse.
+    Raise ParseError if the text does not parse.
     """
     trace = parse_tree(text)
     found = [_unproven("a `/* */` comment", span) for span in trace.comments if text.startswith("/*", span.start)]

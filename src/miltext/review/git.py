@@ -40,7 +40,7 @@ class GitError(Exception):
 class Installation:
     """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
 
-    Raises GitError where there is no git, or no repository in `folder`.
+    Raise GitError where there is no git, or no repository in `folder`.
     """
 
     def __init__(self, folder: Path, everywhere: bool) -> None:

@@ -30,7 +30,7 @@ def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterat
     """Yield the sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
-    their digests; `progress` is told how many bytes of them were read. Raises ModelError, WeightsError where a weight
+    their digests; `progress` is told how many bytes of them were read. Raise ModelError, WeightsError where a weight
     cannot be read, and ParseError.
     """
     model = open_model(path)
@@ -59,7 +59,7 @@ def is_current(path: Path, text: str) -> bool:
 
 
 def write(path: Path, text: str) -> None:
-    """Make a sidecar hold a text, with the line ends that it has, where it is there. Raises OSError."""
+    """Make a sidecar hold a text, with the line ends that it has, where it is there. Raise OSError."""
     from miltext.models.files import write_file
 
     before = path.read_bytes().decode(errors="replace") if path.is_file() else ""

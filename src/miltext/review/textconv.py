@@ -32,7 +32,7 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 def describe(path: Path) -> Iterator[str]:
     """Yield the text of a file, in pieces. Of a file that cannot be read, say why, and yield the digest of its bytes.
 
-    Raises OSError where the file cannot be opened.
+    Raise OSError where the file cannot be opened.
     """
     data = path.read_bytes()
     try:

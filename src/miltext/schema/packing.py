@@ -83,7 +83,7 @@ def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:
 def unpack(data: bytes | bytearray | memoryview, dtype: DType, count: int) -> npt.NDArray[Any]:
     """`count` elements of `dtype` (any but string) as a flat array; types of whole bytes stay a view of `data`.
 
-    Raises PackingError when `data` is not as long as that.
+    Raise PackingError when `data` is not as long as that.
     """
     if dtype.packed:
         return unpack_array(data, dtype.bits, count, signed=dtype.kind == "int")
@@ -111,7 +111,7 @@ def pack_array(array: npt.NDArray[Any], bits: int) -> bytes:
 def unpack_array(data: bytes | bytearray | memoryview, bits: int, count: int, signed: bool) -> npt.NDArray[Any]:
     """`count` elements of `bits` (1 to 8) bits each as a flat int8 (`signed`) or uint8 array.
 
-    Raises PackingError when `data` is not as long as `count` elements are.
+    Raise PackingError when `data` is not as long as `count` elements are.
     """
     _check_size(data, bits, count)
     each, wide = _group(bits)

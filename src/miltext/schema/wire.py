@@ -74,7 +74,7 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
     """Yield the fields of a message, or of one that stands between two places of another: their numbers, and where each
     one, what it holds, and its end are.
 
-    Raises ValueError at a group, which no schema has had since proto3.
+    Raise ValueError at a group, which no schema has had since proto3.
     """
     end, stop = start, len(message) if stop is None else stop
     while end < stop:

@@ -36,7 +36,7 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 def encode(elements: Sequence[str], dtype: DType) -> Data:
     """Return what the field of a type holds for these element texts.
 
-    Raises LiteralError, with its `index`, at the first that is no element of the type or out of its range.
+    Raise LiteralError, with its `index`, at the first that is no element of the type or out of its range.
     """
     try:
         return _packed(_unpacked(elements, dtype), dtype)
@@ -194,7 +194,7 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
     """Return the element texts of what the field of a type holds: `encode` reads them back to the same data.
 
     Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are
-    passed over (`padding_is_clear`). Raises ValueError if the data is not that of `count` elements, and
+    passed over (`padding_is_clear`). Raise ValueError if the data is not that of `count` elements, and
     LiteralError, with its `index`, at an int out of the type's range.
     """
     if isinstance(data, bytes):
@@ -241,7 +241,7 @@ def _signed(code: int, dtype: DType) -> int:
 
 
 def pack(values: Sequence[int], dtype: DType) -> bytes:
-    """Integers of a type of at most 8 bits, packed as a weight file has them. Raises LiteralError as `decode`."""
+    """Integers of a type of at most 8 bits, packed as a weight file has them. Raise LiteralError as `decode`."""
     _check_range(values, dtype)
     mask = (1 << dtype.bits) - 1
     return _pack_codes(bytes([value & mask for value in values]), dtype.bits)

@@ -66,7 +66,7 @@ class LiteralError(ValueError):
 def elements(text: str, shape: Shape) -> list[str]:
     """Return the element texts of a list literal such as `[[1, 2], [3, 4]]`, in order, without white space.
 
-    `shape` has at most one None: a dimension of unknown size. Raises LiteralError at the first place where
+    `shape` has at most one None: a dimension of unknown size. Raise LiteralError at the first place where
     the text is not nested like the shape.
     """
     flat = flatten(text, shape)
@@ -262,7 +262,7 @@ def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
     """Return a list literal from element texts, `[[0x1p+0, 0x0p+0], [0x0p+0, 0x1p+0]]`; for the empty shape, the one
     text.
 
-    Raises LiteralError if the shape has another number of elements, or none and more than
+    Raise LiteralError if the shape has another number of elements, or none and more than
     `MOST_EMPTY_LISTS` empty lists.
     """
     if _product(shape, len(texts)) != len(texts):

@@ -31,7 +31,7 @@ def require_program(message: Message) -> None:
 def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
     """Return a Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
 
-    Raises PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
+    Raise PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
     would be lost; TypeError if it is no Program.
     """
     require_program(program)

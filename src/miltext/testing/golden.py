@@ -51,7 +51,7 @@ def normalize(
     where it stands; with `digest_weights=False` it has these, and what it holds does not count. buildInfo, the versions
     of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
-    Raises TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
+    Raise TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
     WeightsError where they cannot be read, and PrintError as `to_text` does.
     """
     from miltext.printing import renaming

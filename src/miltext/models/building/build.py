@@ -58,7 +58,7 @@ def build(
     taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
     moved into the weight file. What is at `output` is replaced only if `force`, and only when all is written.
 
-    Raises ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
+    Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built.
     """
     output = Path(output)

@@ -15,7 +15,7 @@ Progress = Callable[[int], object]
 def copy_file(source: Path, target: Path, progress: Progress | None = None) -> None:
     """Copy a file's bytes to a new file, on the disk when this returns. Long runs of zeros become holes.
 
-    `progress` is called with the size of each piece. Raises OSError.
+    `progress` is called with the size of each piece. Raise OSError.
     """
     with open(source, "rb", buffering=0) as reading, open(target, "xb", buffering=0) as writing:
         copy_pieces(reading, writing, progress)
@@ -25,7 +25,7 @@ def copy_file(source: Path, target: Path, progress: Progress | None = None) -> N
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
     """Copy a folder with all that is in it, empty folders too, but for the files `skipped`, which are paths in it.
 
-    Raises OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
+    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
     a file nor a folder.
     """
     target.mkdir(parents=True)

@@ -58,7 +58,7 @@ def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
     """Return the description of one input, state or output, by the MIL type that it has.
 
-    Raises ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
+    Raise ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"
     subject = Subject(side, name, function)

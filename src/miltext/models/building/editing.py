@@ -29,7 +29,7 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
     """Return the text with a value of another name: an input, an output or an inner one, wherever it is made and used.
 
     An operation's `name` that repeats the value's changes along. All functions that have the value are changed, or
-    only `function`. Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
+    only `function`. Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
     is taken or empty.
     """
     if not new:
@@ -56,7 +56,7 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
     """Return the text with inner values as further outputs of their function: of the one that has them, or of
     `function`.
 
-    Raises ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
+    Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
     that is an output already, and one that several functions have.
     """
     functions = _functions(text, function, path)

@@ -49,7 +49,7 @@ class Filled(NamedTuple):
 def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Filled:
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
-    Arrays are found in `folder`. Raises ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
+    Arrays are found in `folder`. Raise ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
     be had, MIL412 for an array, each with the operation that it belongs to.
     """
     lowering = Filling(folder, originals)

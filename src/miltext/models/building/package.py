@@ -40,7 +40,7 @@ LARGEST = (1 << 31) - 1
 def write_model(draft: Draft, output: Path, force: bool, progress: Progress | None) -> None:
     """Write a draft to an `.mlpackage` or `.mlmodel`; what is there is replaced when all is written, if `force`.
 
-    Raises FileExistsError, OSError, WeightsError, and ModelError: MIL402, MIL403, MIL405.
+    Raise FileExistsError, OSError, WeightsError, and ModelError: MIL402, MIL403, MIL405.
     """
     with Staging(replace=force, parents=True) as staging:
         if output.suffix.lower() == ".mlpackage":

@@ -58,7 +58,7 @@ def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Re
     Model.
 
     In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
-    as coremltools does. Raises ModelError (MIL254, MIL423) for what is no ML Program, and as reading a bundle does.
+    as coremltools does. Raise ModelError (MIL254, MIL423) for what is no ML Program, and as reading a bundle does.
     """
     if bundle.type in PIPELINES and bundle.models:
         return _recover_pipeline(bundle, programs, prefix)

@@ -97,7 +97,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
     """Return the weight files that a program names, by their path below `@model_path`; and those that are not there,
     each an error by fileName.
 
-    Every record that the program names is checked. Raises WeightsError for one that is not as it says.
+    Every record that the program names is checked. Raise WeightsError for one that is not as it says.
     """
     found: dict[str, Path] = {}
     missing: dict[str, WeightsError] = {}

@@ -28,7 +28,7 @@ PROGRAMS = ("mil", "pb", "txtpb")
 def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     """Refuse a target that may not be written, when the models `read` are what it is made from.
 
-    Raises FileExistsError for one that is there, unless `force`; ModelError (MIL402) for one that is not replaced even
+    Raise FileExistsError for one that is there, unless `force`; ModelError (MIL402) for one that is not replaced even
     then: a folder that is not a package, anything but a file for a file, and what holds an input or is inside one.
     """
     real = Path(os.path.realpath(output))
