@@ -37,7 +37,7 @@ from miltext.syntax.plain_tokens import (
     blob_parts,
     element,
     is_list,
-    operation_parts,
+    operation_head,
     tensor_parts,
 )
 
@@ -227,10 +227,11 @@ class Layout:
 
     def plain_operation(self, token: str) -> Document:
         """An operation that was read as one token. Raises Unfit."""
-        value_type, result, name, arguments, attributes = operation_parts(token).groups()  # type: ignore[union-attr]
-        arguments = self._plain_arguments(arguments)
-        attributes = self._plain_attributes(attributes) if attributes else ""
-        return joined([f"{self._type[value_type]} {result} = {name}", arguments, attributes, ";"])
+        head = operation_head(token)
+        assert head is not None  # the terminal is stricter
+        value_type, result, name, arguments = head.groups()
+        parts = self._plain_arguments(arguments), self._plain_attributes(token, head.end())
+        return joined([f"{self._type[value_type]} {result} = {name}", *parts, ";"])
 
     def operation(self, children: Sequence[Any]) -> Document:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
@@ -268,13 +269,14 @@ class Layout:
             core = inside(literal, bindings[1])
         return _key(name), _words(_name(name), equals, joined([*before, core, *after]))
 
-    def _plain_attributes(self, token: str) -> Document:
+    def _plain_attributes(self, token: str, start: int) -> Document:
+        """Lay the attributes out that stand in a plain operation from a place on; nothing where it has none."""
         type_of, literal_of, quote = self._type, self._literal, '"'
         items = [
             f"{key} = {type_of[kind]}({text if text[0] == quote else literal_of[text]})"
-            for key, kind, text in sorted(attribute_parts(token), key=itemgetter(0))
+            for key, kind, text in sorted(attribute_parts(token, start), key=itemgetter(0))
         ]
-        return self._plain_list("[", items, "]")
+        return self._plain_list("[", items, "]") if items else ""
 
     def _plain_list(self, opening: str, items: list[str], closing: str) -> Document:
         """A list without comments."""

@@ -87,8 +87,8 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     """Return the tree of phrases of a text and its comments; the text may say what a Program cannot hold. Raise
     ParseError.
 
-    With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them: much
-    sooner done, for whoever asks for few.
+    With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them; and no
+    list is looked into. That is much sooner done, for whoever asks for few.
     """
     comments: list[Span] = []
     coarse = STATEMENTS if whole else FINE
@@ -100,7 +100,9 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
         except (SyntaxFailure, NestingFailure) as broken:
             failure = broken
         nodes = flat(stack[1])
-        found = _first_broken_list(nodes) or (failure and failure_diagnostic(text, failure, nodes))
+        found = _first_broken_list(nodes) if failure or not whole else None
+        if failure and not found:
+            found = failure_diagnostic(text, failure, nodes)
         if found:
             raise ParseError([found], text=text, path=path)
     return Tree(nodes[0], comments)

@@ -28,13 +28,8 @@ def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
     return re.compile(pattern if whole else pattern[:at])
 
 
-operation_parts = _grouped(
-    "OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", "_ATTRIBUTES"
-).fullmatch
-"""Type and name of the output, the operation's type, its arguments, and its attributes where it has them."""
-
 operation_head = _grouped("OPERATION", "_PLAIN_TYPE", "_PLAIN_NAME", "_PLAIN_NAME", "_ARGUMENTS", whole=False).match
-"""The same up to the arguments."""
+"""Type and name of the output, the operation's type and its arguments; the attributes come after these."""
 
 argument_pairs = _grouped("_ARGUMENT", "_PLAIN_NAME", "_PLAIN_NAME").findall
 """The parameter and the name of each argument."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE
 from miltext.syntax.parser import NestingFailure, Parser, Places, Stack, SyntaxFailure
-from miltext.syntax.plain_tokens import arguments_in, operation_parts
+from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
 class Token(str):
@@ -54,7 +54,7 @@ class Statement(Node):
 
     def names(self) -> Iterator[tuple[int, int, str]]:
         """Yield the name that it defines, and those that it uses: where each begins and ends, and what it says."""
-        parts = operation_parts(self.text)
+        parts = operation_head(self.text)
         assert parts is not None  # so it was read
         yield self.start + parts.start(2), self.start + parts.end(2), parts[2]
         for use in arguments_in(self.text, *parts.span(4)):
