@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 
 import miltext
 from miltext.checking import examine
-from miltext.diagnostics import line_and_column, render
+from miltext.diagnostics import Diagnostic, line_and_column, render
+from miltext.parsing import recovery
 from miltext.parsing.recovery import recover
+from miltext.parsing.syntax_errors import syntax_error
 from miltext.syntax.names import RESERVED
+from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.tree import Node
 
 TEXT = """program(1.3)
 [buildInfo = dict<string, string>({{"a", "b"}, {"c", "d"}})]
@@ -243,3 +247,18 @@ def test_a_damaged_token_is_hardly_ever_told_more_than_twice(path: Path) -> None
         wrong = damaged(text, random)
         counts.append(len(miltext.check(wrong)) if wrong != text else 0)
     assert sum(count > 2 for count in counts) <= 2, counts
+
+
+def test_a_mistake_is_judged_by_what_stands_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of operations before it, only the last are looked at: time grows with the text, not its square."""
+    seen: list[int] = []
+
+    def counted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
+        seen.append(len(nodes))
+        return syntax_error(text, failure, nodes)
+
+    monkeypatch.setattr(recovery, "syntax_error", counted)
+    lines = "".join(f"fp16 y{n} == relu(x = x);\nfp16 z{n} = relu(x = x);\n" for n in range(500))
+    read = recovery.recover(f"program(1.3) {{ func f<ios18>(fp16 x) {{\n{lines}}} -> (x); }}")
+    assert len(read.diagnostics) == len(seen) == 500
+    assert max(seen) == seen[-1] == seen[100]

@@ -23,7 +23,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, flat, leaf, transformed, tree_parser
+from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
 PATIENCE = 4
 """How many failures in a row may be no further in the text than one before: a repair that leads nowhere ends."""
@@ -89,12 +89,12 @@ class _Reading:
             try:
                 return self.parser.run(self.text, Places(leaf, []), self.stack, position)[0]  # type: ignore[no-any-return]
             except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
-                self.report(syntax_error(self.text, failure, flat(self.values)))
+                self.report(syntax_error(self.text, failure, last_nodes(self.values)))
                 position = self.repair(failure.start)
                 patience = PATIENCE if failure.start > furthest else patience - 1
                 furthest = max(furthest, failure.start)
             except NestingFailure as failure:
-                self.reported.append((failure_diagnostic(self.text, failure, flat(self.values)), []))
+                self.reported.append((failure_diagnostic(self.text, failure, last_nodes(self.values)), []))
                 return None
         return self.finish()
 
@@ -111,7 +111,7 @@ class _Reading:
     def report(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic, but the first only of those about one place, which may take several repairs."""
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
-            self.reported.append((diagnostic, flat(self.values)[-1:]))
+            self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -148,7 +148,7 @@ class _Reading:
 
     def repair(self, start: int) -> int | None:
         """Change the stack so that the parse can go on, and say from where; None where it cannot."""
-        last = flat(self.values[-1:])[-1:]
+        last = last_nodes(self.values[-1:])[-1:]
         if last and (last[0].token == ";" or last[0].name == "operation"):
             self.settle("RBRACE")
         anchor = self.anchor(("operation", "function"))
@@ -211,7 +211,7 @@ class _Reading:
         too many.
         """
         if self.lacks_semicolon(start):
-            self.feed(";", flat(self.values)[-1].end)
+            self.feed(";", last_nodes(self.values)[-1].end)
             return start
         closing, *outputs = self.begun(anchor)
         if not outputs and self.marks.begins_operation(start):
@@ -324,7 +324,7 @@ class _Reading:
 
     def close_blocks(self) -> None:
         """Close all blocks of the function that is open."""
-        end = flat(self.values)[-1].end
+        end = last_nodes(self.values)[-1].end
         while (anchor := self.anchor(("operation", "function"))) is not None and "operation" in self.states[anchor]:
             self.cut(anchor)
             self.feed("} -> ( ) ;", end)

@@ -140,6 +140,15 @@ def flat(values: Iterable[Any]) -> list[Node]:
     return nodes
 
 
+def last_nodes(values: Iterable[Any]) -> list[Node]:
+    """Return the nodes of a parse's stack as `flat` does, but of each repetition only the last four symbols.
+
+    A message about the place where a parse stopped needs no more: what comes before in a repetition is finished, and no
+    bracket in it is open. A block may have thousands of operations, and a text thousands of mistakes.
+    """
+    return flat(value if isinstance(value, Node) or value is None else value[-4:] for value in values)
+
+
 def walk(phrase: Node) -> Iterator[Node]:
     """Yield a phrase and all inside of it, in the order of the text."""
     todo = [phrase]
