@@ -14,6 +14,7 @@ from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_typ
 from miltext.parsing.lowering.values import STRING, blob_message, check_blob_field, string_content, text_content
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
+    BINDING_HEADS,
     BINDING_NAME,
     BINDINGS,
     BLOB,
@@ -23,7 +24,7 @@ from miltext.schema.fields import (
     OPERATION_INPUTS,
     OPERATION_OUTPUTS,
 )
-from miltext.schema.wire import heads, sized
+from miltext.schema.wire import sized
 from miltext.syntax.memo import memo
 from miltext.syntax.names import RESERVED
 from miltext.syntax.plain_tokens import argument_pairs, attribute_parts, blob_parts, operation_head
@@ -51,14 +52,10 @@ def plain_operation(token: str) -> bytes:
     return b"".join(fields)
 
 
-_BINDING = heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longest=120)
-"""What comes before the name that an argument of one short name is bound to."""
-
-
 def _argument(key: str, name: str) -> bytes:
-    if len(name) > 120 or name in RESERVED:
+    if len(name) not in BINDING_HEADS or name in RESERVED:
         return entry(OPERATION_INPUTS, name_bytes(key), sized(BINDINGS, sized(BINDING_NAME, name_bytes(name))))
-    return sized(OPERATION_INPUTS, _key(key) + _BINDING[len(name)] + name.encode())
+    return sized(OPERATION_INPUTS, _key(key) + BINDING_HEADS[len(name)] + name.encode())
 
 
 def _attribute(key: str, value: bytes) -> bytes:
