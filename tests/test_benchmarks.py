@@ -77,6 +77,15 @@ def test_cold_forgets_what_was_read() -> None:
     assert not plain_type
 
 
+def test_what_a_string_is_lowered_by_does_not_hang_on_what_is_remembered() -> None:
+    from miltext.parsing.lowering.plain import plain_type
+    from miltext.parsing.lowering.values import STRING
+
+    miltext.parse(network_text(1))
+    cold()
+    assert plain_type("string") is STRING
+
+
 def test_the_server_is_asked_what_it_can_answer() -> None:
     pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
     (contest,) = WORKLOADS["server"](lambda _: 20)  # one contest: the server lives as long as it is being measured

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from miltext.parsing.lowering.errors import LoweringError
@@ -68,10 +67,12 @@ def tensor_type(
     return _type("tensor", 1, message, dtype, shape)
 
 
-@lru_cache(maxsize=64)
+_SCALARS = {name: tensor_type(dtype.number, dtype, []) for name, dtype in BY_NAME.items()}
+
+
 def scalar_type(dtype: DType) -> LoweredType:
-    """Return the type of one value of the data type: a tensor of rank 0."""
-    return tensor_type(dtype.number, dtype, [])
+    """Return the type of one value of the data type, a tensor of rank 0: always the same object."""
+    return _SCALARS[dtype.name]
 
 
 def list_type(element: LoweredType, length: Dimension) -> LoweredType:
