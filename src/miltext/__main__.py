@@ -15,6 +15,8 @@ def main() -> None:
         _run()
     except KeyboardInterrupt:  # before the command could see to it
         sys.exit(130)
+    finally:
+        gc.freeze()  # else the interpreter looks through all of it for garbage as it ends
 
 
 def _run() -> None:

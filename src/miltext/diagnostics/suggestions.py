@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 LIKENESS = 0.7
 """How much of two words, by difflib's ratio, must be the same for one to be a slip of the other."""
@@ -11,6 +10,8 @@ LIKENESS = 0.7
 
 def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> str | None:
     """Return the choice that `word` is most likely a slip of, None when it is like none of them."""
+    from difflib import get_close_matches
+
     by_case = {choice.lower(): choice for choice in choices}
     found = get_close_matches(word.lower(), by_case, 1, likeness)
     return by_case[found[0]] if found else None

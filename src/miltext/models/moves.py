@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from contextlib import suppress
@@ -40,7 +39,7 @@ def displace(made: Path, target: Path) -> None:
         os.chmod(made, stat.S_IMODE(target.stat().st_mode))
     if _call(made, target, _SWAP):
         return
-    aside = made.with_name(secrets.token_hex(8))
+    aside = made.with_name(os.urandom(8).hex())
     _keep(target, aside)
     try:
         os.replace(made, target)

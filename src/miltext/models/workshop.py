@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,7 +33,7 @@ class Workshop:
 
 def _opened(parent: Path) -> tuple[Path, int | None]:
     while True:
-        folder = parent / f".miltext-{secrets.token_hex(4)}"
+        folder = parent / f".miltext-{os.urandom(4).hex()}"
         folder.mkdir()
         try:
             return folder, _locked(folder, wait=True)
@@ -71,6 +70,9 @@ def _remove_left(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
+    with suppress(OSError):  # it is empty, unless a write has failed
+        os.rmdir(folder)
+        return
     import shutil
 
     for parent, _, _ in os.walk(folder):
