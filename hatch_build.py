@@ -1,5 +1,5 @@
-"""Puts the grammar and the page of the diagnostics beside the modules in a wheel; an editable install reads them where
-they are.
+"""The build hook that puts the grammar and the page of the diagnostics beside the modules in a wheel; an editable
+install reads them where they are.
 """
 
 from __future__ import annotations

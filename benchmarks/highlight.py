@@ -1,8 +1,8 @@
-"""How fast the Pygments lexer is beside Pygments' own for C, on as much text, the two taking turns.
+"""Compare the Pygments lexer with Pygments' own for C, on as much text, in turns.
 
     python benchmarks/highlight.py model.mil...
 
-The C text is that of Python's own headers, from the beginning and as often as it takes.
+The C text is that of Python's own headers, repeated until it is long enough.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROUNDS = 7
 
 
 def c_text(size: int) -> str:
-    """So many characters of C."""
+    """Return that many characters of C."""
     headers = sorted(Path(sysconfig.get_path("include")).rglob("*.h"))
     text = ""
     for path in cycle(headers):
@@ -39,7 +39,7 @@ def c_text(size: int) -> str:
 
 
 def seconds(lexer: Lexer, text: str) -> float:
-    """How long a lexer takes for all tokens of a text."""
+    """Measure how long a lexer takes for all tokens of a text."""
     start = time.perf_counter()
     for _ in lexer.get_tokens(text):
         pass

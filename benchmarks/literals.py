@@ -26,14 +26,14 @@ COLUMNS = 1000
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
-    """What an action returns, and the seconds that it took."""
+    """Return what an action returns, and the seconds that it took."""
     start = time.perf_counter()
     result = action()
     return result, time.perf_counter() - start
 
 
 def data_of(dtype: DType, count: int) -> Any:
-    """Random bits; for fp32 and fp64 numbers between -1 and 1, since most random bits there are no usual numbers."""
+    """Make random bits or, for fp32 and fp64, numbers between -1 and 1, which are more usual than random bits."""
     source = random.Random(1)
     if dtype.field in ("floats", "doubles"):
         texts = [source.uniform(-1, 1).hex() for _ in range(count)]

@@ -1,8 +1,8 @@
-"""How things are measured: contenders take turns, A B A B, and their medians and quartiles are compared.
+"""How to measure: contenders take turns, A B A B, and their medians and quartiles are compared.
 
-miltext remembers names, types and small values from one call to the next. `cold` empties all that it remembers and
-then reads an empty program, so that the grammar's tables (made once a process: the start-up figures have them) are
-there as they are when a process reads its second file. Python's garbage collector stays on, as users have it.
+miltext remembers names, types and small values from one call to the next. `cold` empties these caches and then reads
+an empty program, so that the grammar's tables are loaded, as they are when a process reads its second file (the
+start-up figures include them). Python's garbage collector stays on, as it does for users.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Action = Callable[[], Any]
 
 
 def seconds(run: Action) -> float:
-    """How long an action takes; what it returns is freed off the clock."""
+    """Measure how long an action takes, without the time that freeing its result takes."""
     start = time.perf_counter()
     result = run()
     duration = time.perf_counter() - start
@@ -33,7 +33,7 @@ def seconds(run: Action) -> float:
 
 
 def peak_bytes(run: Action) -> float:
-    """The most that Python's allocators hold for an action at once; protobuf (upb) keeps messages elsewhere."""
+    """Measure the most that Python's allocators hold at once for an action; protobuf (upb) keeps messages elsewhere."""
     tracemalloc.start()
     try:
         result = run()
@@ -45,14 +45,14 @@ def peak_bytes(run: Action) -> float:
 
 
 def returned(run: Action) -> float:
-    """What an action returns: a size to compare with, not a measurement."""
+    """Return what an action returns: a size to compare with, not a measurement."""
     return float(run())
 
 
 class Contender(NamedTuple):
-    """One of those that are compared. `run` does `units` (operations, bytes, elements) of the work, after `before`.
+    """One contender. `run` does `units` (operations, bytes, elements) of the work; `before` precedes it, off the clock.
 
-    `run` is None where it needs something that is not installed.
+    `run` is None if it needs something that is not installed.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Contender(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """Contenders in one kind of work; `unit` is one of `report.UNITS`. The others are set against the first."""
+    """Contenders in one kind of work; `unit` is one of `report.UNITS`. The others are compared with the first."""
 
     name: str
     unit: str
@@ -79,26 +79,26 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> Spread:
-        """The spread of at least one figure."""
+        """Make the spread of at least one figure."""
         several = figures if figures[1:] else [*figures, *figures]
         low, median, high = statistics.quantiles(several, n=4, method="inclusive")
         return cls(median, low, high)
 
 
 class Result(NamedTuple):
-    """What a contest gave: each contender's cost of one unit in each round; None for those not installed."""
+    """Each contender's cost of one unit in each round of a contest; None for those not installed."""
 
     contest: str
     unit: str
     costs: dict[str, list[float] | None]
 
     def cost(self, name: str) -> Spread | None:
-        """The cost of one unit."""
+        """Return the cost of one unit."""
         costs = self.costs[name]
         return Spread.of(costs) if costs else None
 
     def ratio(self, over: str, under: str) -> Spread | None:
-        """The cost of one set against another's, round by round: what slows a whole round falls out."""
+        """Divide the cost of one by that of another, round by round: what slows a whole round cancels out."""
         first, second = self.costs[over], self.costs[under]
         return Spread.of([a / b for a, b in zip(first, second, strict=False)]) if first and second else None
 
@@ -138,5 +138,5 @@ def _caches() -> Iterator[Any]:
 
 
 def cold_and_warm(name: str, run: Action, units: float = 1.0) -> list[Contender]:
-    """The contender that miltext is: with nothing remembered and with everything: the one run right after the other."""
+    """Make two contenders of an action of miltext: with empty caches, and again right after, with full ones."""
     return [Contender(name, run, units, cold), Contender(f"{name}, warm", run, units)]

@@ -1,8 +1,8 @@
 """The peers: protobuf's own text and JSON, coremltools, ONNX, xDSL, and the floors under them all.
 
-coremltools, onnx and xDSL are optional (requirements.txt): where one is not installed, its action is None. ONNX and
-xDSL cannot hold MIL programs, so they are given the generated network in their own terms: the same operations, names,
-types and constants.
+coremltools, onnx and xDSL are optional (requirements.txt): if one is not installed, its action is None. ONNX and xDSL
+cannot hold MIL programs, so they get the generated network in their own notation: the same operations, names, types
+and constants.
 """
 
 from __future__ import annotations
@@ -36,37 +36,37 @@ _TOKENS = re.compile(
 
 
 def tokenizer(text: str) -> Action:
-    """The floor of parsing in Python: a loop over the matches of one regular expression that tells tokens apart."""
+    """Make the floor of parsing in Python: a loop over the matches of one regular expression that finds tokens."""
     return lambda: deque((match.lastgroup for match in _TOKENS.finditer(text)), maxlen=0)
 
 
 def text_format_parse(program: Message) -> Action:
-    """A Program from protobuf's text of it."""
+    """Make a parse of protobuf's text of a Program."""
     text = text_format.MessageToString(program)
     return lambda: text_format.Parse(text, Program())
 
 
 def json_parse(program: Message) -> Action:
-    """A Program from protobuf's JSON of it."""
+    """Make a parse of protobuf's JSON of a Program."""
     text = json_format.MessageToJson(program)
     return lambda: json_format.Parse(text, Program())
 
 
 def binary_parse(program: Message) -> Action:
-    """The floor of making a Program: from its bytes."""
+    """Make the floor of making a Program: from its bytes."""
     wire = program.SerializeToString()
     return lambda: Program.FromString(wire)
 
 
 class CoremlTools(NamedTuple):
-    """coremltools' way with a Program: proto to pymil, and pymil to text."""
+    """coremltools' two actions on a Program: proto to pymil, and pymil to text."""
 
     load: Action | None
     to_text: Action | None
 
 
 def coremltools(program: Message, specification_version: int) -> CoremlTools:
-    """The loader and the printer of coremltools; in place of weights from a file the loader is given zeros."""
+    """Make coremltools' loader and printer; the loader gets zeros in place of weights from a file."""
     if not find_spec("coremltools"):
         return CoremlTools(None, None)
     with contextlib.redirect_stderr(io.StringIO()):
@@ -124,7 +124,7 @@ def _nodes(program: Any) -> Iterator[_Node]:
 
 
 def _constant(value: Any) -> Any:
-    """A constant in Python's terms: the offset of a blob, else a string or a list of numbers."""
+    """Return a constant as a value of Python: the offset of a blob, else a string or a list of numbers."""
     if value.WhichOneof("value") == "blobFileValue":
         return value.blobFileValue.offset
     tensor = value.immediateValue.tensor
@@ -140,7 +140,7 @@ _MLIR_TYPES = {"fp16": "f16", "int32": "i32", "bool": "i1"}
 
 
 def mlir_text(program: Any) -> str:
-    """The generated network as MLIR text, each operation in the generic form."""
+    """Spell the generated network as MLIR text, each operation in the generic form."""
     types = {"x": _mlir_type("fp16", _sizes(program.functions["main"].inputs[0].type))}
     lines = []
     for node in _nodes(program):
@@ -168,7 +168,7 @@ def _mlir_value(node: _Node) -> str:
 
 
 def xdsl_actions(text: str) -> tuple[Action | None, Action | None]:
-    """The parser and the printer of xDSL on a text of its own."""
+    """Make xDSL's parser and printer, on a text of its own."""
     if not find_spec("xdsl"):
         return None, None
     context = import_module("xdsl.context").Context(allow_unregistered=True)
@@ -180,7 +180,7 @@ def xdsl_actions(text: str) -> tuple[Action | None, Action | None]:
 
 
 def onnx_text(program: Any) -> str:
-    """The generated network as ONNX text, the type of every value included; empty without onnx."""
+    """Spell the generated network as ONNX text, with the type of every value; empty without onnx."""
     if not find_spec("onnx"):
         return ""
     helper, numbers = import_module("onnx.helper"), import_module("onnx").TensorProto
@@ -205,7 +205,7 @@ def _onnx_value(value: Any) -> dict[str, Any]:
 
 
 def onnx_actions(text: str) -> tuple[Action | None, Action | None]:
-    """onnx.parser and onnx.printer (both C++) on a text of their own."""
+    """Make onnx.parser and onnx.printer (both C++), on a text of their own."""
     if not find_spec("onnx"):
         return None, None
     parse, to_text = import_module("onnx.parser").parse_model, import_module("onnx.printer").to_text

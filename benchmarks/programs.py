@@ -1,4 +1,4 @@
-"""Programs to measure on: of any size, with big immediates, deeply nested. Always the same ones.
+"""Programs to measure on: of any size, with large immediates, deeply nested. Each run makes the same ones.
 
 The generated network is a stack of Conformer-like layers, as speech encoders have: attention, feed-forward,
 convolution, slices. Two thirds of its operations are constants, as in the models of the corpus, and its shapes agree,
@@ -22,7 +22,7 @@ INDENT = " " * 12
 
 
 class _Network:
-    """The operations of the generated function, as lines of text; each method gives the name it defined."""
+    """The operations of the generated function, as lines of text; each method returns the name that it defines."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -34,7 +34,7 @@ class _Network:
         return name
 
     def weight(self, name: str, *sizes: int) -> str:
-        """A constant whose values lie in the weight file."""
+        """Add a constant whose values are in the weight file."""
         path = 'string("@model_path/weights/weight.bin")'
         blob = f"BLOBFILE(path = {path}, offset = uint64({self.offset}))"
         self.offset += 64 * 1024
@@ -151,7 +151,7 @@ def _tensor(*sizes: int) -> str:
 
 
 def network_text(operations: int) -> str:
-    """The text of a network of that many operations or, so that its last layer is whole, up to 90 more."""
+    """Write a network of that many operations or, so that its last layer is whole, up to 90 more."""
     network, x, number = _Network(), "x", 0
     while len(network.lines) < operations:
         x = network.layer(number, x)
@@ -161,7 +161,7 @@ def network_text(operations: int) -> str:
 
 
 def immediate_program(dtype: str, count: int) -> Program:
-    """A Program with one constant of `count` (a multiple of 1,000) elements: weights for floats, else random bits."""
+    """Make a Program of one constant of `count` (a multiple of 1,000) elements: normal floats, else random bits."""
     value_type = f"tensor<{dtype}, [{count // 1000}, 1000]>"
     operation = f"{value_type} w = const()[val = {value_type}($tensor)];"
     program = parse(f"program(1.3) {{ func main<ios18>() {{ {operation} }} -> (w); }}")
@@ -179,7 +179,7 @@ def immediate_program(dtype: str, count: int) -> Program:
 
 
 def nested_text(depth: int, copies: int) -> str:
-    """`copies` conditionals, each of `depth` inside one another; protobuf's readers take about 40."""
+    """Write `copies` conditionals, each nested `depth` deep; protobuf's readers take about 40."""
     conditionals = []
     for copy in range(copies):
         name = f"c{copy}_0"

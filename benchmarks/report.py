@@ -31,7 +31,7 @@ def _duration(cost: float) -> str:
 
 
 def _figure(number: float) -> str:
-    """Three significant digits, or the whole number where it has more."""
+    """Round to three significant digits, or to a whole number if it has more."""
     return f"{number:.0f}" if number >= 100 else f"{number:#.3g}"
 
 
@@ -42,16 +42,16 @@ UNITS: dict[str, Callable[[float], str]] = {
     "element": lambda cost: f"{_figure(1e-6 / cost)} M/s",
     "memory": lambda cost: f"{_figure(cost * 1e-6)} MB",
 }
-"""How a contest's costs are shown: of a run, an operation, a byte of text, an element, or in memory."""
+"""How each unit's costs are shown: of a run, an operation, a byte of text, an element, or in memory."""
 
 RATES = ("byte", "element")
 """Units whose figures fall as the cost grows."""
 
-REACH_HEAD = ("what", "issue", "reach", "measured", "quartiles", "warm", "holds")
+REACH_HEAD = ("what", "reach", "measured", "quartiles", "warm", "holds")
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, whose first row is its head; all columns but the first are numbers."""
+    """Make a table in Markdown from its head and its rows; all columns but the first are numbers."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     rule = ["-" * widths[0], *(f"{'-' * (width - 1)}:" for width in widths[1:])]
     lines = [
@@ -62,7 +62,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def result_table(result: Result) -> str:
-    """One contest: what each contender takes, and how much that is of what the first takes."""
+    """Show one contest: the cost of each contender, and its ratio to the first one's."""
     show, first = UNITS[result.unit], next(iter(result.costs))
     rows = [(result.contest, "median", "quartiles", "to the first's", "quartiles")]
     for name in result.costs:
@@ -80,7 +80,7 @@ def _shown(spread: Spread, unit: str) -> tuple[str, str]:
 
 
 def reach_table(results: Results) -> str:
-    """What was to be reached, beside what was measured, for the contests that were run."""
+    """Show each reach beside what was measured, for the contests that were run."""
     return table([REACH_HEAD, *_reach_rows(results)])
 
 
@@ -90,7 +90,7 @@ def _reach_rows(results: Results) -> list[tuple[str, ...]]:
 
 def _reach_row(reach: Reach, result: Result) -> tuple[str, ...]:
     cold, warm = reach.cold(result), reach.warm and reach.warm(result)
-    head = (reach.what, reach.issue, f"{'>=' if reach.at_least else '<='} {reach.limit:g}{reach.unit}")
+    head = (reach.what, f"{'>=' if reach.at_least else '<='} {reach.limit:g}{reach.unit}")
     if cold is None:
         return (*head, "not installed", "", "", "")
     holds = "yes" if reach.holds(cold) else "no"
@@ -98,7 +98,7 @@ def _reach_row(reach: Reach, result: Result) -> tuple[str, ...]:
 
 
 def environment() -> dict[str, str]:
-    """The machine and what is installed on it."""
+    """Describe the machine and what is installed on it."""
     facts = {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "system": f"{platform.system()} {platform.machine()}",
@@ -132,14 +132,14 @@ def _checkout() -> str:
 
 
 def markdown(facts: dict[str, str], results: Results) -> str:
-    """Everything, as docs/performance.md has it."""
+    """Show everything, as docs/performance.md has it."""
     machine = table([("what", "which"), *facts.items()])
     contests = "\n".join(result_table(result) for result in results.values())
     return f"## The reaches\n\n{reach_table(results)}\n## The machine\n\n{machine}\n## The contests\n\n{contests}"
 
 
 def as_json(facts: dict[str, str], results: Results) -> dict[str, Any]:
-    """Everything, every round's figure included: costs in seconds (or bytes) for one unit."""
+    """Collect everything, with every round's figure: costs in seconds (or bytes) for one unit."""
     contests = [{"contest": result.contest, "unit": result.unit, "costs": result.costs} for result in results.values()]
     reaches = [dict(zip(REACH_HEAD, row, strict=True)) for row in _reach_rows(results)]
     return {"environment": facts, "contests": contests, "reaches": reaches}

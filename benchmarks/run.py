@@ -1,4 +1,4 @@
-"""miltext measured beside its peers, in one run.
+"""Measure miltext beside its peers, in one run.
 
     python benchmarks/run.py                        # everything: several minutes
     python benchmarks/run.py --quick --only corpus  # a first impression

@@ -1,4 +1,4 @@
-"""The language server as a client measures it: messages over standard input and output, and when the answers come."""
+"""The language server as a client measures it: messages over standard input and output, and the time until answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ URI = "untitled:measured.mil"
 
 
 class Session:
-    """A server of its own. What it sends that nobody waits for is passed over."""
+    """A server in a process of its own. Messages that nobody waits for are ignored."""
 
     def __init__(self) -> None:
         path = os.pathsep.join([str(HOME), os.environ.get("PYTHONPATH", "")])
@@ -49,7 +49,7 @@ class Session:
                 return list(params["diagnostics"])
 
     def ask(self, method: str, params: Any) -> Any:
-        """The answer to a request."""
+        """Ask, and wait for the answer."""
         self._sent += 1
         number = self._sent
         self._send({"id": number, "method": method, "params": params})
@@ -59,7 +59,7 @@ class Session:
                 return message["result"]
 
     def ask_at(self, method: str, line: int, character: int) -> Any:
-        """The answer to a request about a place in the document."""
+        """Ask about a place in the document, and wait for the answer."""
         return self.ask(method, {"textDocument": {"uri": URI}, "position": {"line": line, "character": character}})
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The workloads: what is measured, on what, and against whom. `WORKLOADS` names them all."""
+"""The workloads: what is measured, on what, and beside which peers. `WORKLOADS` names them all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAIR = "FluidAudio__160ms_streaming_encoder"
 PAIR_OPERATIONS = 2971
 
 Sizes = Callable[[int], int]
-"""How large a workload is in this run: the size as it should be, or a fraction of it in a quick run."""
+"""The size of a workload in this run, from its full size: the same, or a fraction of it in a quick run."""
 
 
 class Sample(NamedTuple):
@@ -45,12 +45,12 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Sample:
-        """The sample of a text."""
+        """Make the sample of a text."""
         return cls(text, miltext.parse(text))
 
 
 def pair(size: Sizes) -> Sample:
-    """The corpus pair of 2,971 operations, as Apple's compiler wrote it; a network of that size where it is absent."""
+    """Load the corpus pair of 2,971 operations as Apple's compiler wrote it, or make a network of that size."""
     folder = CORPUS / "pairs" / PAIR
     if not folder.exists():
         return Sample.of(network_text(size(PAIR_OPERATIONS)))
@@ -60,7 +60,7 @@ def pair(size: Sizes) -> Sample:
 
 
 def corpus(size: Sizes) -> Iterator[Contest]:
-    """The corpus pairs, the largest against everybody."""
+    """Compare on the corpus pairs, and on the largest with every peer."""
     sample = pair(size)
     text, program = sample.text, sample.program
     tools = peers.coremltools(program, sample.specification_version)
@@ -87,20 +87,20 @@ def corpus(size: Sizes) -> Iterator[Contest]:
 
 
 def parsing(sample: Sample, units: float = 1) -> list[Contender]:
-    """Parsing, by miltext and by protobuf's text format."""
+    """Make the contenders in parsing: miltext and protobuf's text format."""
     contenders = cold_and_warm("miltext.parse", lambda: miltext.parse(sample.text), units)
     return [*contenders, Contender("text_format.Parse", peers.text_format_parse(sample.program), units)]
 
 
 def printing(sample: Sample, units: float = 1) -> list[Contender]:
-    """Printing, by miltext and by protobuf's text format."""
+    """Make the contenders in printing: miltext and protobuf's text format."""
     contenders = cold_and_warm("miltext.to_text", lambda: miltext.to_text(sample.program), units)
     peer = Contender("text_format.MessageToString", lambda: text_format.MessageToString(sample.program), units)
     return [*contenders, peer]
 
 
 def generated(size: Sizes) -> Iterator[Contest]:
-    """Generated networks, and how the cost of an operation grows with them."""
+    """Compare on generated networks, and measure how the cost of an operation grows with their size."""
     samples = {number: Sample.of(network_text(size(number))) for number in (1_000, 5_000, 10_000, 50_000)}
     counts = {number: sample.text.count(";\n") - 1 for number, sample in samples.items()}
     for number in (1_000, 10_000):
@@ -117,9 +117,9 @@ def generated(size: Sizes) -> Iterator[Contest]:
 
 
 def neighbours(size: Sizes) -> Iterator[Contest]:
-    """Text tools of other models' formats on text of their own: the same network in each one's terms.
+    """Compare with the text tools of other formats, on the same network in the notation of each.
 
-    ONNX's get 3 MB; how long names are matters much more to them than to miltext. xDSL's get as much as the pair has.
+    ONNX's get 3 MB; the length of names matters much more to them than to miltext. xDSL's get as much as the pair has.
     """
     long_names = network_text(size(14_000))
     short: dict[str, str] = {}
@@ -142,7 +142,7 @@ def neighbours(size: Sizes) -> Iterator[Contest]:
 
 
 def immediates(size: Sizes) -> Iterator[Contest]:
-    """One literal of a million elements."""
+    """Compare on one literal of a million elements."""
     count = size(1_000_000)
     for dtype in ("fp16", "fp32", "int8", "int4"):
         program = immediate_program(dtype, count)
@@ -152,7 +152,7 @@ def immediates(size: Sizes) -> Iterator[Contest]:
 
 
 def nesting(size: Sizes) -> Iterator[Contest]:
-    """Conditionals inside one another, as deep as protobuf reads."""
+    """Compare on nested conditionals, as deep as protobuf reads."""
     program = miltext.parse(nested_text(40, size(50)))
     sample = Sample(miltext.to_text(program), program)
     yield Contest("blocks 40 deep: parse", "run", parsing(sample))
@@ -160,22 +160,25 @@ def nesting(size: Sizes) -> Iterator[Contest]:
 
 
 def small_files(size: Sizes) -> Iterator[Contest]:
-    """Many small texts, one after the other."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("apple/*.mil"))]
-    texts = [text for text in texts if len(text) < 40_000] or [
-        network_text(number) for number in range(1, size(1000), 60)
-    ]
-    programs = [miltext.parse(text) for text in texts]
-    peer = [peers.text_format_parse(program) for program in programs]
-    contenders = [
-        *cold_and_warm("miltext.parse", lambda: [miltext.parse(text) for text in texts]),
-        Contender("text_format.Parse", lambda: [parse() for parse in peer]),
-    ]
-    yield Contest(f"{len(texts)} texts under 40 kB: parse", "run", contenders)
+    """Compare on many small texts, one after the other: those that Apple's compiler wrote, and those of people."""
+    written = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("apple/*.mil"))]
+    generated = [network_text(number) for number in range(1, size(1000), 60)]
+    texts = [text for text in written if len(text) < 40_000] or generated
+    yield Contest(f"{len(texts)} texts under 40 kB: parse", "run", parsing_each(texts))
+    by_hand = [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("handwritten/*.mil"))]
+    texts = by_hand or [miltext.format_text(text, width=80) for text in generated]
+    yield Contest("hand-written: parse", "run", parsing_each(texts))
+
+
+def parsing_each(texts: list[str]) -> list[Contender]:
+    """Make the contenders in parsing several texts, one after the other."""
+    peer = [peers.text_format_parse(miltext.parse(text)) for text in texts]
+    contenders = cold_and_warm("miltext.parse", lambda: [miltext.parse(text) for text in texts])
+    return [*contenders, Contender("text_format.Parse", lambda: [parse() for parse in peer])]
 
 
 def checking(size: Sizes) -> Iterator[Contest]:
-    """All that is wrong with the pair, of which nothing is: as a Program and as a text, against reading it."""
+    """Check the pair, in which nothing is wrong, as a Program and as a text, and compare with parsing it."""
     sample = pair(size)
     broken = sample.text.replace("x = ", "x == ", 50)
     contenders = [
@@ -188,7 +191,7 @@ def checking(size: Sizes) -> Iterator[Contest]:
 
 
 def start_up(_: Sizes) -> Iterator[Contest]:
-    """Whole processes, from nothing to the text of a small package."""
+    """Measure whole processes that print a small package, and that parse its text."""
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "small.mil"), Path(folder, "small.pb")
         source.write_text(miltext.to_text(miltext.load(EXAMPLE).program), encoding="utf-8")
@@ -215,14 +218,14 @@ def start_up(_: Sizes) -> Iterator[Contest]:
 
 
 def formatting(size: Sizes) -> Iterator[Contest]:
-    """Text to text, against parsing the same text."""
+    """Format the pair, and compare with parsing it."""
     sample = pair(size)
     form = cold_and_warm("miltext.format_text", lambda: miltext.format_text(sample.text))
     yield Contest("pair: format", "run", [*form, *parsing(sample)[:2]])
 
 
 def server(size: Sizes) -> Iterator[Contest]:
-    """The language server against a check in the process, on a text of 3,000 operations: opened, then asked about."""
+    """Compare the language server with a check in this process, on a text of 3,000 operations."""
     text = network_text(size(3_000))
     check = Contender("miltext.check", lambda: miltext.check(text))
     if find_spec("pygls") is None:
@@ -247,7 +250,7 @@ SERVED = ("open to diagnostics", "hover, a value", "hover, an operation", "compl
 
 
 def memory(size: Sizes) -> Iterator[Contest]:
-    """The most memory that parsing takes besides the Program itself, caches included, and the text's own size."""
+    """Measure the most memory that parsing takes besides the Program itself, caches included, and the text's size."""
     count = size(1_000_000)
     million = miltext.to_text(immediate_program("fp16", count))
     texts = {"pair": pair(size).text, "network of 10,000 operations": network_text(size(10_000)), "1 M fp16": million}

@@ -1,4 +1,4 @@
-"""Make the editors' files out of the grammar, the tables and the Pygments lexer; `--check` fails where one is stale.
+"""Make the editors' files from the grammar, the tables and the Pygments lexer; `--check` fails if one is stale.
 
 python editors/generate.py [--check]
 """
@@ -19,12 +19,12 @@ EDITORS = Path(__file__).resolve().parent
 
 
 def keywords() -> str:
-    """`keywords.json`, of which the lexer is made and so all that follows."""
+    """Make `keywords.json`, which the lexer is made from, and all that follows."""
     return json.dumps(keywords_of_the_grammar()._asdict(), indent=1) + "\n"
 
 
 def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
-    """Who makes each of the files."""
+    """Name the function that makes each file."""
     from generator import emacs, snippets, textmate, vim
 
     return {
@@ -38,7 +38,7 @@ def made_of_the_lexer() -> dict[Path, Callable[[], str]]:
 
 
 def settle(path: Path, text: str, check: bool) -> bool:
-    """Whether a file holds the text already; without `check` it does so afterwards."""
+    """Return whether a file already holds the text, and without `check` write it otherwise."""
     current = path.read_bytes().decode() if path.exists() else None
     if current == text:
         return True
@@ -51,7 +51,7 @@ def settle(path: Path, text: str, check: bool) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a file is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
     check = parser.parse_args().check
     current = [settle(Path(KEYWORDS_FILE), keywords(), check)]
     current += [settle(path, make(), check) for path, make in made_of_the_lexer().items()]

@@ -1,4 +1,4 @@
-"""Make Classifier.mlpackage beside this script: a small convolutional network, untrained, as coremltools 9 saves it.
+"""Make Classifier.mlpackage beside this script: a small untrained convolutional network, as coremltools 9 saves it.
 
 Run it with coremltools installed: `python examples/make_classifier.py`.
 """
@@ -17,7 +17,7 @@ LABELS = ["circle", "square", "triangle"]
 
 
 def make_program() -> Any:
-    """A 16 x 16 grey image in, three probabilities out; six features, 351 weights."""
+    """Build the program: a 16 x 16 grey image in, three probabilities out; six features, 351 weights."""
     rng = np.random.default_rng(0)
 
     def weights(*shape: int) -> Any:

@@ -1,7 +1,7 @@
-"""Damage each kind of file at random, have a verb read it, and count what comes of it: `python scripts/damage.py`.
+"""Damage each kind of file at random, have a verb read it, and count the results: `python scripts/damage.py`.
 
-Cases that end in anything but the project's own error, or leave a file behind, are shown and saved in the folder that
-is named with --save. Needs the tests' requirements.
+Cases that end in another error than the project's own, or leave a file behind, are shown, and saved in the folder that
+--save names. The script needs the tests' requirements.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from support.damage import KINDS, OTHER, READ, REFUSED, make_scene, tally
 @click.option("--cases", default=10_000, show_default=True, help="How many cases of each kind.")
 @click.option("--seed", default=1, show_default=True, help="Which cases: the same seed has the same.")
 @click.option("--kinds", help="The kinds, separated by commas.  [all]")
-@click.option("--save", type=click.Path(path_type=Path), help="A folder for the files that must not be.")
+@click.option("--save", type=click.Path(path_type=Path), help="A folder for the files of such cases.")
 def main(cases: int, seed: int, kinds: str | None, save: Path | None) -> None:
-    """Print for each kind how many cases were refused, read all the same, and ended otherwise, which none may."""
+    """Print for each kind how many cases were refused, were read all the same, and ended otherwise, which none may."""
     print(f"{'kind':<28}{'cases':>8}{REFUSED:>10}{READ:>20}{OTHER:>10}")
     failed = 0
     for name in kinds.split(",") if kinds else KINDS:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def programs(models: list[str]) -> Iterator[proto.Program]:
-    """Those that the tests make with coremltools, and those of the models."""
+    """Yield the Programs that the tests make with coremltools, and those of the models."""
     sys.path.insert(0, str(ROOT / "tests"))
     from support.coremltools_programs import PROGRAMS
 

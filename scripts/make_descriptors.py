@@ -1,6 +1,6 @@
-"""Make src/miltext/schema/proto/*.binpb and __init__.pyi out of schema/*.proto; `--check` fails where they are stale.
+"""Make src/miltext/schema/proto/*.binpb and __init__.pyi from schema/*.proto; `--check` fails if they are stale.
 
-Needs grpcio-tools (its protoc) and protobuf. A descriptor holds nothing that depends on protoc's version.
+The script needs grpcio-tools (for its protoc) and protobuf. Nothing in a descriptor depends on protoc's version.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from google.protobuf.message import Message as Message
 
 
 def compile_schema() -> list[FileDescriptorProto]:
-    """The schema's descriptors in the order of FILES, without sources and derived names."""
+    """Compile the schema to descriptors in the order of FILES, without sources and derived names."""
     from grpc_tools import protoc
 
     with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +64,7 @@ def compile_schema() -> list[FileDescriptorProto]:
 
 
 def drop_json_names(message: DescriptorProto) -> None:
-    """Clear what every runtime derives by itself."""
+    """Clear the names that every runtime derives by itself."""
     for field in message.field:
         field.ClearField("json_name")
     for nested in message.nested_type:
@@ -72,12 +72,12 @@ def drop_json_names(message: DescriptorProto) -> None:
 
 
 def local_name(type_name: str) -> str:
-    """`.CoreML.Specification.MILSpec.Argument.Binding` -> `Argument.Binding`."""
+    """Shorten `.CoreML.Specification.MILSpec.Argument.Binding` to `Argument.Binding`."""
     return type_name.removeprefix(".CoreML.Specification.").removeprefix("MILSpec.")
 
 
 def field_types(field: FieldDescriptorProto, entries: dict[str, DescriptorProto]) -> tuple[str, str]:
-    """What reading the field gives, and what the constructor takes for it."""
+    """Name the type of a field as it is read, and the type that the constructor takes for it."""
     scalar = SCALARS.get(field.type)
     item = scalar or local_name(field.type_name)
     entry = entries.get(field.type_name.rpartition(".")[2])
@@ -93,7 +93,7 @@ def field_types(field: FieldDescriptorProto, entries: dict[str, DescriptorProto]
 
 
 def stub_members(message: DescriptorProto) -> Iterator[str]:
-    """The lines of a message's class body, fields in order of their numbers."""
+    """Yield the lines of a message's class body, fields in order of their numbers."""
     entries = {nested.name: nested for nested in message.nested_type if nested.options.map_entry}
     for nested in message.nested_type:
         if nested.name not in entries:
@@ -116,13 +116,13 @@ def stub_members(message: DescriptorProto) -> Iterator[str]:
 
 
 def stub_class(message: DescriptorProto) -> Iterator[str]:
-    """The lines of a message's class."""
+    """Yield the lines of a message's class."""
     yield f"class {message.name}(Message):"
     yield from (f"    {line}" for line in stub_members(message))
 
 
 def outputs() -> dict[Path, bytes]:
-    """Every file this script makes, with its contents."""
+    """Make the contents of every file that this script writes."""
     files = compile_schema()
     made = {PACKAGE / f"{Path(file.name).stem}.binpb": file.SerializeToString(deterministic=True) for file in files}
     classes = ["\n".join(stub_class(message)) for file in files for message in file.message_type]
@@ -133,7 +133,7 @@ def outputs() -> dict[Path, bytes]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail where a file is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is stale")
     check = parser.parse_args().check
     made = outputs()
     stale = [path for path, data in made.items() if not path.exists() or path.read_bytes() != data]

@@ -1,9 +1,9 @@
-"""Make src/miltext/schema/ops.json, the table of op signatures, out of coremltools; `--check` fails where it is stale.
+"""Make src/miltext/schema/ops.json, the table of op signatures, from coremltools; `--check` fails if it is stale.
 
-Needs coremltools 9.0. The table describes Programs as coremltools saves them, which differ from what its
-registry declares: parameters that begin with `_` exist in memory only, the iOS16 `constexpr_*` and
-`const` keep everything in attributes, and some ops come into being while saving. Whatever the registry
-does not say stands in the tables below, each with its source in coremltools/converters/mil.
+The script needs coremltools 9.0. The table describes Programs as coremltools saves them, which differ from what its
+registry declares: parameters that begin with `_` exist in memory only, the iOS16 `constexpr_*` and `const` keep
+everything in attributes, and some ops are made while saving. Facts that the registry lacks are in the tables below,
+each with its source in coremltools/converters/mil.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ SAVED_ONLY: dict[str, list[dict[str, Any]]] = {
 
 
 def op_table() -> dict[str, list[dict[str, Any]]]:
-    """Every op's versions, oldest first; facts that have their usual value are left out."""
+    """List every op's versions, oldest first; facts that have their usual value are left out."""
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
     names = set(SSAOpRegistry.core_ops) - UNSAVED - set(SAVED_ONLY)
@@ -114,14 +114,17 @@ def op_table() -> dict[str, list[dict[str, Any]]]:
 
 
 def write_state(update: Any) -> dict[str, Any]:
-    """What `coreml_update_state` is saved as (backend/mil/load.py: translate_coreml_update_state_op)."""
+    """Make the signature that `coreml_update_state` is saved with.
+
+    The source is backend/mil/load.py: translate_coreml_update_state_op.
+    """
     parameters = op_version("write_state", "ios18", update)["parameters"]
     renamed = {"input": parameters["state"], "data": parameters["value"]}
     return {"opset": "ios18", "parameters": renamed, "outputs": [0, 0]}
 
 
 def op_versions(name: str, variants: dict[Any, Any]) -> list[dict[str, Any]]:
-    """One entry for each opset that brings the op or changes its class."""
+    """List one entry for each opset that brings the op or changes its class."""
     versions: list[dict[str, Any]] = []
     previous = None
     for target in sorted(variants):
@@ -153,7 +156,7 @@ def op_version(name: str, opset: str, op_class: Any) -> dict[str, Any]:
 
 
 def default_values(op_class: Any) -> dict[str, Any]:
-    """The values that coremltools gives to parameters left out, of an op on tensors of rank 4."""
+    """Find the values that coremltools gives to omitted parameters of an op, on tensors of rank 4."""
     op = op_class.__new__(op_class)
     stand_in = SimpleNamespace(rank=4, shape=(1, 1, 1, 1), dtype=dtype_of("fp32"), val=True)
     for parameter in op_class.input_spec.input_types:
@@ -162,9 +165,9 @@ def default_values(op_class: Any) -> dict[str, Any]:
 
 
 def defaulted(facts: dict[str, Any], value: Any) -> dict[str, Any]:
-    """The default, if it does not depend on what else is given.
+    """Return the default as a fact, if it does not depend on other arguments.
 
-    No data type is shared with it: coremltools makes the constant (fp32 for a float) and checks no more
+    A default shares no data type: coremltools makes the constant (fp32 for a float) and does not check it
     (mil/builder.py: _add_op).
     """
     facts.pop("domain", None)
@@ -172,7 +175,7 @@ def defaulted(facts: dict[str, Any], value: Any) -> dict[str, Any]:
 
 
 def asked_value(default: Any) -> float | str:
-    """A default as text has it: of a NumPy float, the shortest number that rounds to it."""
+    """Return a default as text has it: for a NumPy float, the shortest number that rounds to it."""
     return default if isinstance(default, str) else float(str(default))
 
 
@@ -203,7 +206,7 @@ def dtype_names(builtins: tuple[Any, ...]) -> str:
 
 
 def render(table: dict[str, list[dict[str, Any]]]) -> str:
-    """The table as JSON, one version of one op on a line."""
+    """Spell the table as JSON, one version of one op on a line."""
     ops = []
     for name, versions in table.items():
         lines = ",\n".join(f"  {json.dumps(version)}" for version in versions)
@@ -213,7 +216,7 @@ def render(table: dict[str, list[dict[str, Any]]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 where the table is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the table is stale")
     check = parser.parse_args().check
     logging.disable(logging.WARNING)  # coremltools greets with what it cannot load here
     made = render(op_table())

@@ -1,8 +1,8 @@
-"""Make src/miltext/syntax/tables.json, the parser's tables, out of grammar/mil.lark; `--check` fails where they are
-stale.
+"""Make src/miltext/syntax/tables.json, the parser's tables, from grammar/mil.lark; `--check` fails if they are stale.
 
-Lark builds the LALR(1) automaton, and numbers its states as Python's hashes fall. Here they are numbered anew, in the
-order in which a walk over sorted symbols meets them: one grammar has one file, on every run and every machine.
+Lark builds the LALR(1) automaton, and numbers its states in an order that depends on Python's hashes. This script
+numbers them anew, in the order in which a walk over sorted symbols meets them, so one grammar has one file, on every
+run and every machine.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FAST_PRIORITY = 2
 """The priority in the grammar that marks a terminal as a fast path for phrases that the rules can read too."""
 
 State = dict[str, Any]
-"""Lark's: an action and its target, a state or a rule, by the name of a symbol."""
+"""A state of Lark's: an action and its target, a state or a rule, by the name of a symbol."""
 
 
 def tables() -> dict[str, Any]:
-    """All that the parser needs of the grammar, as `Grammar` in miltext/grammar.py has it."""
+    """Collect all that the parser needs of the grammar, as `Grammar` in miltext/syntax/tables.py has it."""
     lark = lark_parser(start=STARTS)
     automaton = lark.parser.parser._parse_table
     rules = sorted(lark.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
@@ -50,7 +50,7 @@ def tables() -> dict[str, Any]:
 
 
 def parts(lark: Lark) -> dict[str, str]:
-    """The expressions of the coarse terminals, and of those that they are made of."""
+    """Collect the expressions of the coarse terminals, and of the terminals that they are made of."""
     terminals, _, _ = lark.grammar.compile(STARTS, "*")
     named = {terminal.name: terminal.pattern.to_regexp() for terminal in terminals}
     coarse = [terminal.name for terminal in terminals if terminal.priority >= FAST_PRIORITY]
@@ -58,7 +58,7 @@ def parts(lark: Lark) -> dict[str, str]:
 
 
 def numbered(states: dict[int, State], starts: list[int]) -> list[int]:
-    """The states in an order of our own: those that parses begin in, then as they are reached, symbols sorted."""
+    """Order the states: first those that parses begin in, then the others as they are reached, by sorted symbols."""
     order = list(starts)
     known = set(order)
     for state in order:
@@ -70,13 +70,13 @@ def numbered(states: dict[int, State], starts: list[int]) -> list[int]:
 
 
 def trial(terminal: TerminalDef) -> tuple[int, int, int, str]:
-    """Lark's own order of trial."""
+    """Return a key that sorts terminals in Lark's own order of trial."""
     pattern = terminal.pattern
     return -terminal.priority, -pattern.max_width, -len(pattern.value), terminal.name
 
 
 def terminal_row(terminal: TerminalDef) -> list[Any]:
-    """The fields of a `Terminal`."""
+    """Return the fields of a `Terminal`."""
     pattern = terminal.pattern.to_regexp()
     literal = terminal.pattern.value if terminal.pattern.type == "str" else None
     if literal is None and pattern.endswith(WORD_END):
@@ -86,7 +86,7 @@ def terminal_row(terminal: TerminalDef) -> list[Any]:
 
 
 def rule_row(rule: Any) -> list[Any]:
-    """The fields of a `Rule`, by the same reading of `empty_indices` as Lark's tree builder's."""
+    """Return the fields of a `Rule`, and read `empty_indices` as Lark's tree builder does."""
     name = rule.alias or rule.options.template_source or rule.origin.name
     absent = [0] * (len(rule.expansion) + 1)
     if rule.options.empty_indices:
@@ -100,13 +100,13 @@ def rule_row(rule: Any) -> list[Any]:
 
 
 def render(made: dict[str, Any]) -> str:
-    """The tables as JSON, a terminal, a rule or a state on a line."""
+    """Spell the tables as JSON, a terminal, a rule or a state on a line."""
     parts = [f"{json.dumps(name)}: {spelled(part)}" for name, part in made.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def spelled(part: Any) -> str:
-    """A list of rows with a row on a line, anything else on one."""
+    """Spell a list of rows with a row on a line, and anything else on one line."""
     if part and isinstance(part, list) and not isinstance(part[0], int):
         return "[\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in part) + "\n]"
     return json.dumps(part)
@@ -114,7 +114,7 @@ def spelled(part: Any) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 where the tables are stale")
+    parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the tables are stale")
     check = parser.parse_args().check
     made = render(tables()).encode()
     if TABLES.exists() and TABLES.read_bytes() == made:

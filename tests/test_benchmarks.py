@@ -61,11 +61,24 @@ def test_a_reach_is_judged_by_the_median() -> None:
         "miltext.parse": [1.0, 1.0, 1.0],
         "miltext.parse, warm": [0.5, 0.5, 0.5],
         "text_format.Parse": [1.0, 11.0, 30.0],
-        "coremltools, proto to pymil": None,
+        "coremltools, proto to pymil": [1.0, 6.0, 6.0],
     }
     shown = reach_table({"pair: parse": Result("pair: parse", "run", costs)}).splitlines()[2:]
-    assert [row.split(" | ")[3].strip() for row in shown] == ["11.0x", "not installed", "11.0x"]
-    assert [row.split()[-2] for row in shown if "11.0x" in row] == ["no", "yes"]
+    assert [row.split(" | ")[2].strip() for row in shown] == ["11.0x", "6.00x"]
+    assert [row.split()[-2] for row in shown] == ["no", "yes"]
+    costs["coremltools, proto to pymil"] = None
+    assert "not installed" in reach_table({"pair: parse": Result("pair: parse", "run", costs)})
+
+
+def test_every_reach_is_of_a_contest_and_its_contenders() -> None:
+    results = {}
+    for workload in WORKLOADS.values():
+        for contest in workload(lambda number: max(number // 1000, 1)):
+            costs: dict[str, list[float] | None] = {contender.name: [1.0] for contender in contest.contenders}
+            results[contest.name] = Result(contest.name, contest.unit, costs)
+    assert {reach.contest for reach in REACHES} <= {*results}
+    assert reach_table(results).count("\n") == len(REACHES) + 2
+    assert len({reach.what for reach in REACHES}) == len(REACHES)
 
 
 def test_cold_forgets_what_was_read() -> None:
@@ -94,15 +107,8 @@ def test_the_server_is_asked_what_it_can_answer() -> None:
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    command = [
-        sys.executable,
-        str(ROOT / "benchmarks" / "run.py"),
-        "--quick",
-        "--only",
-        "start-up",
-        "--json",
-        str(figures),
-    ]
+    options = ["--quick", "--only", "start-up", "--json", str(figures)]
+    command = [sys.executable, str(ROOT / "benchmarks" / "run.py"), *options]
     run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     assert run.returncode == 0, run.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))

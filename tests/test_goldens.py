@@ -1,4 +1,4 @@
-"""Programs and their texts, a file for each family of constructs in tests/golden/print; what each golden says it shows."""
+"""Programs and their texts, a file for each family of constructs in tests/golden/print; the first line of goldens."""
 
 from __future__ import annotations
 

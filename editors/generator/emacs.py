@@ -58,7 +58,7 @@ leaves one.  The face `ahead' says that the rule only looks ahead.")
 
 
 def emacs_tables() -> str:
-    """The file `mil-tables.el`."""
+    """Make the file `mil-tables.el`."""
     states = read_states()
     lines = [HEAD, "(defconst mil-states", "  '("]
     lines += [line for name in states for line in _state(states, name)]
@@ -97,7 +97,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _string(text: str) -> str:
-    """A string in Emacs Lisp, all of whose escapes JSON shares."""
+    """Spell a string in Emacs Lisp, which has the escapes of JSON."""
     return json.dumps(text)
 
 

@@ -19,7 +19,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 class Dialect(NamedTuple):
-    """How an editor writes what Python writes as `operators`, one `char`, a class, and `(?!...)`."""
+    """An editor's spelling of what Python spells as `operators`, one `char`, a class, and `(?!...)`."""
 
     operators: dict[str, str]
     char: Callable[[str], str]
@@ -28,7 +28,7 @@ class Dialect(NamedTuple):
 
 
 def translate(pattern: str, dialect: Dialect) -> str:
-    """A pattern in another dialect. Raises ValueError or KeyError at what the lexer has not used so far."""
+    """Translate a pattern. Raise ValueError or KeyError at syntax that the lexer has not used so far."""
     found, position = [], 0
     while position < len(pattern):
         match = _PIECE.match(pattern, position)
@@ -46,7 +46,7 @@ def translate(pattern: str, dialect: Dialect) -> str:
 
 
 def _ranges(chars: str) -> tuple[bool, list[tuple[str, str]]]:
-    """Whether a class is negated, and its first and last characters."""
+    """Return whether a class is negated, and the first and last characters of its ranges."""
     negated = chars.startswith("[^")
     ranges = _RANGE.findall(chars[1 + negated : -1])
     return negated, [(_char(low), _char(high or low)) for low, high in ranges]
@@ -60,14 +60,14 @@ def _char(spelled: str) -> str:
 
 
 def as_pattern(rule_pattern: str | words) -> str:
-    """A rule's pattern in Python's syntax, its words spelled out."""
+    """Spell a rule's pattern in Python's syntax, with its words listed."""
     if isinstance(rule_pattern, str):
         return rule_pattern
     return f"(?:{'|'.join(re.escape(word) for word in rule_pattern.words)}){rule_pattern.suffix}"
 
 
 def oniguruma(rule_pattern: str | words) -> str:
-    """A pattern for TextMate and Sublime, whose only difference is in how they number a character."""
+    """Spell a pattern for TextMate and Sublime, which differ only in how they number a character."""
     return re.sub(r"\\u([0-9a-f]{4})|\\x([0-9a-f]{2})", r"\\x{\1\2}", as_pattern(rule_pattern))
 
 
@@ -97,7 +97,7 @@ _VIM = Dialect(
 
 
 def vim(rule_pattern: str | words) -> str:
-    """A pattern for Vim, between `#`s. One that looks ahead matches nothing there."""
+    """Spell a pattern for Vim, between `#`s. One that looks ahead matches an empty text there."""
     pattern = as_pattern(rule_pattern)
     if pattern.startswith("(?="):
         return rf"#\%({translate(pattern[3:-1], _VIM)}\)\@=#"
@@ -112,7 +112,7 @@ def _emacs_char(char: str) -> str:
 
 
 def _emacs_class(negated: bool, ranges: list[tuple[str, str]]) -> str:
-    """Nothing is escaped in a class of Emacs': `]` comes first, `-` last, and `^` anywhere but first."""
+    """Spell a class, in which Emacs has no escapes: `]` comes first, `-` last, and `^` anywhere but first."""
     spelled = [low if low == high else f"{low}-{high}" for low, high in ranges]
     place = {"]": 0, "^": 2, "-": 3}
     return f"[{'^' * negated}{''.join(sorted(spelled, key=lambda part: place.get(part, 1)))}]"
@@ -127,5 +127,5 @@ _EMACS = Dialect(
 
 
 def emacs(pattern: str) -> str:
-    """A pattern for Emacs. One that looks ahead is what it looks for."""
+    """Spell a pattern for Emacs. One that looks ahead becomes what it looks for."""
     return translate(pattern[3:-1] if pattern.startswith("(?=") else pattern, _EMACS)

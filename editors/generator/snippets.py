@@ -1,4 +1,4 @@
-"""Snippets for VS Code: every operation with the parameters that it must have, made of its signature."""
+"""Snippets for VS Code, from signatures: every operation with the parameters that it requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LITERALS = {
     "fp32": "fp32(0x0p+0)",
     "uint8": "uint8(0)",
 }
-"""What an attribute holds until its author writes something else; the first that it takes."""
+"""The value that a snippet gives an attribute: the first of these that the parameter takes."""
 
 TYPE = "tensor<fp16, [1]>"
 
@@ -32,7 +32,7 @@ class _Stops:
 
 
 def operation_snippets() -> str:
-    """The file `snippets/operations.json`, from the newest version of each operation."""
+    """Make the file `snippets/operations.json`, from the newest version of each operation."""
     found = (signature(name) for name in all_names())
     snippets = {known.name: _snippet(known) for known in found if known}
     return json.dumps(snippets, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""The states of the Pygments lexer, read so that other highlighters can be made of them."""
+"""The states of the Pygments lexer, in a form that other highlighters can be made from."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ START = "root"
 
 
 class Rule(NamedTuple):
-    """One rule: what it matches, its token (None where it only looks ahead), and the state that it enters, or `leaves`.
+    """One rule: its pattern, its token (None if it only looks ahead), and the state that it enters, or `leaves`.
 
-    What it matches is a pattern in Python's syntax, or words with what must follow them.
+    A pattern is in Python's syntax, or is a list of words with what must follow them.
     """
 
     pattern: str | words
@@ -30,7 +30,7 @@ Entry = Rule | str
 
 
 def read_states() -> dict[str, list[Entry]]:
-    """The lexer's states in their order."""
+    """Read the lexer's states in their order."""
     return {name: [_entry(definition) for definition in rules] for name, rules in MilLexer.tokens.items()}
 
 
@@ -44,13 +44,13 @@ def _entry(definition: Any) -> Entry:
 
 
 def entered(states: dict[str, list[Entry]]) -> list[str]:
-    """The states that a text can be in: the others are only parts of these."""
+    """List the states that a text can be in: the others are only parts of these."""
     targets = {entry.enters for entries in states.values() for entry in entries if isinstance(entry, Rule)}
     return [name for name in states if name == START or name in targets]
 
 
 def flat(states: dict[str, list[Entry]], name: str) -> Iterator[Rule]:
-    """The rules of a state and of those it includes, in the order of their trial."""
+    """Yield the rules of a state and of the states that it includes, in the order of their trial."""
     for entry in states[name]:
         if isinstance(entry, Rule):
             yield entry
@@ -59,5 +59,5 @@ def flat(states: dict[str, list[Entry]], name: str) -> Iterator[Rule]:
 
 
 def exits(states: dict[str, list[Entry]], name: str) -> list[Rule]:
-    """The rules that leave a state."""
+    """List the rules that leave a state."""
     return [rule for rule in flat(states, name) if rule.leaves]

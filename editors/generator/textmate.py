@@ -1,4 +1,4 @@
-"""The TextMate grammar and the Sublime syntax, which bat reads too: both know the lexer's states by scopes."""
+"""The TextMate grammar and the Sublime syntax, which bat reads too: both give the lexer's tokens scopes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ SCOPES: dict[_TokenType, str] = {
 """The scope of each of the lexer's tokens. Themes colour them by their first words."""
 
 UNREAD = {"match": r"[^ \t\r\n]", "name": SCOPES[Error]}
-"""What no rule of a state reads: Pygments gives it an Error token by itself."""
+"""The rule for what no other rule of a state reads: Pygments gives it an Error token by itself."""
 
 
 def textmate_grammar() -> str:
-    """The grammar as VS Code and other editors take it."""
+    """Make the grammar that VS Code and other editors take."""
     states = read_states()
     repository = {name: {"patterns": [_textmate(states, entry) for entry in _shown(states, name)]} for name in states}
     for name in entered(states):
@@ -57,7 +57,7 @@ def textmate_grammar() -> str:
 
 
 def _shown(states: dict[str, list[Entry]], name: str) -> list[Entry]:
-    """A state's entries but those for white space, and but those that leave: these are the end of what entered it."""
+    """List a state's entries without white space, and without those that leave, which end what entered the state."""
     return [
         entry for entry in states[name] if isinstance(entry, str) or not (entry.leaves or entry.token is Whitespace)
     ]
@@ -81,7 +81,7 @@ def _textmate(states: dict[str, list[Entry]], entry: Entry) -> dict[str, Any]:
 
 
 def sublime_syntax() -> str:
-    """The syntax for Sublime Text and bat: YAML, whose strings may be spelled as JSON's."""
+    """Make the syntax for Sublime Text and bat: YAML, whose strings may be spelled as JSON's."""
     states = read_states()
     lines = ["%YAML 1.2", "---", "# Made by editors/generate.py from src/miltext/highlight.py."]
     lines += [

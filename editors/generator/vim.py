@@ -62,7 +62,7 @@ let b:current_syntax = 'mil'
 
 
 def vim_syntax() -> str:
-    """The file `syntax/mil.vim`."""
+    """Make the file `syntax/mil.vim`."""
     states = read_states()
     lines = [HEAD]
     lines += [line for name in states for line in _cluster(states, name)]
@@ -74,12 +74,12 @@ def vim_syntax() -> str:
 
 
 def vim_words() -> str:
-    """The file `words/mil.txt`, which Vim completes from."""
+    """Make the file `words/mil.txt`, which Vim completes from."""
     return "\n".join(sorted({*type_names(), *operation_names(), *parameter_names(), *keywords().fields})) + "\n"
 
 
 def _own(states: dict[str, list[Entry]], name: str) -> list[Entry]:
-    """A state's entries with what reads all that they do not. The first state's are all its own: they stand outside."""
+    """List a state's entries, then UNREAD. The first state is not a cluster, so what it includes is in its list."""
     entries: list[Entry] = list(flat(states, name)) if name == START else list(states[name])
     return [*entries, UNREAD] if name in entered(states) else entries
 
@@ -108,7 +108,7 @@ Place = tuple[str, int]
 
 
 def _last_tried_first(states: dict[str, list[Entry]]) -> Iterator[Place]:
-    """The places of all rules that make a group, so that in each state a rule comes after those that it precedes."""
+    """Yield the places of all rules that make a group; in each state, those of earlier rules come later."""
     sorter: TopologicalSorter[Place] = TopologicalSorter()
     for name in entered(states):
         places = list(_places(states, name))
