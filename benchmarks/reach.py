@@ -81,7 +81,7 @@ REACHES = [
     _times("parse, against coremltools' loader (proto to pymil)", 5, "pair: parse", TOOLS, PARSE),
     _times("parse, bytes/s against onnx.parser, short names", 0.22, "neighbours, short names: parse", ONNX, PARSE),
     _times("parse, bytes/s against onnx.parser, long names", 0.22, "neighbours, long names: parse", ONNX, PARSE),
-    _times("parse small hand-written texts, against `text_format.Parse`", 9, "hand-written: parse", TEXT_PARSE, PARSE),
+    _times("parse small hand-written texts, against `text_format.Parse`", 15, "hand-written: parse", TEXT_PARSE, PARSE),
     _times("print, against `text_format.MessageToString`", 12, "pair: print", TEXT_PRINT, PRINT),
     _at_most("`format_text`, against parse", 1.2, "pair: format", FORMAT, PARSE),
     _at_most("check a Program, against parse", 3, "pair: check", CHECK_PROGRAM, PARSE),
