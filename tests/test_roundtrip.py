@@ -22,6 +22,7 @@ from miltext.schema.paths import walk
 from miltext.schema.proto import Model, Program
 
 STYLES = [(dialect, floats) for dialect in ("1.3", "1.0") for floats in ("hex", "decimal")]
+GOLDENS = sorted(GOLDEN.glob("print/*.mil"))
 TEXTS = ("apple/*.mil", "handwritten/*.mil", "pairs/*/*.mil", "*/*.mlmodelc/**/*.mil", "runtime_dumps/*iso__*.mil")
 MODELS = ("mlprograms/*.mlmodel", "pairs/*/*.mlmodel", "*/*.mlpackage/Data/*/*.mlmodel")
 
@@ -52,8 +53,8 @@ def test_realistic_program(program: Program) -> None:
     check(program)
 
 
-@pytest.mark.parametrize("path", corpus_files(*TEXTS))
-def test_text_of_the_corpus(path: Path) -> None:
+@pytest.mark.parametrize("path", [*GOLDENS, *corpus_files(*TEXTS)], ids=lambda path: path.name)
+def test_text(path: Path) -> None:
     check(parse(path.read_text(encoding="utf-8")))
 
 
@@ -71,11 +72,6 @@ def test_program_of_coremltools(sample: Sample) -> None:
     check(Program.FromString(sample.program()))
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("print/*.mil")), ids=lambda path: path.name)
-def test_golden(path: Path) -> None:
-    check(parse(path.read_text(encoding="utf-8")))
-
-
 # ---- whose message it is
 
 
@@ -87,7 +83,7 @@ def coremltools_program() -> Any:
     return MIL_pb2.Program()
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("print/*.mil")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.name)
 def test_messages_of_coremltools(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     theirs = coremltools_program()

@@ -31,7 +31,6 @@ VERBS = {
     "weights": ["weights", "old/m.mil"],
     "save": ["weights", "old/m.mil", "--save", "arrays"],
 }
-BARS = {"save": ["reading weights", "writing arrays"], "sidecar": ["reading weights"]}
 
 
 def write(folder: Path, records: list[tuple[str, int]], first: int = 1) -> None:

@@ -7,6 +7,7 @@ the Program has nothing to break that way. A place is an operation, a function's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from random import Random
 from typing import Any, NamedTuple
 
@@ -21,41 +22,54 @@ MUTATIONS: dict[str, Mutation] = {}
 
 
 class Site(NamedTuple):
-    """An operation, its path, and the block and opset that it is in."""
+    """An operation, its path, and the block, opset and Program that it is in."""
 
     operation: Operation
     path: Path
     block: Block
     opset: str
+    program: Program
+
+
+Change = Callable[[Random, Site], "list[Path] | None"]
 
 
 def mutation(function: Mutation) -> Mutation:
-    """Enters a mutation under its name, in words."""
+    """Enter a mutation under its name, in words."""
     MUTATIONS[function.__name__.replace("_", " ")] = function
     return function
 
 
+def at(fits: Callable[[Site], Any]) -> Callable[[Change], Mutation]:
+    """Enter a change of an operation as a mutation, which makes it at a random one among those that fit."""
+
+    def entered(change: Change) -> Mutation:
+        @wraps(change)
+        def mutate(random: Random, program: Program) -> list[Path] | None:
+            fitting = [site for site in sites(program) if fits(site)]
+            return change(random, random.choice(fitting)) if fitting else None
+
+        return mutation(mutate)
+
+    return entered
+
+
 def sites(program: Program) -> list[Site]:
-    """Every operation of a Program."""
+    """List every operation of a Program."""
     found: list[Site] = []
     for name, function in program.functions.items():
         for opset, block in function.block_specializations.items():
-            found += _sites(block, ("functions", Key(name), "block_specializations", Key(opset)), opset)
+            path: Path = ("functions", Key(name), "block_specializations", Key(opset))
+            found += _sites(program, block, path, opset)
     return found
 
 
-def _sites(block: Block, path: Path, opset: str) -> Iterator[Site]:
+def _sites(program: Program, block: Block, path: Path, opset: str) -> Iterator[Site]:
     for index, operation in enumerate(block.operations):
         place = (*path, "operations", index)
-        yield Site(operation, place, block, opset)
+        yield Site(operation, place, block, opset, program)
         for nested, inner in enumerate(operation.blocks):
-            yield from _sites(inner, (*place, "blocks", nested), opset)
-
-
-def chosen(random: Random, program: Program, fits: Callable[[Site], Any]) -> Site | None:
-    """A random operation among those that fit."""
-    fitting = [site for site in sites(program) if fits(site)]
-    return random.choice(fitting) if fitting else None
+            yield from _sites(program, inner, (*place, "blocks", nested), opset)
 
 
 def known(site: Site) -> Signature | None:
@@ -63,7 +77,7 @@ def known(site: Site) -> Signature | None:
 
 
 def users(program: Program, name: str) -> list[Path]:
-    """Where a value is used: operations, the heads of their blocks, whose inputs may stand for it, ends of blocks."""
+    """List where a value is used: operations, the heads of their blocks, whose inputs may stand for it, block ends."""
     places: list[Path] = []
     for site in sites(program):
         bindings = [binding for argument in site.operation.inputs.values() for binding in argument.arguments]
@@ -77,7 +91,7 @@ def users(program: Program, name: str) -> list[Path]:
 
 
 def ends(program: Program) -> list[Path]:
-    """The ends of the functions' blocks."""
+    """List the ends of the functions' blocks."""
     return [
         ("functions", Key(name), "block_specializations", Key(opset), "outputs", 0)
         for name, function in program.functions.items()
@@ -86,7 +100,7 @@ def ends(program: Program) -> list[Path]:
 
 
 def parameters(site: Site, fits: Callable[[Parameter], Any]) -> list[str]:
-    """The parameters that an operation's inputs give and that fit."""
+    """List the parameters that an operation's inputs give and that fit."""
     found = known(site)
     listed = found.parameters if found else {}
     return [name for name in site.operation.inputs if name in listed and fits(listed[name])]
@@ -99,38 +113,30 @@ def first_output(site: Site) -> NamedValueType:
 # ---- names
 
 
-@mutation
-def a_use_of_nothing(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: _named_bindings(site.operation))
-    if site is None:
-        return None
-    random.choice(_named_bindings(site.operation)).name = "nobody"
-    return [site.path]
-
-
 def _named_bindings(operation: Operation) -> list[Any]:
     return [binding for argument in operation.inputs.values() for binding in argument.arguments if binding.name]
 
 
-@mutation
-def a_misspelt_use(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: _named_bindings(site.operation))
-    if site is None:
-        return None
+@at(lambda site: _named_bindings(site.operation))
+def a_use_of_nothing(random: Random, site: Site) -> list[Path]:
+    random.choice(_named_bindings(site.operation)).name = "nobody"
+    return [site.path]
+
+
+@at(lambda site: _named_bindings(site.operation))
+def a_misspelt_use(random: Random, site: Site) -> list[Path]:
     random.choice(_named_bindings(site.operation)).name += "x"
     return [site.path]
 
 
-@mutation
-def an_operation_before_what_it_uses(random: Random, program: Program) -> list[Path] | None:
-    def neighbours(site: Site) -> bool:
-        after = list(site.block.operations)[site.path[-1] + 1 :][:1]  # type: ignore[operator]
-        names = {output.name for output in site.operation.outputs}
-        return bool(after) and any(binding.name in names for binding in _named_bindings(after[0]))
+def _is_used_next(site: Site) -> bool:
+    after = list(site.block.operations)[int(site.path[-1]) + 1 :][:1]
+    names = {output.name for output in site.operation.outputs}
+    return bool(after) and any(binding.name in names for binding in _named_bindings(after[0]))
 
-    site = chosen(random, program, neighbours)
-    if site is None:
-        return None
+
+@at(_is_used_next)
+def an_operation_before_what_it_uses(random: Random, site: Site) -> list[Path]:
     index = int(site.path[-1])
     first, second = Operation(), Operation()
     first.CopyFrom(site.block.operations[index])
@@ -140,38 +146,30 @@ def an_operation_before_what_it_uses(random: Random, program: Program) -> list[P
     return [site.path]
 
 
-@mutation
-def an_operation_too_few(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: len(site.operation.outputs) == 1 and _is_used(program, site))
-    if site is None:
-        return None
-    name = first_output(site).name
-    del site.block.operations[int(site.path[-1])]
-    return users(program, name)
-
-
-def _is_used(program: Program, site: Site) -> bool:
-    name = first_output(site).name
-    used = [place for place in users(program, name) if place not in ends(program)]
-    return bool(used) or any(
-        name in block.outputs for f in program.functions.values() for block in f.block_specializations.values()
+def _is_used(site: Site) -> bool:
+    name, ending = first_output(site).name, ends(site.program)
+    return any(place not in ending for place in users(site.program, name)) or any(
+        name in block.outputs
+        for function in site.program.functions.values()
+        for block in function.block_specializations.values()
     )
 
 
-@mutation
-def an_output_of_another_name(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: len(site.operation.outputs) == 1 and _is_used(program, site))
-    if site is None:
-        return None
+@at(lambda site: len(site.operation.outputs) == 1 and _is_used(site))
+def an_operation_too_few(random: Random, site: Site) -> list[Path]:
+    name = first_output(site).name
+    del site.block.operations[int(site.path[-1])]
+    return users(site.program, name)
+
+
+@at(lambda site: len(site.operation.outputs) == 1 and _is_used(site))
+def an_output_of_another_name(random: Random, site: Site) -> list[Path]:
     name, first_output(site).name = first_output(site).name, "renamed"
-    return [site.path, *users(program, name)]
+    return [site.path, *users(site.program, name)]
 
 
-@mutation
-def a_name_twice(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: site.operation.outputs and int(site.path[-1]) > 0)
-    if site is None:
-        return None
+@at(lambda site: site.operation.outputs and int(site.path[-1]) > 0)
+def a_name_twice(random: Random, site: Site) -> list[Path] | None:
     before = site.block.operations[int(site.path[-1]) - 1]
     if not before.outputs:
         return None
@@ -189,11 +187,8 @@ def a_block_output_of_nothing(random: Random, program: Program) -> list[Path] | 
     return [path]
 
 
-@mutation
-def a_name_that_is_none(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: site.operation.outputs)
-    if site is None:
-        return None
+@at(lambda site: site.operation.outputs)
+def a_name_that_is_none(random: Random, site: Site) -> list[Path]:
     first_output(site).name = "a/b"
     return [site.path]
 
@@ -201,71 +196,49 @@ def a_name_that_is_none(random: Random, program: Program) -> list[Path] | None:
 # ---- operations
 
 
-@mutation
-def an_unknown_operation(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, known)
-    if site is None:
-        return None
+@at(known)
+def an_unknown_operation(random: Random, site: Site) -> list[Path]:
     site.operation.type += "_of_my_own"
     return [site.path]
 
 
-@mutation
-def a_required_parameter_too_few(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: parameters(site, lambda parameter: parameter.required))
-    if site is None:
-        return None
+@at(lambda site: parameters(site, lambda parameter: parameter.required))
+def a_required_parameter_too_few(random: Random, site: Site) -> list[Path]:
     del site.operation.inputs[random.choice(sorted(parameters(site, lambda parameter: parameter.required)))]
     return [site.path]
 
 
-@mutation
-def a_misspelt_parameter(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: (found := known(site)) and not found.open and site.operation.inputs)
-    if site is None:
-        return None
+@at(lambda site: (found := known(site)) and not found.open and site.operation.inputs)
+def a_misspelt_parameter(random: Random, site: Site) -> list[Path]:
     name = random.choice(sorted(site.operation.inputs))
     site.operation.inputs[name + "s"].CopyFrom(site.operation.inputs[name])
     del site.operation.inputs[name]
     return [site.path]
 
 
-@mutation
-def a_parameter_too_many(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: (found := known(site)) and not found.open and site.operation.inputs)
-    if site is None:
-        return None
+@at(lambda site: (found := known(site)) and not found.open and site.operation.inputs)
+def a_parameter_too_many(random: Random, site: Site) -> list[Path]:
     site.operation.inputs["something_else"].CopyFrom(site.operation.inputs[min(site.operation.inputs)])
     return [site.path]
 
 
-@mutation
-def two_values_for_one(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: parameters(site, lambda parameter: not parameter.variadic))
-    if site is None:
-        return None
+@at(lambda site: parameters(site, lambda parameter: not parameter.variadic))
+def two_values_for_one(random: Random, site: Site) -> list[Path]:
     bindings = site.operation.inputs[min(parameters(site, lambda parameter: not parameter.variadic))].arguments
     bindings.add().CopyFrom(bindings[0])
     return [site.path]
 
 
-@mutation
-def an_argument_of_nothing(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: _named_bindings(site.operation))
-    if site is None:
-        return None
+@at(lambda site: _named_bindings(site.operation))
+def an_argument_of_nothing(random: Random, site: Site) -> list[Path]:
     random.choice(_named_bindings(site.operation)).Clear()
     return [site.path]
 
 
-@mutation
-def a_variable_for_a_constant(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: parameters(site, lambda parameter: parameter.constant))
-    inputs = [value.name for function in program.functions.values() for value in function.inputs]
-    if site is None or not inputs:
-        return None
+@at(lambda site: parameters(site, lambda parameter: parameter.constant))
+def a_variable_for_a_constant(random: Random, site: Site) -> list[Path] | None:
     name = random.choice(sorted(parameters(site, lambda parameter: parameter.constant)))
-    function = program.functions[str(site.path[1])]
+    function = site.program.functions[str(site.path[1])]
     if not function.inputs:
         return None
     binding = site.operation.inputs[name].arguments[0]
@@ -273,23 +246,17 @@ def a_variable_for_a_constant(random: Random, program: Program) -> list[Path] | 
     return [site.path]
 
 
-@mutation
-def an_output_too_many(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: (found := known(site)) and found.outputs == (1, 1))
-    if site is None:
-        return None
+@at(lambda site: (found := known(site)) and found.outputs == (1, 1))
+def an_output_too_many(random: Random, site: Site) -> list[Path]:
     site.operation.outputs.add(name="one_more", type=first_output(site).type)
     return [site.path]
 
 
-@mutation
-def no_output(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: (found := known(site)) and found.outputs == (1, 1))
-    if site is None:
-        return None
+@at(lambda site: (found := known(site)) and found.outputs == (1, 1))
+def no_output(random: Random, site: Site) -> list[Path]:
     name = first_output(site).name
     del site.operation.outputs[:]
-    return [site.path, *users(program, name)]
+    return [site.path, *users(site.program, name)]
 
 
 @mutation
@@ -310,16 +277,6 @@ def an_operation_of_a_later_opset(random: Random, program: Program) -> list[Path
 # ---- types
 
 
-@mutation
-def another_data_type(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _has_tensor)
-    if site is None:
-        return None
-    tensor = random.choice(list(site.operation.outputs)).type.tensorType
-    tensor.dataType = random.choice([number for number in (1, 10, 11, 23) if number != tensor.dataType])
-    return [site.path]
-
-
 def _has_tensor(site: Site) -> bool:
     outputs = site.operation.outputs
     return bool(outputs) and all(output.type.HasField("tensorType") for output in outputs)
@@ -333,39 +290,34 @@ def _sizes(site: Site) -> Any:
     return first_output(site).type.tensorType.dimensions
 
 
-@mutation
-def another_dimension(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _sized)
-    if site is None:
-        return None
+@at(_has_tensor)
+def another_data_type(random: Random, site: Site) -> list[Path]:
+    tensor = random.choice(list(site.operation.outputs)).type.tensorType
+    tensor.dataType = random.choice([number for number in (1, 10, 11, 23) if number != tensor.dataType])
+    return [site.path]
+
+
+@at(_sized)
+def another_dimension(random: Random, site: Site) -> list[Path]:
     random.choice([size for size in _sizes(site) if size.WhichOneof("dimension") == "constant"]).constant.size += 1
     return [site.path]
 
 
-@mutation
-def a_dimension_too_many(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _has_tensor)
-    if site is None:
-        return None
+@at(_has_tensor)
+def a_dimension_too_many(random: Random, site: Site) -> list[Path]:
     _sizes(site).add().constant.size = 1
     first_output(site).type.tensorType.rank += 1
     return [site.path]
 
 
-@mutation
-def a_rank_that_is_not_the_count(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _has_tensor)
-    if site is None:
-        return None
+@at(_has_tensor)
+def a_rank_that_is_not_the_count(random: Random, site: Site) -> list[Path]:
     first_output(site).type.tensorType.rank += 1
     return [site.path]
 
 
-@mutation
-def no_type(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _has_tensor)
-    if site is None:
-        return None
+@at(_has_tensor)
+def no_type(random: Random, site: Site) -> list[Path]:
     first_output(site).ClearField("type")
     return [site.path]
 
@@ -409,20 +361,14 @@ def _listed(site: Site) -> bool:
     return value.type.HasField("tensorType") and field is not None and len(getattr(tensor, field).values) > 0
 
 
-@mutation
-def no_val(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _constant)
-    if site is None:
-        return None
+@at(_constant)
+def no_val(random: Random, site: Site) -> list[Path]:
     del site.operation.attributes["val"]
     return [site.path]
 
 
-@mutation
-def an_element_too_few(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _listed)
-    if site is None:
-        return None
+@at(_listed)
+def an_element_too_few(random: Random, site: Site) -> list[Path]:
     tensor = site.operation.attributes["val"].immediateValue.tensor
     values = getattr(tensor, str(tensor.WhichOneof("value")))
     if isinstance(values.values, bytes):
@@ -432,21 +378,15 @@ def an_element_too_few(random: Random, program: Program) -> list[Path] | None:
     return [site.path]
 
 
-@mutation
-def a_constant_of_unknown_size(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: _listed(site) and len(_sizes(site)))
-    if site is None:
-        return None
+@at(lambda site: _listed(site) and len(_sizes(site)))
+def a_constant_of_unknown_size(random: Random, site: Site) -> list[Path]:
     size = site.operation.attributes["val"].type.tensorType.dimensions[0]
     size.unknown.variadic = False
     return [site.path]
 
 
-@mutation
-def a_constant_of_another_type(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _constant)
-    if site is None:
-        return None
+@at(_constant)
+def a_constant_of_another_type(random: Random, site: Site) -> list[Path]:
     tensor = site.operation.attributes["val"].type.tensorType
     tensor.dataType = 11 if tensor.dataType != 11 else 10
     return [site.path]
@@ -470,29 +410,20 @@ def a_blob_at_no_record(random: Random, program: Program) -> list[Path] | None:
     return [path]
 
 
-@mutation
-def a_value_of_nothing(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, _constant)
-    if site is None:
-        return None
+@at(_constant)
+def a_value_of_nothing(random: Random, site: Site) -> list[Path]:
     site.operation.attributes["val"].ClearField("value")
     return [site.path]
 
 
-@mutation
-def a_block_too_few(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: site.operation.blocks)
-    if site is None:
-        return None
+@at(lambda site: site.operation.blocks)
+def a_block_too_few(random: Random, site: Site) -> list[Path]:
     del site.operation.blocks[-1]
     return [site.path]
 
 
-@mutation
-def a_block_input_too_few(random: Random, program: Program) -> list[Path] | None:
-    site = chosen(random, program, lambda site: site.operation.blocks and site.operation.blocks[0].inputs)
-    if site is None:
-        return None
+@at(lambda site: site.operation.blocks and site.operation.blocks[0].inputs)
+def a_block_input_too_few(random: Random, site: Site) -> list[Path]:
     del site.operation.blocks[0].inputs[-1]
     return [site.path, (*site.path, "blocks", 0)]
 
