@@ -12,16 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.containers import coremldata
+from conftest import EXAMPLE, ROOT
+from support.containers import compile_package
 from support.model_checks import assert_coremltools_opens
 
 import miltext
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Operation
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
-EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 WEIGHTS = Path("Data", "com.apple.CoreML", "weights", "weight.bin")
 
 
@@ -119,22 +118,11 @@ def test_each_page_has_an_outcome() -> None:
     assert [page.name for page in PAGES if page.stem != "README" and page.name not in index] == []
 
 
-def compile_example(folder: Path) -> None:
-    """A bundle as Apple's compiler would make it of the example, as far as is known."""
-    model = miltext.load(EXAMPLE)
-    assert model.description is not None
-    (folder / "weights").mkdir(parents=True)
-    text = as_coremlc(model.program, model.specification_version or 0, model.description)
-    (folder / "model.mil").write_bytes(text.encode())
-    (folder / "coremldata.bin").write_bytes(coremldata(model.description, version=model.specification_version or 0))
-    shutil.copy(EXAMPLE / WEIGHTS, folder / "weights" / "weight.bin")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="the pages' commands are those of a Unix shell")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
-    compile_example(tmp_path / "Compiled.mlmodelc")
+    compile_package(EXAMPLE, tmp_path / "Compiled.mlmodelc")
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     python = f"{sys.executable!r} -m miltext"
     script = f'set -euo pipefail\nmiltext() {{ {python} "$@"; }}\npython() {{ {sys.executable!r} "$@"; }}\n'

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import EXAMPLE
 from support.containers import (
     LFS,
     TEXT,
@@ -24,7 +25,7 @@ from support.containers import (
     write_bundle,
     write_package,
 )
-from support.damage import EXAMPLE, KINDS, OTHER, REFUSED, damaged, make_scene, run
+from support.damage import KINDS, OTHER, REFUSED, damaged, make_scene, run
 
 import miltext
 from miltext.cli import command

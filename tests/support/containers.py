@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 
+import miltext
 from miltext.diagnostics import ModelError
+from miltext.printing.coremlc import as_coremlc
 from miltext.schema import wire
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType, Model, ModelDescription, Program
 from miltext.schema.value_builders import STRING
@@ -99,6 +102,19 @@ def write_bundle(folder: Path, text: str = TEXT) -> Path:
     folder.mkdir(parents=True)
     (folder / "model.mil").write_bytes(text.encode())
     (folder / "coremldata.bin").write_bytes(coremldata(spec().description))
+    return folder
+
+
+def compile_package(package: Path, folder: Path) -> Path:
+    """A bundle as Apple's compiler would make it of a package, as far as is known."""
+    model = miltext.load(package)
+    assert model.description is not None
+    version = model.specification_version or 0
+    folder.mkdir(parents=True)
+    text = as_coremlc(model.program, version, model.description)
+    (folder / "model.mil").write_bytes(text.encode())
+    (folder / "coremldata.bin").write_bytes(coremldata(model.description, version=version))
+    shutil.copytree(package / "Data" / "com.apple.CoreML" / "weights", folder / "weights")
     return folder
 
 

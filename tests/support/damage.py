@@ -15,15 +15,24 @@ from typing import NamedTuple
 
 import numpy as np
 from click.testing import CliRunner
-from conftest import GOLDEN, ROOT
+from conftest import EXAMPLE, GOLDEN
 from google.protobuf import text_format
-from support.containers import LFS, coremldata, metadata_json, pipeline, sized, suppression, suppression_data, write
+from support.containers import (
+    LFS,
+    compile_package,
+    coremldata,
+    metadata_json,
+    pipeline,
+    sized,
+    suppression,
+    suppression_data,
+    write,
+)
 
 import miltext
 from miltext.cli import command
 from miltext.schema.proto import Model, ModelDescription, Program
 
-EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 DATA = "Data/com.apple.CoreML"
 
 READ, REFUSED, OTHER = "read all the same", "refused", "others"
@@ -125,22 +134,12 @@ def _odd_program() -> Program:
     return odd
 
 
-def _bundle(folder: Path, model: miltext.Model) -> Path:
-    """A compiled model of the example, with its weights."""
-    folder.mkdir(parents=True)
-    write(folder / "model.mil", miltext.to_text(model.program, as_coremlc=True).encode())
-    assert model.description is not None
-    write(folder / "coremldata.bin", coremldata(model.description, version=model.specification_version or 0))
-    shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
-    return folder
-
-
 def make_scene(folder: Path) -> None:
     """Write every file of KINDS, and what stands around them."""
     example = miltext.load(EXAMPLE)
     _write_programs(folder, example)
     _write_models(folder, example)
-    _write_bundles(folder, example)
+    _write_bundles(folder)
     _write_arrays(folder)
     CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
 
@@ -170,17 +169,17 @@ def _wire(spec: Model) -> bytes:
     return spec.SerializeToString(deterministic=True)
 
 
-def _write_bundles(folder: Path, example: miltext.Model) -> None:
+def _write_bundles(folder: Path) -> None:
     """C has all that a bundle may have, D no coremldata.bin, and P is a pipeline."""
-    bundle = _bundle(folder / "C.mlmodelc", example)
+    bundle = compile_package(EXAMPLE, folder / "C.mlmodelc")
     (bundle / "analytics").mkdir()
     write(bundle / "analytics/coremldata.bin", struct.pack("<Q", 1) + sized(b"NeuralNetworkModelDetails"))
     write(bundle / "metadata.json", _metadata())
-    bundle = _bundle(folder / "D.mlmodelc", example)
+    bundle = compile_package(EXAMPLE, folder / "D.mlmodelc")
     (bundle / "coremldata.bin").unlink()
     write(bundle / "metadata.json", _metadata())
     bundle = folder / "P.mlmodelc"
-    _bundle(bundle / "model0", example)
+    compile_package(EXAMPLE, bundle / "model0")
     for name in ("modelNames", "model1"):
         (bundle / name).mkdir()
     write(bundle / "coremldata.bin", coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
