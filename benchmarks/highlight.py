@@ -7,22 +7,20 @@ The C text is that of Python's own headers, repeated until it is long enough.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import sysconfig
-import time
+from collections import deque
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.append(str(Path(__file__).resolve().parent.parent / "src"))  # where miltext is not installed
 
 from pygments.lexers import get_lexer_by_name
 
+from benchmarks.measure import Contender, Contest, measure
+from benchmarks.report import result_table
 from miltext.highlight import MilLexer
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
 
 ROUNDS = 7
 
@@ -38,20 +36,20 @@ def c_text(size: int) -> str:
     return text[:size]
 
 
-def seconds(lexer: Lexer, text: str) -> float:
-    """Measure how long a lexer takes for all tokens of a text."""
-    start = time.perf_counter()
-    for _ in lexer.get_tokens(text):
-        pass
-    return time.perf_counter() - start
+def contest(text: str) -> Contest:
+    """Make the contest of both lexers, each on its own text, by characters."""
+    other, theirs = c_text(len(text)), get_lexer_by_name("c")
+    contenders = [
+        Contender("MIL", lambda: deque(MilLexer().get_tokens(text), maxlen=0), len(text)),
+        Contender("C", lambda: deque(theirs.get_tokens(other), maxlen=0), len(text)),
+    ]
+    return Contest("Pygments' lexers", "byte", contenders)
 
 
 def main() -> None:
+    """Measure on the texts that the command line names, and print the table."""
     text = "".join(Path(path).read_text(encoding="utf-8") for path in sys.argv[1:])
-    other = c_text(len(text))
-    pairs = [(seconds(MilLexer(), text), seconds(get_lexer_by_name("c"), other)) for _ in range(ROUNDS + 1)][1:]
-    ours, theirs = (len(text) / statistics.median(taken) / 1e6 for taken in zip(*pairs, strict=True))
-    print(f"{len(text)} characters: MIL {ours:.2f} MB/s, C {theirs:.2f} MB/s, ratio {ours / theirs:.2f}")
+    print(result_table(measure(contest(text), ROUNDS, budget=float("inf"))))
 
 
 if __name__ == "__main__":
