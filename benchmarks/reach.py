@@ -71,6 +71,11 @@ def _millions(what: str, limit: float, contest: str, own: str) -> Reach:
     return Reach(what, True, limit, " M/s", contest, *figures)
 
 
+def _seconds(what: str, limit: float, contest: str, own: str) -> Reach:
+    """Ask for at most that many seconds."""
+    return Reach(what, False, limit, " s", contest, converted(own, lambda cost: cost))
+
+
 def _megabytes(what: str, limit: float, contest: str, own: str) -> Reach:
     """Ask for at most that many megabytes."""
     return Reach(what, False, limit, " MB", contest, converted(own, lambda cost: cost * 1e-6))
@@ -98,6 +103,12 @@ REACHES = [
     ),
     _at_most("`miltext parse` of a small text, against importing protobuf", 1.5, "start-up", "miltext parse", PROTOBUF),
     _at_most("from open to diagnostics, against check", 3, SERVER, "open to diagnostics", CHECK),
+    _seconds(
+        "from an edit in 25 kB to diagnostics, while typing goes on", 0.5, "typing", "edit of 25 kB to diagnostics"
+    ),
+    _seconds(
+        "from an edit in 600 kB to diagnostics, while typing goes on", 2, "typing", "edit of 600 kB to diagnostics"
+    ),
     _at_most("completing a value, against check", 0.1, SERVER, "complete a value", CHECK),
     _at_most("completing an operation, against check", 0.1, SERVER, "complete an operation", CHECK),
     _at_most("hovering over a value, against check", 0.1, SERVER, "hover, a value", CHECK),

@@ -6,12 +6,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from types import TracebackType
 from typing import Any
 
 HOME = Path(__file__).resolve().parent.parent / "src"
 URI = "untitled:measured.mil"
+
+KEYSTROKE = 0.1
+"""Seconds from one keystroke to the next of somebody who types without a pause."""
 
 
 class Session:
@@ -26,6 +32,8 @@ class Session:
             env={**os.environ, "PYTHONPATH": path},
         )
         self._sent = 0
+        self._messages: Queue[dict[str, Any] | None] = Queue()
+        Thread(target=self._read, daemon=True).start()
 
     def __enter__(self) -> Session:
         self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
@@ -38,15 +46,40 @@ class Session:
         self._process.communicate(timeout=60)
 
     def diagnosed(self, text: str) -> list[Any]:
-        """Open a document in place of the last; its diagnostics, once they are there."""
+        """Open a document in place of the last one, and wait for its diagnostics."""
         self._send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": URI}}})
         document = {"uri": URI, "languageId": "mil", "version": 1, "text": text}
         self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
         while True:
-            message = self._received()
-            params = message.get("params") or {}
-            if message.get("method") == "textDocument/publishDiagnostics" and "version" in params:
+            params = _published(self._received())
+            if params and "version" in params:
                 return list(params["diagnostics"])
+
+    def noticed(self, text: str, place: tuple[int, int]) -> float:
+        """Break a valid text at a line and column, type on in a comment at its end, and return the seconds until a
+        diagnostic comes.
+        """
+        self.diagnosed(f"{text}// ")
+        start, version = time.perf_counter(), 2
+        self._type(version, place, "?")
+        end = (text.count("\n"), 3)
+        while True:
+            try:
+                params = _published(self._received(KEYSTROKE))
+            except Empty:
+                version += 1
+                self._type(version, end, "x")
+                continue
+            if params and params["diagnostics"]:
+                return time.perf_counter() - start
+
+    def _type(self, version: int, place: tuple[int, int], keys: str) -> None:
+        at = {"line": place[0], "character": place[1]}
+        change = {"range": {"start": at, "end": at}, "text": keys}
+        document = {"uri": URI, "version": version}
+        self._send(
+            {"method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": [change]}}
+        )
 
     def ask(self, method: str, params: Any) -> Any:
         """Ask, and wait for the answer."""
@@ -68,11 +101,28 @@ class Session:
         self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         self._process.stdin.flush()
 
-    def _received(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        size = 0
-        while line := self._process.stdout.readline().strip():
-            name, _, content = line.partition(b":")
-            size = int(content) if name == b"Content-Length" else size
-        message: dict[str, Any] = json.loads(self._process.stdout.read(size))
+    def _received(self, seconds: float | None = None) -> dict[str, Any]:
+        """Wait for a message, for so many seconds at most. Raise Empty if none came, and EOFError if none will."""
+        message = self._messages.get(timeout=seconds)
+        if message is None:
+            raise EOFError("the server has ended")
         return message
+
+    def _read(self) -> None:
+        """Take the messages as they come."""
+        output = self._process.stdout
+        assert output is not None
+        size = 0
+        while line := output.readline():
+            name, _, content = line.partition(b":")
+            if name == b"Content-Length":
+                size = int(content)
+            elif not line.strip():
+                self._messages.put(json.loads(output.read(size)))
+        self._messages.put(None)
+
+
+def _published(message: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a message that publishes diagnostics, and of any other none."""
+    found: dict[str, Any] = message["params"] if message.get("method") == "textDocument/publishDiagnostics" else {}
+    return found

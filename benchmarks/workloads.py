@@ -225,15 +225,18 @@ def formatting(size: Sizes) -> Iterator[Contest]:
 
 
 def server(size: Sizes) -> Iterator[Contest]:
-    """Compare the language server with a check in this process, on a text of 3,000 operations."""
-    text = network_text(size(3_000))
+    """Compare the language server with a check in this process, and measure its answers to edits while typing goes on.
+
+    The text has 3,000 operations; typing goes on in one of 25 kB and in one of 600 kB.
+    """
+    text, typed = network_text(size(3_000)), [network_text(size(number)) for number in TYPED.values()]
     check = Contender("miltext.check", lambda: miltext.check(text))
     if find_spec("pygls") is None:
         yield Contest("language server", "run", [check, *(Contender(name, None) for name in SERVED)])
+        yield Contest("typing", "run", [Contender(name, None) for name in TYPED])
         return
-    lines = text.splitlines()
-    line = next(number for number in range(len(lines) // 2, len(lines)) if " add(" in lines[number])
-    used, operation = lines[line].index("x = ") + 4, lines[line].index("add(")
+    line, start = middle(text)
+    used, operation = start + len("add(x = "), start
     with Session() as session:
         actions: list[Callable[[], Any]] = [
             lambda: session.diagnosed(text),
@@ -244,9 +247,22 @@ def server(size: Sizes) -> Iterator[Contest]:
         ]
         served = [Contender(name, action) for name, action in zip(SERVED, actions, strict=True)]
         yield Contest("language server", "run", [check, *served])
+        edits = [partial(session.noticed, each, middle(each)) for each in typed]
+        typing = [Contender(name, edit, gauge=returned) for name, edit in zip(TYPED, edits, strict=True)]
+        yield Contest("typing", "run", typing)
+
+
+def middle(text: str) -> tuple[int, int]:
+    """Find the first `add` after the middle of a network: its line and column, counted from 0."""
+    lines = text.splitlines()
+    line = next(number for number in range(len(lines) // 2, len(lines)) if " add(x = " in lines[number])
+    return line, lines[line].index("add(")
 
 
 SERVED = ("open to diagnostics", "hover, a value", "hover, an operation", "complete a value", "complete an operation")
+
+TYPED = {"edit of 25 kB to diagnostics": 100, "edit of 600 kB to diagnostics": 2_700}
+"""The contenders in typing, with the operations of their texts."""
 
 
 def memory(size: Sizes) -> Iterator[Contest]:

@@ -14,12 +14,12 @@ import miltext
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.measure import Contender, Contest, Result, cold, measure
+from benchmarks.measure import Contender, Contest, Result, cold, measure, returned
 from benchmarks.peers import mlir_text
 from benchmarks.programs import immediate_program, nested_text, network_text
 from benchmarks.reach import REACHES
 from benchmarks.report import reach_table, result_table
-from benchmarks.workloads import SERVED, WORKLOADS
+from benchmarks.workloads import SERVED, TYPED, WORKLOADS
 
 
 def test_a_network_is_canonical_and_reads_back_equal() -> None:
@@ -101,8 +101,12 @@ def test_what_a_string_is_lowered_by_does_not_hang_on_what_is_remembered() -> No
 
 def test_the_server_is_asked_what_it_can_answer() -> None:
     pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
-    (contest,) = WORKLOADS["server"](lambda _: 20)  # one contest: the server lives as long as it is being measured
-    assert [contender.name for contender in contest.contenders] == ["miltext.check", *SERVED]
+    contests = WORKLOADS["server"](lambda _: 20)
+    asked, typed = next(contests), next(contests)  # the server lives until the next one is asked for
+    assert [contender.name for contender in asked.contenders] == ["miltext.check", *SERVED]
+    assert [contender.name for contender in typed.contenders] == [*TYPED]
+    assert all(0 < returned(contender.run) < 60 for contender in typed.contenders if contender.run)
+    assert list(contests) == []
 
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:
