@@ -33,7 +33,8 @@ class Session:
         )
         self._sent = 0
         self._messages: Queue[dict[str, Any] | None] = Queue()
-        Thread(target=self._read, daemon=True).start()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def __enter__(self) -> Session:
         self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
@@ -43,7 +44,8 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.ask("shutdown", None)
         self._send({"method": "exit", "params": None})
-        self._process.communicate(timeout=60)
+        self._process.wait(timeout=60)
+        self._reader.join(timeout=60)
 
     def diagnosed(self, text: str) -> list[Any]:
         """Open a document in place of the last one, and wait for its diagnostics."""
