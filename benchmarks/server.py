@@ -44,8 +44,8 @@ class Session:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.ask("shutdown", None)
         self._send({"method": "exit", "params": None})
-        self._process.wait(timeout=60)
-        self._reader.join(timeout=60)
+        with self._process:  # which closes its pipes
+            self._reader.join(timeout=60)
 
     def diagnosed(self, text: str) -> list[Any]:
         """Open a document in place of the last one, and wait for its diagnostics."""
