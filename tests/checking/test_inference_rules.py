@@ -279,7 +279,7 @@ def test_control_flow_gives_what_its_blocks_give() -> None:
 
 
 CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
-    ("cast", {"x": X, "dtype": "float"}, "there is no data type 'float'; did you mean `fp32`?"),
+    ("cast", {"x": X, "dtype": "float"}, "'float' is not a data type; did you mean `fp32`?"),
     (
         "write_state",
         {"input": StateType(X), "data": t("fp32")},

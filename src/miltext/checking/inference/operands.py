@@ -6,19 +6,25 @@ in C order; an element that is unknown is None, and so is a value of which nothi
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from miltext.checking.inference.value_types import ListType, Shape, StateType, TensorType, Type
+from miltext.checking.inference.value_types import Dimension, ListType, Shape, StateType, TensorType, Type
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
 
 if TYPE_CHECKING:
     from miltext.schema import proto
 
-Value: TypeAlias = "bool | int | float | str | tuple[Any, ...] | None"
+Scalar: TypeAlias = "bool | int | float | str"
+Row: TypeAlias = "tuple[Scalar | None, ...]"
+Value: TypeAlias = "Scalar | Row | None"
 Kind = TypeVar("Kind", TensorType, ListType, StateType)
+Plain = TypeVar("Plain", bound="bool | int | str")
+Element = TypeVar("Element")
+PlainKind: TypeAlias = type[Plain]
 
 LARGEST = 256
 """How many elements a constant may have for its value to be looked at: those that say shapes are small."""
@@ -68,7 +74,11 @@ class NestedBlock(NamedTuple):
 
 
 class Arguments:
-    """What one op is given, by parameter. Each accessor raises Unknown for what is not there or not known."""
+    """What one op is given, by parameter.
+
+    Each accessor gives just what its rule asks for: the kind, the rank, the number of elements. It raises Unknown for
+    what is missing, not known, or something else, so that no rule meets a value that it does not expect.
+    """
 
     __slots__ = ("blocks", "op_type", "operands", "opset")
 
@@ -85,120 +95,182 @@ class Arguments:
         self.opset = opset
 
     def since(self, opset: str) -> bool:
-        """Whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""
+        """Tell whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""
         return opset_place(self.opset) >= opset_place(opset)
 
     def has(self, name: str) -> bool:
-        """Whether a parameter is bound."""
+        """Tell whether a parameter is bound."""
         return bool(self.operands.get(name))
 
     def all(self, name: str) -> Sequence[Operand]:
-        """All that a parameter is bound to, at least one."""
+        """Return all that a parameter is bound to, at least one."""
         operands = self.operands.get(name)
         if not operands:
             raise Unknown
         return operands
 
+    # ---- types
+
     def type(self, name: str) -> Type:
-        """The type of what a parameter is bound to."""
+        """Return the type of what a parameter is bound to."""
         return self.all(name)[0].type
 
     def tensor(self, name: str) -> TensorType:
-        """The type of a parameter that is bound to a tensor."""
+        """Return the type of a parameter that is bound to a tensor."""
         return expect(self.type(name), TensorType)
 
     def tensors(self, name: str) -> list[TensorType]:
-        """The types of all the tensors that a parameter is bound to."""
+        """Return the types of all the tensors that a parameter is bound to."""
         return [expect(operand.type, TensorType) for operand in self.all(name)]
 
-    def shape(self, name: str, rank: int | None = None) -> Shape:
-        """The shape of a tensor, which must have the rank if one is given."""
+    def shape(self, name: str, rank: int | None = None, *, least: int = 0) -> Shape:
+        """Return the shape of a tensor, of the rank if one is given, of the `least` rank or a higher one."""
         shape = self.tensor(name).shape
-        if rank is not None and len(shape) != rank:
+        if len(shape) < least or len(shape) != (len(shape) if rank is None else rank):
             raise Unknown
         return shape
 
     def dtype(self, name: str, default: str) -> str:
-        """The data type of a tensor, `default` when the parameter is left out."""
+        """Return the data type of a tensor, `default` when the parameter is left out."""
         return self.tensor(name).dtype if self.has(name) else default
 
-    def value(self, name: str, default: Any = None, *, least: int | None = None) -> Any:
-        """The value of a parameter that takes a scalar; `default`, if there is one, when it is left out.
+    # ---- values
 
-        Raises Conflict for a vector, and for a number below `least`.
-        """
-        value = default if default is not None and not self.has(name) else self.scalar(name)
-        if value is None:
-            raise Unknown
-        return _from(least, name, (value,))[0]
-
-    def scalar(self, name: str) -> Any:
-        """The value of a parameter that takes a scalar, None when it is unknown. Raises Conflict for a vector."""
+    def single(self, name: str) -> Scalar | None:
+        """Return the value of a parameter that takes a scalar, None when it is unknown. Raise Conflict for a vector."""
         value = self.all(name)[0].value
         if isinstance(value, tuple):
             raise Conflict(f"`{name}` takes a scalar, and is given a tensor of {len(value)}")
         return value
 
-    def vector(self, name: str, default: Sequence[int] | None = None, *, least: int | None = None) -> tuple[int, ...]:
-        """The elements of a parameter, all known, whatever its rank; `default`, if there is one, when it is left out.
+    def scalar(
+        self, name: str, kind: PlainKind[Plain], default: Plain | None = None, *, least: int | None = None
+    ) -> Plain:
+        """Return the value of a parameter that takes a scalar; `default`, if there is one, when it is left out.
 
-        Raises Conflict for a number below `least`.
+        Raise Conflict for a vector, and for a number below `least`.
         """
-        value = tuple(default) if default is not None and not self.has(name) else self.all(name)[0].value
+        if default is not None and not self.has(name):
+            return default
+        return _expected(name, self.single(name), kind, least)
+
+    def size(self, name: str, default: int | None = None) -> Dimension:
+        """Return the number that a scalar is, None when it is unknown. Raise Conflict for a vector."""
+        left_out = default is not None and not self.has(name)
+        return self.scalar(name, int, default) if left_out or self.single(name) is not None else None
+
+    def axis(self, rank: int, default: int | None = None, *, name: str = "axis") -> int:
+        """Return the place from the front of the axis that a parameter says."""
+        return position(self.scalar(name, int, default), rank)
+
+    def vector(
+        self,
+        name: str,
+        kind: PlainKind[Plain],
+        count: int | None = None,
+        default: Plain | None = None,
+        *,
+        least: int | None = None,
+    ) -> tuple[Plain, ...]:
+        """Return the elements of a parameter, all known, whatever its rank: `count` of them if that is given.
+
+        Each is the `default`, if there is one, when the parameter is left out. Raise Conflict for a number below
+        `least`.
+        """
+        if default is not None and not self.has(name):
+            return (default,) * (count or 0)
+        value = self.all(name)[0].value
         row = value if isinstance(value, tuple) else (value,)
-        if None in row:
-            raise Unknown
-        return _from(least, name, row)
+        return _counted(tuple(_expected(name, element, kind, least) for element in row), count)
 
-    def elements(self, name: str, *, least: int | None = None) -> tuple[Any, ...]:
-        """The elements of a vector, None for each that is unknown; Unknown when not even their number is known.
+    def sizes(self, name: str, count: int | None = None, *, least: int | None = None) -> Shape:
+        """Return the numbers of a vector, None for each that is unknown: `count` of them if that is given.
 
-        Raises Conflict for a number below `least`.
+        Raise Unknown when not even their number is known, and Conflict for a number below `least`.
         """
         operand = self.all(name)[0]
-        if isinstance(operand.value, tuple):
-            return _from(least, name, operand.value)
-        shape = expect(operand.type, TensorType).shape
-        if len(shape) != 1 or shape[0] is None or shape[0] > LARGEST:
-            raise Unknown
-        return (None,) * shape[0]
+        if not isinstance(operand.value, tuple):
+            self.shape(name, 1)
+        row = elements(operand)
+        return _counted(
+            tuple(None if element is None else _expected(name, element, int, least) for element in row), count
+        )
 
 
-def _from(least: int | None, name: str, numbers: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The numbers, none of which may be below `least`. Raises Conflict."""
-    for number in numbers:
-        if least is not None and isinstance(number, int) and number < least:
-            raise Conflict(f"`{name}` takes numbers from {least} on, and is given {number}")
-    return numbers
+def _counted(row: tuple[Element, ...], count: int | None) -> tuple[Element, ...]:
+    if count is not None and len(row) != count:
+        raise Unknown
+    return row
+
+
+def _expected(name: str, value: Scalar | None, kind: type[Plain], least: int | None) -> Plain:
+    """Return the value, which must be of the kind; a truth value is not a number."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise Unknown
+    if least is not None and isinstance(value, int) and value < least:
+        raise Conflict(f"`{name}` takes numbers from {least} on, and is given {value}")
+    return value
+
+
+def elements(operand: Operand) -> Row:
+    """Return the elements of a constant, each None when nothing but their number is known."""
+    value = operand.value
+    if value is not None:
+        return value if isinstance(value, tuple) else (value,)
+    size = count(expect(operand.type, TensorType).shape)
+    if size is None or size > LARGEST:
+        raise Unknown
+    return (None,) * size
+
+
+def finite(value: Value) -> float | None:
+    """Return the finite number that a value is, None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
+
+
+def position(axis: int, rank: int) -> int:
+    """Return an axis as a place from the front. Raise Unknown when the rank has no such axis."""
+    if not -rank <= axis < rank:
+        raise Unknown
+    return axis % rank
+
+
+def count(sizes: Shape) -> Dimension:
+    """Return the product of dimensions, None when one of them is unknown."""
+    known = [size for size in sizes if size is not None]
+    return math.prod(known) if len(known) == len(sizes) else None
 
 
 def expect(type: Type, kind: type[Kind]) -> Kind:
-    """The type, which must be of the kind; Unknown is raised when it is not."""
+    """Return the type, which must be of the kind. Raise Unknown when it is not."""
     if isinstance(type, kind):
         return type
     raise Unknown
 
 
 def read_value(message: proto.Value, type: Type) -> Value:
-    """The value that a `Value` holds in the Program itself, None for any other and for large ones."""
+    """Return the value that a `Value` holds in the Program itself, None for any other and for large ones.
+
+    None, too, where the elements are not as many as the type says, or cannot be unpacked.
+    """
     if not isinstance(type, TensorType) or message.WhichOneof("value") != "immediateValue":
         return None
     tensor = message.immediateValue.tensor
     field = tensor.WhichOneof("value")
-    if field is None or None in type.shape:
+    size = count(type.shape)
+    if field is None or size is None or size > LARGEST:
         return None
-    elements = _unpack(tensor.bytes.values, type.dtype) if field == "bytes" else getattr(tensor, field).values
-    if len(elements) > LARGEST:
+    held = _unpack(tensor.bytes.values, type.dtype) if field == "bytes" else getattr(tensor, field).values
+    if len(held) != size:
         return None
-    if not type.shape:
-        return elements[0] if len(elements) == 1 else None
-    return tuple(elements)
+    return tuple(held) if type.shape else held[0]
 
 
-def _unpack(data: bytes, dtype: str) -> Sequence[Any]:
+def _unpack(data: bytes, dtype: str) -> Row:
     described = BY_NAME[dtype]
     code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
-    if code is None or len(data) > LARGEST * 8:
+    if code is None or len(data) % struct.calcsize(code):
         return ()
-    size = struct.calcsize(code)
-    return struct.unpack(f"<{len(data) // size}{code}", data[: len(data) // size * size])
+    return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)

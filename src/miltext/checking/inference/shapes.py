@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
-from miltext.checking.inference.rules import count, linear, merge, position, quotient, replaced, rule, show, tensor
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
+from miltext.checking.inference.rules import linear, merge, quotient, replaced, rule, show, tensor
 from miltext.checking.inference.value_types import Dimension, Shape, TensorType, Type
 
 MOST_PARTS = 10_000
@@ -14,8 +14,8 @@ MOST_PARTS = 10_000
 
 @rule("reshape")
 def reshape(op: Arguments) -> Sequence[Type]:
-    """What `shape` says: -1 is what is left over, 0 keeps a dimension (counted from the back since ios17)."""
-    x, sizes = op.tensor("x"), op.elements("shape")
+    """Return what `shape` says: -1 is what is left over, 0 keeps a dimension (counted from the back since ios17)."""
+    x, sizes = op.tensor("x"), op.sizes("shape")
     if 0 in sizes:
         sizes = _keep_zeros(x.shape, sizes, from_back=op.since("ios17"))
     shape = _fill_rest(x.shape, sizes)
@@ -46,78 +46,75 @@ def _fill_rest(shape: Shape, sizes: Shape) -> Shape:
 
 @rule("reshape_like")
 def reshape_like(op: Arguments) -> Sequence[Type]:
-    """Stretches of the shapes of `ref_tensors`, one after another."""
-    shape: list[Dimension] = []
-    bounds = (op.all(name) for name in ("begins", "ends", "end_masks"))
-    for reference, *bound in zip(op.tensors("ref_tensors"), *bounds, strict=True):
-        begin, end, to_end = (operand.value for operand in bound)
-        if not isinstance(begin, int) or not isinstance(end, int) or to_end is None:
+    """Return stretches of the shapes of `ref_tensors`, one after another."""
+    references, shape = op.tensors("ref_tensors"), list[Dimension]()
+    bounds = [[operand.value for operand in op.all(name)] for name in ("begins", "ends", "end_masks")]
+    if {*map(len, bounds)} != {len(references)}:
+        raise Unknown
+    for reference, begin, end, to_end in zip(references, *bounds, strict=True):
+        if not isinstance(begin, int) or not isinstance(end, int) or not isinstance(to_end, bool):
             raise Unknown
-        shape += reference.shape[begin:] if to_end else reference.shape[begin:end]
+        shape += reference.shape[begin : None if to_end else end]
     return tensor(op.tensor("x").dtype, *shape)
 
 
 @rule("transpose")
 def transpose(op: Arguments) -> Sequence[Type]:
-    """The dimensions of `x` in the order of `perm`."""
-    x, perm = op.tensor("x"), op.vector("perm")
-    if {position(axis, len(x.shape)) for axis in perm} != set(range(len(x.shape))) or len(perm) != len(x.shape):
+    """Return the dimensions of `x` in the order of `perm`."""
+    x = op.tensor("x")
+    perm = [position(axis, len(x.shape)) for axis in op.vector("perm", int, len(x.shape))]
+    if len({*perm}) != len(perm):
         raise Unknown
-    return [TensorType(x.dtype, tuple(x.shape[axis] for axis in perm))]
+    return tensor(x.dtype, *(x.shape[axis] for axis in perm))
 
 
 @rule("expand_dims")
 def expand_dims(op: Arguments) -> Sequence[Type]:
-    """`x` with ones at the places `axes` of the result."""
-    x, axes = op.tensor("x"), op.vector("axes")
+    """Return `x` with ones at the places `axes` of the result."""
+    x, axes = op.tensor("x"), op.vector("axes", int)
     rank = len(x.shape) + len(axes)
     places = {position(axis, rank) for axis in axes}
     if len(places) != len(axes):
         raise Unknown
     rest = iter(x.shape)
-    return [TensorType(x.dtype, tuple(1 if place in places else next(rest) for place in range(rank)))]
+    return tensor(x.dtype, *(1 if place in places else next(rest) for place in range(rank)))
 
 
 @rule("squeeze")
 def squeeze(op: Arguments) -> Sequence[Type]:
-    """`x` without the ones at `axes`, or without any ones; other sizes at `axes` are treated in several ways."""
+    """Return `x` without the ones at `axes`, or without any ones; writers differ on other sizes at `axes`."""
     x = op.tensor("x")
-    if op.has("axes"):
-        places = {position(axis, len(x.shape)) for axis in op.vector("axes")}
-        if any(x.shape[place] != 1 for place in places):
-            raise Unknown
-    elif None in x.shape:
+    ones = {place for place, size in enumerate(x.shape) if size == 1}
+    axes = {position(axis, len(x.shape)) for axis in op.vector("axes", int)} if op.has("axes") else ones
+    if not axes <= ones or (None in x.shape and not op.has("axes")):
         raise Unknown
-    else:
-        places = {place for place, size in enumerate(x.shape) if size == 1}
-    return [TensorType(x.dtype, tuple(size for place, size in enumerate(x.shape) if place not in places))]
+    return tensor(x.dtype, *(size for place, size in enumerate(x.shape) if place not in axes))
 
 
 @rule("flatten2d")
 def flatten2d(op: Arguments) -> Sequence[Type]:
-    """All dimensions before `axis` (1 by default) as one, and all others."""
-    x, axis = op.tensor("x"), op.value("axis", 1)
+    """Return all dimensions before `axis` (1 by default) as one, and all others."""
+    x, axis = op.tensor("x"), op.scalar("axis", int, 1)
     return tensor(x.dtype, count(x.shape[:axis]), count(x.shape[axis:]))
 
 
 @rule("shape")
 def shape(op: Arguments) -> Sequence[Type]:
-    """As many int32 as `x` has dimensions."""
+    """Return as many int32 as `x` has dimensions."""
     return tensor("int32", len(op.shape("x")))
 
 
 @rule("tile")
 def tile(op: Arguments) -> Sequence[Type]:
-    """Each dimension times its number in `reps`."""
+    """Return each dimension times its number in `reps`."""
     x = op.tensor("x")
-    columns = zip(x.shape, op.elements("reps", least=0), strict=True)
-    sizes = [None if times is None else linear(size, times) for size, times in columns]
-    return tensor(x.dtype, *sizes)
+    columns = zip(x.shape, op.sizes("reps", len(x.shape), least=0), strict=True)
+    return tensor(x.dtype, *(None if times is None else linear(size, times) for size, times in columns))
 
 
 @rule("concat")
 def concat(op: Arguments) -> Sequence[Type]:
-    """The sum along `axis`; the other dimensions agree. Scalars give a vector."""
+    """Return the sum along `axis`; the other dimensions agree. Scalars give a vector."""
     values = op.tensors("values")
     ranks = {len(value.shape) for value in values}
     if len(ranks) > 1:
@@ -126,7 +123,7 @@ def concat(op: Arguments) -> Sequence[Type]:
     if len(dtypes) > 1:
         raise Conflict(f"values of different types: {', '.join(sorted(dtypes))}")
     shapes = [value.shape or (1,) for value in values]
-    axis = position(op.value("axis"), len(shapes[0]))
+    axis = op.axis(len(shapes[0]))
     sizes: list[Dimension] = []
     for place, column in enumerate(zip(*shapes, strict=True)):
         known = [size for size in column if size is not None]
@@ -137,85 +134,88 @@ def concat(op: Arguments) -> Sequence[Type]:
 
 @rule("stack")
 def stack(op: Arguments) -> Sequence[Type]:
-    """The common shape of `values` with their number inserted at `axis`."""
+    """Return the common shape of `values` with their number inserted at `axis`."""
     values = op.tensors("values")
     shapes = [value.shape for value in values]
     if len({value.dtype for value in values}) > 1 or len(set(map(len, shapes))) > 1:
         raise Conflict(f"values do not agree: {', '.join(f'{value.dtype}{show(value.shape)}' for value in values)}")
     common = [merge(column, f"sizes at axis {place}") for place, column in enumerate(zip(*shapes, strict=True))]
-    place = position(op.value("axis"), len(common) + 1)
+    place = op.axis(len(common) + 1)
     return tensor(values[0].dtype, *common[:place], len(values), *common[place:])
 
 
 @rule("split")
 def split(op: Arguments) -> Sequence[Type]:
-    """Parts of `x` along `axis`: of the sizes given, or of equal size."""
-    x, axis = op.tensor("x"), op.value("axis")
+    """Return parts of `x` along `axis`: of the sizes given, or of equal size."""
+    x = op.tensor("x")
+    axis = op.axis(len(x.shape))
     if op.has("split_sizes"):
-        sizes: Sequence[Dimension] = op.elements("split_sizes")
-    else:
-        parts = op.value("num_splits", least=1)
-        if parts > MOST_PARTS:
-            raise Unknown
-        sizes = [quotient(x.shape[axis], parts)] * parts
-    return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in sizes]
+        return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in op.sizes("split_sizes")]
+    parts = op.scalar("num_splits", int, least=1)
+    if parts > MOST_PARTS:
+        raise Unknown
+    return tensor(x.dtype, *replaced(x.shape, axis, quotient(x.shape[axis], parts))) * parts
 
 
 @rule("pad")
 def pad(op: Arguments) -> Sequence[Type]:
-    """The last dimensions grown by their pairs in `pad`."""
-    x, amounts = op.tensor("x"), op.elements("pad")
-    sizes, first = list(x.shape), len(x.shape) - len(amounts) // 2
+    """Return the last dimensions grown by their pairs in `pad`."""
+    x, amounts = op.tensor("x"), op.sizes("pad")
+    first = len(x.shape) - len(amounts) // 2
     if first < 0 or len(amounts) % 2:
         raise Unknown
-    for place in range(first, len(sizes)):
-        before, after = amounts[2 * (place - first) : 2 * (place - first) + 2]
-        sizes[place] = None if before is None or after is None else linear(sizes[place], 1, before + after)
-    return tensor(x.dtype, *sizes)
+    columns = zip(x.shape[first:], amounts[::2], amounts[1::2], strict=True)
+    return tensor(x.dtype, *x.shape[:first], *(_padded(*column) for column in columns))
+
+
+def _padded(size: Dimension, before: Dimension, after: Dimension) -> Dimension:
+    return None if before is None or after is None else linear(size, 1, before + after)
 
 
 @rule("space_to_depth", "pixel_unshuffle")
 def space_to_depth(op: Arguments) -> Sequence[Type]:
-    """Squares of height and width moved into the channels."""
-    size = op.value("block_size" if op.op_type == "space_to_depth" else "downscale_factor", least=1)
+    """Return squares of height and width moved into the channels."""
+    size = op.scalar("block_size" if op.op_type == "space_to_depth" else "downscale_factor", int, least=1)
     n, c, h, w = op.shape("x", 4)
     return tensor(op.tensor("x").dtype, n, linear(c, size * size), quotient(h, size), quotient(w, size))
 
 
 @rule("depth_to_space", "pixel_shuffle")
 def depth_to_space(op: Arguments) -> Sequence[Type]:
-    """Channels moved into squares of height and width."""
-    size = op.value("block_size" if op.op_type == "depth_to_space" else "upscale_factor", least=1)
+    """Return channels moved into squares of height and width."""
+    size = op.scalar("block_size" if op.op_type == "depth_to_space" else "upscale_factor", int, least=1)
     n, c, h, w = op.shape("x", 4)
     return tensor(op.tensor("x").dtype, n, quotient(c, size * size), linear(h, size), linear(w, size))
 
 
 @rule("space_to_batch")
 def space_to_batch(op: Arguments) -> Sequence[Type]:
-    """Blocks of the padded height and width moved into the batch."""
-    n, c, *spatial = op.shape("x", 4)
-    blocks, paddings = op.vector("block_shape", least=1), op.vector("paddings", least=0)
-    pairs = zip(spatial, paddings[::2], paddings[1::2], strict=True)
-    padded = [linear(size, 1, before + after) for size, before, after in pairs]
-    sizes = [quotient(size, block) for size, block in zip(padded, blocks, strict=True)]
-    return tensor(op.tensor("x").dtype, linear(n, blocks[0] * blocks[1]), c, *sizes)
+    """Return blocks of the padded height and width moved into the batch."""
+    n, c, h, w = op.shape("x", 4)
+    (rows, columns), (top, bottom, left, right) = _blocks(op, "paddings")
+    h, w = quotient(linear(h, 1, top + bottom), rows), quotient(linear(w, 1, left + right), columns)
+    return tensor(op.tensor("x").dtype, linear(n, rows * columns), c, h, w)
 
 
 @rule("batch_to_space")
 def batch_to_space(op: Arguments) -> Sequence[Type]:
-    """Blocks moved out of the batch into height and width, which are cropped then."""
-    n, c, *spatial = op.shape("x", 4)
-    blocks, crops = op.vector("block_shape", least=1), op.vector("crops", least=0)
-    offsets = [-(before + after) for before, after in zip(crops[::2], crops[1::2], strict=True)]
-    sizes = [linear(size, block, offset) for size, block, offset in zip(spatial, blocks, offsets, strict=True)]
-    return tensor(op.tensor("x").dtype, quotient(n, blocks[0] * blocks[1]), c, *sizes)
+    """Return blocks moved out of the batch into height and width, which are cropped then."""
+    n, c, h, w = op.shape("x", 4)
+    (rows, columns), (top, bottom, left, right) = _blocks(op, "crops")
+    h, w = linear(h, rows, -top - bottom), linear(w, columns, -left - right)
+    return tensor(op.tensor("x").dtype, quotient(n, rows * columns), c, h, w)
+
+
+def _blocks(op: Arguments, borders: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the height and width of the blocks, and the four borders."""
+    return op.vector("block_shape", int, 2, least=1), op.vector(borders, int, 4, least=0)
 
 
 @rule("sliding_windows")
 def sliding_windows(op: Arguments) -> Sequence[Type]:
-    """Windows of `size` along `axis`, `stride` (1 by default) apart, as a further dimension after it."""
-    x, size, stride = op.tensor("x"), op.value("size", least=1), op.value("stride", 1, least=1)
-    axis = position(op.value("axis"), len(x.shape))
+    """Return windows of `size` along `axis`, `stride` (1 by default) apart, as a further dimension after it."""
+    x, size, stride = op.tensor("x"), op.scalar("size", int, least=1), op.scalar("stride", int, 1, least=1)
+    axis = op.axis(len(x.shape))
     length = x.shape[axis]
     windows = None if length is None or length < size else (length - size) // stride + 1
     return tensor(x.dtype, *x.shape[:axis], windows, size, *x.shape[axis + 1 :])
@@ -223,8 +223,7 @@ def sliding_windows(op: Arguments) -> Sequence[Type]:
 
 @rule("crop")
 def crop(op: Arguments) -> Sequence[Type]:
-    """The last two dimensions without their borders."""
-    x = op.tensor("x")
-    *rest, h, w = x.shape
-    cut = [sum(op.vector(name, least=0)) for name in ("crop_height", "crop_width")]
-    return tensor(x.dtype, *rest, linear(h, 1, -cut[0]), linear(w, 1, -cut[1]))
+    """Return the last two dimensions without their borders."""
+    *rest, h, w = op.shape("x", least=2)
+    rows, columns = (sum(op.vector(name, int, 2, least=0)) for name in ("crop_height", "crop_width"))
+    return tensor(op.tensor("x").dtype, *rest, linear(h, 1, -rows), linear(w, 1, -columns))

@@ -6,124 +6,127 @@ A dimension that a function input leaves unknown is a None among known numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
 
-from miltext.checking.inference.operands import LARGEST, Arguments, Operand, Unknown, Value, expect
-from miltext.checking.inference.rules import count
+from miltext.checking.inference.operands import (
+    LARGEST,
+    Arguments,
+    Conflict,
+    Row,
+    Scalar,
+    Unknown,
+    Value,
+    elements,
+    finite,
+    position,
+)
 from miltext.checking.inference.value_types import TensorType, Type
 from miltext.schema.dtypes import BY_NAME
 
 INT32 = BY_NAME["int32"]
 
-NUMBERS: dict[str, Callable[[int, int], int]] = {
+NUMBERS: dict[str, Callable[[int, int], int | None]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
-    "floor_div": lambda x, y: x // y,
-    "mod": lambda x, y: x % y,
+    "floor_div": lambda x, y: x // y if y else None,
+    "mod": lambda x, y: x % y if y else None,
     "maximum": max,
     "minimum": min,
 }
 
 
 def infer_value(op: Arguments, output: Type) -> Value:
-    """The value of an op whose output is a scalar or vector of int32; None when nothing is known of it."""
-    if op.op_type not in VALUES or not isinstance(output, TensorType):
+    """Return the value of an op whose output is a scalar or vector of int32; None when nothing is known of it."""
+    compute = VALUES.get(op.op_type)
+    if compute is None or not isinstance(output, TensorType) or output.dtype != "int32" or len(output.shape) > 1:
         return None
-    if output.dtype != "int32" or len(output.shape) > 1:
-        return None
-    try:
-        return _shaped(_row(VALUES[op.op_type](op)), output)
-    except Exception:  # noqa: BLE001  # as rules do, it reads an op as if it were well formed
-        return None
+    with suppress(Unknown, Conflict):
+        return _fitted(compute(op), output)
+    return None
 
 
-def _shaped(elements: tuple[Any, ...], output: TensorType) -> Value:
-    """The value, if the output has room for just that, and each element that is known is an int32."""
-    if not all(element is None or _is_int32(element) for element in elements):
+def _fitted(row: Row, output: TensorType) -> Value:
+    """Return the value, if the output has room for just that, and each element that is known is an int32."""
+    if len(row) > LARGEST or not all(element is None or _is_int32(element) for element in row):
         return None
     if not output.shape:
-        (single,) = elements
-        return single  # type: ignore[no-any-return]
-    return elements if output.shape[0] in (None, len(elements)) and len(elements) <= LARGEST else None
+        return row[0] if len(row) == 1 else None
+    return row if output.shape[0] in (None, len(row)) else None
 
 
-def _is_int32(element: object) -> bool:
-    return isinstance(element, int) and INT32.minimum <= element <= INT32.maximum
+def _is_int32(number: Scalar) -> bool:
+    return isinstance(number, int) and INT32.minimum <= number <= INT32.maximum
 
 
-def _known(op: Arguments, name: str) -> Value:
-    value = op.all(name)[0].value
-    if value is None:
+def _known(op: Arguments, name: str) -> Row:
+    """Return the elements of a constant of which at least something is known."""
+    operand = op.all(name)[0]
+    if operand.value is None:
         raise Unknown
-    return value
+    return elements(operand)
 
 
-def _elementwise(op: Arguments) -> Value:
-    rows = [_row(_known(op, name)) for name in ("x", "y")]
-    size = max(map(len, rows))
-    columns = zip(*(row * size if len(row) == 1 else row for row in rows), strict=True)
-    return tuple(_number(NUMBERS[op.op_type], *column) for column in columns)
+def _known_vector(op: Arguments, name: str) -> Row:
+    op.shape(name, 1)
+    return _known(op, name)
 
 
-def _number(compute: Callable[[int, int], int], x: int | None, y: int | None) -> int | None:
-    """Nothing is known of a number that overflows, or is made of none."""
+def _elementwise(op: Arguments) -> Row:
+    x, y = _known(op, "x"), _known(op, "y")
+    x, y = x * (len(y) if len(x) == 1 else 1), y * (len(x) if len(y) == 1 else 1)
+    if len(x) != len(y):
+        raise Unknown
+    return tuple(_number(NUMBERS[op.op_type], *pair) for pair in zip(x, y, strict=True))
+
+
+def _number(compute: Callable[[int, int], int | None], x: Scalar | None, y: Scalar | None) -> int | None:
+    """Compute a number; nothing is known of one that overflows, or is made of one that is unknown."""
     number = compute(x, y) if isinstance(x, int) and isinstance(y, int) else None
-    return number if _is_int32(number) else None
+    return number if number is not None and _is_int32(number) else None
 
 
-def _cast(op: Arguments) -> Value:
-    return tuple(None if element is None else int(element) for element in _row(_known(op, "x")))
+def _cast(op: Arguments) -> Row:
+    return tuple(_whole(element) for element in _known(op, "x"))
 
 
-def _row(value: Value) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _whole(element: Scalar | None) -> int | None:
+    number = element if isinstance(element, bool) else finite(element)
+    return None if number is None else int(number)
 
 
-def _gather(op: Arguments) -> Value:
-    x, indices = _known(op, "x"), _known(op, "indices")
-    if not isinstance(x, tuple) or len(op.shape("x")) != 1:
+def _gather(op: Arguments) -> Row:
+    x, indices = _known_vector(op, "x"), op.vector("indices", int)
+    return tuple(x[position(place, len(x))] for place in indices)
+
+
+def _concat(op: Arguments) -> Row:
+    if op.scalar("interleave", bool, False):
         raise Unknown
-    picked = tuple(x[place] for place in _row(indices))
-    return picked if isinstance(indices, tuple) else picked[0]
+    return tuple(element for operand in op.all("values") for element in elements(operand))
 
 
-def _concat(op: Arguments) -> Value:
-    if op.value("interleave", False):
-        raise Unknown
-    return tuple(element for operand in op.all("values") for element in _elements(operand))
-
-
-def _elements(operand: Operand) -> tuple[Any, ...]:
-    """The elements of a scalar or vector, each None when nothing but their number is known."""
-    if operand.value is not None:
-        return _row(operand.value)
-    size = count(expect(operand.type, TensorType).shape)
-    if size is None or size > LARGEST:
-        raise Unknown
-    return (None,) * size
-
-
-def _slice(op: Arguments) -> Value:
-    x = _known(op, "x")
-    if not isinstance(x, tuple) or len(op.shape("x")) != 1:
-        raise Unknown
-    (begin,), (end,), (stride,) = op.vector("begin"), op.vector("end"), op.vector("stride", (1,))
-    masks = (op.vector(name, (False,))[0] for name in ("begin_mask", "end_mask", "squeeze_mask"))
+def _slice(op: Arguments) -> Row:
+    x = _known_vector(op, "x")
+    begin, end = (op.vector(name, int, 1)[0] for name in ("begin", "end"))
+    [stride] = op.vector("stride", int, 1, 1)
+    masks = (op.vector(name, bool, 1, False)[0] for name in ("begin_mask", "end_mask", "squeeze_mask"))
     from_start, to_end, squeezed = masks
     if squeezed:
-        return x[0 if from_start else begin]  # type: ignore[no-any-return]
-    return x[slice(None if from_start else begin, None if to_end else end, stride)]
+        return (x[position(0 if from_start else begin, len(x))],)
+    if not stride:
+        raise Unknown
+    return x[None if from_start else begin : None if to_end else end : stride]
 
 
-def _slice_by_size(op: Arguments) -> Value:
-    x, (begin,), (size,) = _known(op, "x"), op.vector("begin"), op.vector("size")
-    if not isinstance(x, tuple) or begin < 0:
+def _slice_by_size(op: Arguments) -> Row:
+    x, [begin], [size] = _known_vector(op, "x"), op.vector("begin", int, 1), op.vector("size", int, 1)
+    if begin < 0:
         raise Unknown
     return x[begin:] if size == -1 else x[begin : begin + size]
 
 
-VALUES: dict[str, Callable[[Arguments], Value]] = {
+VALUES: dict[str, Callable[[Arguments], Row]] = {
     "cast": _cast,
     "shape": lambda op: op.shape("x"),
     "gather": _gather,
