@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted
-from miltext.checking.inference import StateType, compatible, read_type
 from miltext.checking.inference.reading import Constant
+from miltext.checking.inference.value_types import StateType, compatible, read_type
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
@@ -26,30 +26,21 @@ if TYPE_CHECKING:
 UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
-class Fault(NamedTuple):
-    """What is wrong with a type or a value, wherever it stands; `field` is the part of the value to blame."""
-
-    code: str
-    message: str
-    field: str | None = None
-    severity: str = "error"
-
-
 def value_findings(program: Program) -> list[Finding]:
-    """What is wrong with the types and values of a Program."""
+    """Return what is wrong with the types and values of a Program."""
     contents = _Contents()
     contents.program(program)
     return contents.found
 
 
 class _Contents:
-    """A walk over all types and values, which remembers the faults of those that it has seen."""
+    """A walk over all types and values, which remembers what it found about those that it has seen."""
 
     def __init__(self) -> None:
         self.found: list[Finding] = []
-        self.type = functools.cache(lambda stated: list(type_faults(stated.message)))
-        self.is_open = functools.cache(lambda stated: unknown_dimensions(stated.message))
-        self._tensors: dict[tuple[Stated, bool, str, int], list[Fault]] = {}
+        self.type = functools.cache(lambda stated: list(_check_type(stated.message)))
+        self.is_open = functools.cache(lambda stated: _is_open(stated.message))
+        self._tensors: dict[tuple[Stated, bool, str, int], list[Finding]] = {}
 
     def program(self, program: Program) -> None:
         self.attributes(program.attributes, ())
@@ -66,232 +57,222 @@ class _Contents:
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
             for name, bindings in operation.inputs.items():
-                self.bindings(name, bindings, place)
-            self.outputs(operation, place)
+                self.bindings(bindings, (*place, "inputs", Key(name), "arguments"))
+            self.outputs(operation, (*place, "outputs"))
             self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
                 self.block(inner, (*place, "blocks", nested))
 
-    def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
-        """The constants that an argument of the operation at `path` is bound to."""
+    def bindings(self, bindings: Iterable[Binding], path: Path) -> None:
+        """Look at the constants that the argument at `path` is bound to."""
         for index, binding in enumerate(bindings):
             if isinstance(binding, Constant):
-                for fault in self.value(binding, True):
-                    self.found.append(_finding(fault, (*path, "inputs", Key(name), "arguments", index, "value")))
+                self.add(self.value(binding, True), (*path, index, "value"))
             elif binding is None:
-                message = "this argument is bound to nothing: neither a name nor a value"
-                self.found.append(Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message))
+                message = "this argument is bound to nothing: neither to a name nor to a value"
+                self.found.append(Finding((*path, index), "MIL617", message))
 
     def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
-        """The attributes of the message at `path`; the type of the one named `constant` may leave nothing unknown."""
+        """Look at the attributes of the message at `path`; the one named `constant` may leave no size unknown."""
         for name, value in attributes.items():
-            for fault in self.value(value, name == constant):
-                self.found.append(_finding(fault, (*path, "attributes", Key(name))))
+            self.add(self.value(value, name == constant), (*path, "attributes", Key(name)))
 
     def declared(self, values: Iterable[Declared], path: Path) -> None:
-        """The types of inputs."""
+        """Look at the types of inputs or outputs."""
         for index, value in enumerate(values):
-            for fault in self.type(value.stated):
-                self.found.append(_finding(fault, (*path, index, "type")))
+            self.add(self.type(value.stated), (*path, index, "type"))
 
     def outputs(self, operation: Operation, path: Path) -> None:
-        """The types of outputs: none is a state, and that of a `const` leaves no size open that its value settles."""
+        """Look at the types of outputs: none is a state, and that of a `const` leaves no size open that it settles."""
+        self.declared(operation.outputs, path)
         value = operation.attributes.get("val") if operation.type == "const" else None
         settled = value is not None and not self.is_open(value.stated)
         for index, output in enumerate(operation.outputs):
-            for fault in self.type(output.stated):
-                self.found.append(_finding(fault, (*path, "outputs", index, "type")))
             if isinstance(output.stated.type, StateType):
-                message = "no operation makes a state: a state is an input of the function"
-                self.found.append(Finding((*path, "outputs", index, "type"), "MIL618", message))
+                message = "an operation cannot make a state: a state is an input of the function"
+                self.found.append(Finding((*path, index, "type"), "MIL618", message))
             if settled and self.is_open(output.stated):
-                self.found.append(Finding((*path, "outputs", index, "type"), "MIL611", UNKNOWN_SIZE))
+                self.found.append(Finding((*path, index, "type"), "MIL611", UNKNOWN_SIZE))
 
-    def value(self, value: Constant, constant: bool) -> list[Fault]:
-        """What is wrong with a value; for a tensor, its type, the field and the number of its elements settle that."""
+    def add(self, found: Iterable[Finding], path: Path) -> None:
+        """Add findings about a message at `path`, whose own paths begin there."""
+        self.found += [finding._replace(path=path + finding.path) for finding in found]
+
+    def value(self, value: Constant, constant: bool) -> list[Finding]:
+        """Return what is wrong with a value; of a tensor, type, field and number of elements settle that."""
         message = value.message
         tensor = message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         if field is None:
             settled = not self.type(value.stated) and not (constant and self.is_open(value.stated))
-            return list(_content_faults(message) if settled else value_faults(message, constant))
+            return list(_check_content(message) if settled else _check_value(message, constant))
         key = value.stated, constant, field, len(getattr(tensor, field).values)
-        faults = self._tensors.get(key)
-        if faults is None:
-            faults = self._tensors[key] = list(value_faults(message, constant))
-        return faults
+        found = self._tensors.get(key)
+        if found is None:
+            found = self._tensors[key] = list(_check_value(message, constant))
+        return found
 
 
-def _finding(fault: Fault, path: Path) -> Finding:
-    return Finding((*path, fault.field) if fault.field else path, fault.code, fault.message, severity=fault.severity)
+def _fault(code: str, message: str, *path: str, severity: str = "error") -> Finding:
+    """Return a finding about a type or a value, wherever it stands; `path` leads to the part of it to blame."""
+    return Finding(path, code, message, severity=severity)
 
 
 # ---- types
 
 
-def type_faults(message: ValueType) -> Iterator[Fault]:
-    """What is wrong with a type."""
+def _parts(message: ValueType) -> list[ValueType]:
+    """Return the types inside the type of a container; a state is none."""
     kind = message.WhichOneof("type")
-    if kind == "tensorType":
-        yield from _tensor_faults(message.tensorType)
-    elif kind == "listType":
-        yield from type_faults(message.listType.type)
-    elif kind == "tupleType":
-        for part in message.tupleType.types:
-            yield from type_faults(part)
-    elif kind == "dictionaryType":
-        yield from type_faults(message.dictionaryType.keyType)
-        yield from type_faults(message.dictionaryType.valueType)
-    elif kind == "stateType":
-        yield from _state_faults(message.stateType.wrappedType)
-    else:
-        yield Fault("MIL616", "a type is missing here")
-
-
-def _state_faults(wrapped: ValueType) -> Iterator[Fault]:
-    if wrapped.WhichOneof("type") in ("tensorType", None):
-        yield from type_faults(wrapped)
-    else:
-        yield Fault("MIL618", "a state holds a tensor, nothing else")
-
-
-def _tensor_faults(tensor: TensorType) -> Iterator[Fault]:
-    if tensor.dataType not in BY_NUMBER:
-        yield Fault("MIL616", f"the schema has no data type of the number {tensor.dataType}")
-    dimensions = tensor.dimensions
-    if tensor.rank != len(dimensions) and (tensor.rank != -1 or dimensions):
-        yield Fault("MIL610", f"the rank is {tensor.rank}, but {counted(len(dimensions), 'dimension')} are given")
-    if any(dimension.WhichOneof("dimension") is None for dimension in dimensions):
-        yield Fault("MIL616", "a dimension is neither a size nor unknown")
-
-
-def unknown_dimensions(message: ValueType) -> bool:
-    """Whether a type leaves something about the shape of its tensors open."""
-    kind = message.WhichOneof("type")
-    if kind == "tensorType":
-        tensor = message.tensorType
-        return tensor.rank == -1 or any(size.WhichOneof("dimension") == "unknown" for size in tensor.dimensions)
     if kind == "listType":
-        return unknown_dimensions(message.listType.type) or message.listType.length.HasField("unknown")
-    if kind == "tupleType":
-        return any(map(unknown_dimensions, message.tupleType.types))
+        return [message.listType.type]
     if kind == "dictionaryType":
-        dictionary = message.dictionaryType
-        return unknown_dimensions(dictionary.keyType) or unknown_dimensions(dictionary.valueType)
-    return False
+        return [message.dictionaryType.keyType, message.dictionaryType.valueType]
+    return list(message.tupleType.types) if kind == "tupleType" else []
+
+
+def _check_type(message: ValueType) -> Iterator[Finding]:
+    kind = message.WhichOneof("type")
+    if kind is None:
+        yield _fault("MIL616", "a type is missing here")
+    elif kind == "tensorType":
+        yield from _check_tensor_type(message.tensorType)
+    elif kind == "stateType":
+        wrapped = message.stateType.wrappedType
+        if wrapped.WhichOneof("type") in ("tensorType", None):
+            yield from _check_type(wrapped)
+        else:
+            yield _fault("MIL618", "a state holds a tensor, nothing else")
+    for part in _parts(message):
+        yield from _check_type(part)
+
+
+def _check_tensor_type(tensor: TensorType) -> Iterator[Finding]:
+    dimensions = tensor.dimensions
+    if tensor.dataType not in BY_NUMBER:
+        yield _fault("MIL616", f"{tensor.dataType} is not the number of a data type of the schema")
+    if tensor.rank != len(dimensions) and (tensor.rank != -1 or dimensions):
+        yield _fault("MIL610", f"the rank is {tensor.rank}, but {counted(len(dimensions), 'dimension')} are given")
+    if any(dimension.WhichOneof("dimension") is None for dimension in dimensions):
+        yield _fault("MIL616", "a dimension is neither a size nor unknown")
+
+
+def _is_open(message: ValueType) -> bool:
+    """Tell whether a type leaves something about the shape of its tensors open."""
+    tensor, length = message.tensorType, message.listType.length
+    sizes = [length, *tensor.dimensions]
+    unknown = tensor.rank == -1 or any(size.WhichOneof("dimension") == "unknown" for size in sizes)
+    return unknown or any(map(_is_open, _parts(message)))
 
 
 # ---- values
 
 
-def value_faults(value: Value, constant: bool) -> Iterator[Fault]:
-    """What is wrong with a value; `constant`: its type may leave nothing unknown."""
-    faults = list(type_faults(value.type))
-    if faults:
-        yield from (fault._replace(field="type") for fault in faults)
-        return
-    if constant and unknown_dimensions(value.type):
-        yield Fault("MIL611", UNKNOWN_SIZE, "type")
-    yield from _content_faults(value)
+def _check_value(value: Value, constant: bool) -> Iterator[Finding]:
+    """Check a value; `constant`: its type may leave nothing unknown."""
+    wrong = [finding._replace(path=("type",)) for finding in _check_type(value.type)]
+    yield from wrong
+    if not wrong:
+        if constant and _is_open(value.type):
+            yield _fault("MIL611", UNKNOWN_SIZE, "type")
+        yield from _check_content(value)
 
 
-def _content_faults(value: Value) -> Iterator[Fault]:
+def _check_content(value: Value) -> Iterator[Finding]:
     member = value.WhichOneof("value")
-    if member == "blobFileValue" and value.blobFileValue.fileName.startswith(MARK):
-        return
-    if member == "blobFileValue":
-        yield from _blob_faults(value)
-    elif member is not None:
-        yield from _immediate_faults(value)
-    elif not _is_empty_list(value.type):
-        yield Fault("MIL617", "this value holds nothing: no immediate value, and none in a file")
+    if member == "immediateValue":
+        yield from _check_immediate(value)
+    elif member is None and not _is_empty_list(value.type):
+        yield _fault("MIL617", "this value holds nothing: it has no immediate value, and none in a file")
+    elif member == "blobFileValue" and not value.blobFileValue.fileName.startswith(MARK):
+        yield from _check_blob(value)
 
 
 def _is_empty_list(message: ValueType) -> bool:
-    """Whether nothing is what a value of the type holds: coremltools writes an empty list so."""
+    """Tell whether nothing is what a value of the type holds: coremltools writes an empty list so."""
     return message.HasField("listType") and message.listType.length.constant.size == 0
 
 
-def _blob_faults(value: Value) -> Iterator[Fault]:
+def _check_blob(value: Value) -> Iterator[Finding]:
     blob = value.blobFileValue
     if not blob.fileName:
-        yield Fault("MIL614", "this BLOBFILE names no file")
+        yield _fault("MIL614", "this BLOBFILE does not name a file")
     if blob.offset < ALIGNMENT:
-        message = f"no record begins at the offset {blob.offset}: the header takes the first {ALIGNMENT} bytes"
-        yield Fault("MIL614", message)
+        message = f"a record cannot begin at the offset {blob.offset}: the header takes the first {ALIGNMENT} bytes"
+        yield _fault("MIL614", message)
     elif blob.offset % ALIGNMENT:
-        message = f"records begin at multiples of {ALIGNMENT}; {blob.offset} is none"
-        yield Fault("MIL614", message, None, "warning")  # hand-written programs with such offsets are said to compile
+        message = f"records begin at multiples of {ALIGNMENT}, and {blob.offset} is not one"
+        yield _fault("MIL614", message, severity="warning")  # hand-written programs so are said to compile
     if value.type.WhichOneof("type") != "tensorType":
-        yield Fault("MIL613", "a weight file holds tensors, nothing else", "type")
+        yield _fault("MIL613", "a weight file holds tensors, nothing else", "type")
     elif (dtype := BY_NUMBER[value.type.tensorType.dataType]).blob is None:
-        yield Fault("MIL615", f"a weight file cannot hold {dtype.name}", "type")
+        yield _fault("MIL615", f"a weight file cannot hold {dtype.name}", "type")
 
 
 _KINDS = {"tensor": "tensorType", "list": "listType", "tuple": "tupleType", "dictionary": "dictionaryType"}
 
 
-def _immediate_faults(value: Value) -> Iterator[Fault]:
+def _check_immediate(value: Value) -> Iterator[Finding]:
     immediate, kind = value.immediateValue, value.type.WhichOneof("type")
     member = immediate.WhichOneof("value")
     if member is None:
-        yield Fault("MIL617", "this value holds nothing: an immediate value without content")
+        yield _fault("MIL617", "this value holds nothing: it is an immediate value without content")
     elif _KINDS[member] != kind:
-        yield Fault("MIL613", f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}")
+        yield _fault("MIL613", f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}")
     elif member == "tensor":
-        yield from _tensor_value_faults(immediate.tensor, value.type.tensorType)
+        yield from _check_tensor(immediate.tensor, value.type.tensorType)
     else:
-        yield from _container_faults(value, member)
+        yield from _check_container(value, member)
 
 
-def _tensor_value_faults(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Fault]:
+def _check_tensor(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Finding]:
     field, dtype = tensor.WhichOneof("value"), BY_NUMBER[tensor_type.dataType]
     if field is None:
-        yield Fault("MIL617", "this value holds nothing: a tensor without values")
+        yield _fault("MIL617", "this value holds nothing: it is a tensor without values")
         return
     held = len(getattr(tensor, field).values)
     sizes = [size.constant.size for size in tensor_type.dimensions if size.WhichOneof("dimension") == "constant"]
     if len(sizes) == len(tensor_type.dimensions) and tensor_type.rank >= 0:
-        yield from _count_faults(math.prod(sizes), held, field, dtype)
+        yield from _check_count(math.prod(sizes), held, field, dtype)
     if field != dtype.field:
         message = f"values of {dtype.name} usually stand in `{dtype.field}`; these are in `{field}`"
-        yield Fault("MIL619", message, None, "warning")
+        yield _fault("MIL619", message, severity="warning")
 
 
-def _count_faults(count: int, held: int, field: str, dtype: DType) -> Iterator[Fault]:
+def _check_count(count: int, held: int, field: str, dtype: DType) -> Iterator[Finding]:
     if field != "bytes":
-        if held != count:
-            yield Fault("MIL612", f"the type says {counted(count, 'element')}, the value has {held}")
+        yield from _check_length(count, held, "element", "value")
     elif held != (size := -(-count * dtype.bits // 8)):
         room = f"{counted(count, 'element')} of {dtype.name} take {counted(size, 'byte')}, the value has {held}"
         packed = [bits for bits in (1, 2, 3, 4, 6) if dtype.bits == 8 and held == -(-count * bits // 8)]
         if packed:  # some writers pack elements and keep the type of whole bytes
-            yield Fault("MIL612", f"{room}: they seem packed, {packed[0]} bits each", None, "warning")
+            yield _fault("MIL612", f"{room}: they seem packed, {packed[0]} bits each", severity="warning")
         else:
-            yield Fault("MIL612", room)
+            yield _fault("MIL612", room)
 
 
-def _container_faults(value: Value, member: str) -> Iterator[Fault]:
+def _check_length(count: int, held: int, noun: str, holder: str) -> Iterator[Finding]:
+    if held != count:
+        yield _fault("MIL612", f"the type says {counted(count, noun)}, the {holder} has {held}")
+
+
+def _check_container(value: Value, member: str) -> Iterator[Finding]:
+    immediate, types = value.immediateValue, _parts(value.type)
     if member == "dictionary":
-        key, kept = value.type.dictionaryType.keyType, value.type.dictionaryType.valueType
-        pairs = value.immediateValue.dictionary.values
-        elements = [(part, implied) for pair in pairs for part, implied in ((pair.key, key), (pair.value, kept))]
+        key, kept = types
+        pairs = immediate.dictionary.values
+        elements = [each for pair in pairs for each in ((pair.key, key), (pair.value, kept))]
     elif member == "list":
-        length, values = value.type.listType.length, value.immediateValue.list.values
-        if length.WhichOneof("dimension") == "constant" and length.constant.size != len(values):
-            yield Fault("MIL612", f"the type says {counted(length.constant.size, 'value')}, the list has {len(values)}")
-        elements = [(element, value.type.listType.type) for element in values]
+        length, values = value.type.listType.length, immediate.list.values
+        if length.WhichOneof("dimension") == "constant":
+            yield from _check_length(length.constant.size, len(values), "value", "list")
+        elements = [(element, types[0]) for element in values]
     else:
-        types, values = value.type.tupleType.types, value.immediateValue.tuple.values
-        if len(types) != len(values):
-            yield Fault("MIL612", f"the type says {counted(len(types), 'value')}, the tuple has {len(values)}")
+        values = immediate.tuple.values
+        yield from _check_length(len(types), len(values), "value", "tuple")
         elements = list(zip(values, types))  # noqa: B905  # a difference was just told
     for element, implied in elements:
-        yield from _element_faults(element, implied)
-
-
-def _element_faults(element: Value, implied: ValueType) -> Iterator[Fault]:
-    if not compatible(read_type(implied), read_type(element.type)):
-        yield Fault("MIL613", "an element is of another type than its container says")
-    else:
-        yield from (fault._replace(field=None) for fault in value_faults(element, False))
+        if compatible(read_type(implied), read_type(element.type)):
+            yield from (finding._replace(path=()) for finding in _check_value(element, False))
+        else:
+            yield _fault("MIL613", "an element is of another type than its container says")

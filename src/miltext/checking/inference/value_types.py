@@ -52,48 +52,30 @@ class StateType(NamedTuple):
 Type: TypeAlias = TensorType | ListType | TupleType | DictionaryType | StateType | None
 
 
-def compatible(declared: Type, inferred: Type) -> bool:
-    """Whether one value can be of both types: they are equal wherever both are known."""
+def compatible(declared: object, inferred: object) -> bool:
+    """Tell whether one value can be of both types: they are of one kind, and equal wherever both are known."""
     if declared is None or inferred is None or declared == inferred:
         return True
-    if isinstance(declared, TensorType) and isinstance(inferred, TensorType):
-        return declared.dtype == inferred.dtype and compatible_shapes(declared.shape, inferred.shape)
-    if isinstance(declared, ListType) and isinstance(inferred, ListType):
-        lengths = compatible_shapes((declared.length,), (inferred.length,))
-        return lengths and compatible(declared.element, inferred.element)
-    if isinstance(declared, TupleType) and isinstance(inferred, TupleType):
-        same = len(declared.types) == len(inferred.types)
-        return same and all(map(compatible, declared.types, inferred.types))
-    if isinstance(declared, DictionaryType) and isinstance(inferred, DictionaryType):
-        return compatible(declared.key, inferred.key) and compatible(declared.value, inferred.value)
-    if isinstance(declared, StateType) and isinstance(inferred, StateType):
-        return compatible(declared.wrapped, inferred.wrapped)
-    return False
-
-
-def compatible_shapes(first: Shape, second: Shape) -> bool:
-    """Whether two shapes have the same rank and differ in no dimension that both know."""
-    return len(first) == len(second) and all(
-        a == b or a is None or b is None for a, b in zip(first, second, strict=True)
-    )
+    if not isinstance(declared, tuple) or not isinstance(inferred, tuple) or type(declared) is not type(inferred):
+        return False
+    return len(declared) == len(inferred) and all(map(compatible, declared, inferred))
 
 
 def join(first: Type, second: Type) -> Type:
-    """The most that is known of a value of one type or the other: dimensions in which they differ are unknown."""
+    """Return the most that is known of a value of one type or the other: sizes in which they differ are unknown."""
     if first == second:
         return first
     if isinstance(first, TensorType) and isinstance(second, TensorType) and first.dtype == second.dtype:
         if len(first.shape) == len(second.shape):
-            return TensorType(
-                first.dtype, tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
-            )
+            pairs = zip(first.shape, second.shape, strict=True)
+            return TensorType(first.dtype, tuple(a if a == b else None for a, b in pairs))
     elif isinstance(first, ListType) and isinstance(second, ListType):
         return ListType(join(first.element, second.element), first.length if first.length == second.length else None)
     return None
 
 
 def is_known(type: Type) -> bool:
-    """Whether nothing but sizes is missing, so that the type can be written."""
+    """Tell whether nothing but sizes is missing, so that the type can be written."""
     if isinstance(type, ListType):
         return is_known(type.element)
     if isinstance(type, TupleType):
@@ -104,7 +86,7 @@ def is_known(type: Type) -> bool:
 
 
 def spelled(type: Type, dialect: str = "1.3") -> str:
-    """A type as MIL text of the dialect writes it; what is not known of it is in words."""
+    """Spell a type as MIL text of the dialect writes it; what is not known of it is in words."""
     if isinstance(type, TensorType):
         if not type.shape and dialect == "1.3":
             return type.dtype
@@ -125,7 +107,7 @@ def _size(size: Dimension) -> str:
 
 
 def read_type(message: proto.ValueType) -> Type:
-    """The type that a `ValueType` states; None where it states none, or no rank, or an unknown data type."""
+    """Return the type that a `ValueType` states; None where it states none, or no rank, or an unknown data type."""
     kind = message.WhichOneof("type")
     if kind == "tensorType":
         return _read_tensor(message.tensorType)
@@ -154,7 +136,7 @@ def _read_dimension(message: proto.Dimension) -> Dimension:
 
 
 def write_type(type: Type) -> proto.ValueType:
-    """The `ValueType` that states a type. Raises ValueError for None, of which nothing can be stated."""
+    """Return the `ValueType` that states a type. Raise ValueError for None, of which nothing can be stated."""
     message = proto.ValueType()
     if isinstance(type, TensorType):
         message.tensorType.dataType = BY_NAME[type.dtype].number
