@@ -17,7 +17,8 @@ import pytest
 from support.coremltools_programs import PROGRAMS, Sample
 
 from miltext import parse
-from miltext.checking.inference import RULES, Inference, ListType, compatible, infer_types
+from miltext.checking.inference import RULES, Inference, infer_types
+from miltext.checking.inference.value_types import ListType, compatible
 from miltext.schema import proto
 from miltext.schema.operations import all_names
 

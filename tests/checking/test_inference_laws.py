@@ -16,9 +16,10 @@ from checking.test_inference_rules import BOXES, EXAMPLES, X, operand, t, types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miltext.checking.inference import RULES, Conflict, ListType, NestedBlock, Operand, TensorType, Type, infer
-from miltext.checking.inference.operands import Arguments, Unknown, Value
+from miltext.checking.inference import RULES, infer
+from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, Unknown, Value
 from miltext.checking.inference.rules import LARGEST_RANK, LARGEST_SIZE, apply
+from miltext.checking.inference.value_types import ListType, TensorType, Type
 from miltext.checking.inference.values import VALUES, infer_value
 from miltext.schema.operations import signature
 

@@ -10,19 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miltext.checking.inference import (
-    RULES,
-    Conflict,
+from miltext.checking.inference import RULES, infer
+from miltext.checking.inference.operands import Conflict, NestedBlock, Operand
+from miltext.checking.inference.value_types import (
     DictionaryType,
     ListType,
-    NestedBlock,
-    Operand,
     StateType,
     TensorType,
     TupleType,
     Type,
     compatible,
-    infer,
     read_type,
     write_type,
 )

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 import miltext
 from miltext.checking.drafts import fill
-from miltext.checking.inference import RULES, ListType, StateType, TensorType, spelled
+from miltext.checking.inference import RULES
+from miltext.checking.inference.value_types import ListType, StateType, TensorType, spelled
 from miltext.cli import command
 from miltext.diagnostics import ParseError
 from miltext.parsing.recovery import recover

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.coremltools_programs import PROGRAMS, Sample
 
-from miltext.checking.inference import TensorType, Type, read_type, write_type
+from miltext.checking.inference.value_types import TensorType, Type, read_type, write_type
 from miltext.schema import proto
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.opsets import OPSETS

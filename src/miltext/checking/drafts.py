@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, counted, named
-from miltext.checking.inference import Inference, is_known, spelled, write_type
 from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
+from miltext.checking.inference.value_types import is_known, spelled, write_type
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
@@ -21,6 +21,7 @@ from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 
 if TYPE_CHECKING:
+    from miltext.checking.inference import Inference
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType, Value
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import listed, one_of
-from miltext.checking.inference import ListType, Operand, TensorType
+from miltext.checking.inference.value_types import ListType, TensorType
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.schema.dtypes import DTYPES
 
 if TYPE_CHECKING:
+    from miltext.checking.inference.operands import Operand
     from miltext.schema.operations import Parameter
 
 _PART = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\],]|[^\s\[\],"/]+|//[^\r\n]*|/\*.*?\*/', re.DOTALL)

@@ -152,7 +152,7 @@ def _check_tensor_type(tensor: TensorType) -> Iterator[Finding]:
     if tensor.dataType not in BY_NUMBER:
         yield _fault("MIL616", f"{tensor.dataType} is not the number of a data type of the schema")
     if tensor.rank != len(dimensions) and (tensor.rank != -1 or dimensions):
-        yield _fault("MIL610", f"the rank is {tensor.rank}, but {counted(len(dimensions), 'dimension')} are given")
+        yield _fault("MIL610", f"the rank is {tensor.rank}, but the type has {counted(len(dimensions), 'dimension')}")
     if any(dimension.WhichOneof("dimension") is None for dimension in dimensions):
         yield _fault("MIL616", "a dimension is neither a size nor unknown")
 

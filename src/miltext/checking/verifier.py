@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from miltext.checking.blocks import specialization_findings
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import operation_findings
 from miltext.checking.scopes import name_findings
-from miltext.checking.specializations import specialization_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import Diagnostic, Note, Span
 from miltext.parsing.spans import places, words
