@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from miltext.checking import check
-    from miltext.checking.completing import infer_draft
+    from miltext.checking.drafts import infer_draft
     from miltext.checking.inference import infer_types
     from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
     from miltext.diffing import Difference, diff
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "checking": ("check",),
-    "checking.completing": ("infer_draft",),
+    "checking.drafts": ("infer_draft",),
     "checking.inference": ("infer_types",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),

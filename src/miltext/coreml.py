@@ -6,6 +6,7 @@ coremltools is an extra, `pip install miltext[coremltools]`; nothing else of mil
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,12 @@ UNLIKE = "MIL481"
 """The codes of a ModelError here: coremltools is not there; it would not find the weights."""
 
 
-def to_pymil(model: Model) -> Any:
+def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know.
-    Raise ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder; and what
-    coremltools raises.
+    Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know; it
+    reads what `watched` makes of the Model message. Raise ModelError: MIL480 without coremltools, MIL481 where the
+    weights are in more than one folder; and what coremltools raises.
     """
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
@@ -41,7 +42,7 @@ def to_pymil(model: Model) -> Any:
         spec.specificationVersion = version
         spec.description.ParseFromString(description.SerializeToString())
         spec.mlProgram.ParseFromString(model.program.SerializeToString())
-    program = load(spec, spec.specificationVersion, str(_weights_folder(model)))
+    program = load(watched(spec), spec.specificationVersion, str(_weights_folder(model)))
     default = spec.description.defaultFunctionName
     if default in program.functions:
         program.default_function_name = default

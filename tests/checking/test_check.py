@@ -315,3 +315,38 @@ def test_coremltools_loader_is_asked_and_its_complaint_has_a_place(tmp_path: Pat
     assert examine(miltext.load(path), with_coremltools=True).diagnostics == []
     path.write_text("program(1.3) {")
     assert [found.code for found in examine(miltext.load(path), with_coremltools=True).diagnostics] == ["MIL005"]
+
+
+BRANCHES = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x) {
+            fp16 s = reduce_sum(keep_dims = bool(false), x = x);
+            bool p = less(x = s, y = fp16(1));
+            tensor<fp16, [2, 3]> y = cond(pred = p)
+                () { tensor<fp16, [2, 3]> a = relu(x = x); tensor<fp16, [2, 3]> b = tanh(x = a); } -> (b)
+                () { tensor<fp16, [2, 3]> c = sigmoid(x = x); } -> (c);
+        } -> (y);
+}
+"""
+
+
+@needs_coremltools
+@pytest.mark.parametrize(
+    ("right", "wrong", "blamed"),
+    [
+        ("tanh", "my_own", "my_own"),
+        ("sigmoid", "my_own", "my_own"),
+        ("[2, 3]> y", "[3, 2]> y", "cond"),
+        ("less", "my_own", "my_own"),
+    ],
+)
+def test_coremltools_complaint_is_at_the_innermost_operation(
+    tmp_path: Path, right: str, wrong: str, blamed: str
+) -> None:
+    path = tmp_path / "a.mil"
+    text = BRANCHES.replace(right, wrong)
+    path.write_text(text)
+    found = examine(miltext.load(path), with_coremltools=True).diagnostics
+    [said] = [diagnostic for diagnostic in found if diagnostic.code == "MIL801"]
+    assert said.span
+    assert text[said.span.start : said.span.end] == blamed

@@ -13,7 +13,7 @@ from checking.test_inference_rules import BOXES, EXAMPLES, X
 from click.testing import CliRunner
 
 import miltext
-from miltext.checking.drafts import fill
+from miltext.checking.drafts import draft_types
 from miltext.checking.inference import RULES
 from miltext.checking.inference.value_types import ListType, StateType, TensorType, spelled
 from miltext.cli import command
@@ -117,7 +117,7 @@ def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> No
     for text in wrong_values(op_type, known, draft=True):
         with suppress(ParseError):
             miltext.parse(miltext.infer_draft(text))
-        written = [edit.partition("(")[0] for edit in fill(text, recover(text)).edits.values()]
+        written = [edit.partition("(")[0] for edit in draft_types(text, recover(text)).edits.values()]
         assert not any("-" in edit for edit in written)
 
 

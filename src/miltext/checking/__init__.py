@@ -75,14 +75,14 @@ def _said_by_coremltools(model: Model) -> list[Finding]:
 
 def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:
     """The findings about a text, and those that others `said` of its Program."""
-    from miltext.checking.left_out import complete
+    from miltext.checking.left_out import program_of
     from miltext.checking.verifier import dialect_of, in_order, located, verify
     from miltext.parsing.parser import attempt, parse_tree
 
     told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
-        program, told = complete(text, folder, originals)
+        program, told = program_of(text, folder, originals)
     if program is None:
         return in_order([*told, *_check_broken(text)])
     findings = [*verify(program, dialect_of(text)), *said]
@@ -91,18 +91,18 @@ def _check_text(text: str, said: list[Finding], folder: Path | None, originals: 
 
 def _check_broken(text: str) -> list[Diagnostic]:
     """The findings about a text that does not parse, or is a draft."""
-    from miltext.checking.drafts import draft_notice, fill
+    from miltext.checking.drafts import draft_notice, draft_types
     from miltext.checking.verifier import apart_from, dialect_of, in_order, located, verify
     from miltext.parsing.recovery import recover
 
     read = recover(text)
-    filled = fill(text, read)
-    found = [*draft_notice(read), *read.diagnostics, *filled.diagnostics]
+    types = draft_types(text, read)
+    found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
     if read.program is not None and read.root is not None:
-        findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *filled.open})
+        findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *types.open})
         found += located(findings, read.root)
     if all(diagnostic.severity != "error" for diagnostic in found):
-        found += filled.stuck
+        found += types.stuck
     return in_order(found)
 
 

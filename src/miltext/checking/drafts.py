@@ -6,8 +6,11 @@ beside it decide. What type an output has follows by the rules of `miltext.check
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.checking import check
 from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
@@ -16,21 +19,21 @@ from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
 from miltext.diagnostics import Diagnostic, ParseError, Span, warning
-from miltext.parsing.parser import parse
+from miltext.parsing.lowering import Lowering
+from miltext.parsing.parser import FAILURES, diagnose, parse
+from miltext.parsing.recovery import Recovered, recover
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
+from miltext.schema.proto import Value
+from miltext.syntax.parser import Parser
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
-    from miltext.parsing.recovery import Recovered
-    from miltext.schema.proto import NamedValueType, Value
-
-_BEFORE, _AFTER = "program(1.3)[value = ", "]{}"
-"""A program round a value, to have that lowered."""
+    from miltext.schema.proto import NamedValueType
 
 
-class Filled(NamedTuple):
-    """What was made of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
+class DraftTypes(NamedTuple):
+    """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
 
     `stuck` is about outputs of which nothing can be told because nothing is known of an input: where anything else is
     wrong, that is the reason, and they are not worth telling.
@@ -42,20 +45,49 @@ class Filled(NamedTuple):
     open: set[Path]
 
 
-def fill(text: str, read: Recovered) -> Filled:
-    """Fill in the Program of a draft, and say what its text lacks."""
-    filled = Filled({}, [], [], set(read.drafts))
+def infer_draft(text: str, *, path: str | None = None) -> str:
+    """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
+
+    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
+    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
+    proved to say the same.
+    """
+    from miltext.formatting.formatter import verified_format
+    from miltext.formatting.line_ends import keep_line_ends
+
+    read = recover(text)
+    types = draft_types(text, read)
+    if read.diagnostics or types.diagnostics or types.open:
+        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
+        raise ParseError(found, text=text, path=path)
+    complete = "".join(_edited(text, types.edits))
+    parse(complete, path=path)
+    return keep_line_ends(text, verified_format(complete, path=path))
+
+
+def _edited(text: str, edits: dict[Span, str]) -> Iterator[str]:
+    end = 0
+    for span in sorted(edits, key=lambda span: span.start):
+        yield text[end : span.start]
+        yield edits[span]
+        end = span.end
+    yield text[end:]
+
+
+def draft_types(text: str, read: Recovered) -> DraftTypes:
+    """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
+    types = DraftTypes({}, [], [], set(read.drafts))
     if read.program is None or read.root is None or not read.drafts:
-        return filled
-    filling = _Filling(text, read, filled)
-    filling.program(read_program(read.program))
-    filled.diagnostics.extend(located(filling.findings, read.root))
-    filled.stuck.extend(located(filling.stuck, read.root))
-    return filled
+        return types
+    walk = _DraftWalk(text, read, types)
+    walk.program(read_program(read.program))
+    types.diagnostics.extend(located(walk.findings, read.root))
+    types.stuck.extend(located(walk.stuck, read.root))
+    return types
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """The warning that a text is no program yet, at the first thing that it leaves out."""
+    """Warn that a text is not yet a program, at the first thing that it leaves out."""
     if not read.drafts:
         return []
     first = min(read.drafts.values(), key=lambda phrase: phrase.start)
@@ -64,17 +96,17 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     return [warning("MIL712", message, first.span)]
 
 
-class _Filling(Walk):
+class _DraftWalk(Walk):
     """Inference that writes what it finds into the Program as it goes."""
 
-    def __init__(self, text: str, read: Recovered, filled: Filled) -> None:
+    def __init__(self, text: str, read: Recovered, types: DraftTypes) -> None:
         super().__init__()
         self.reader = Reader()
         self.text = text
         self.dialect = dialect_of(text)
         self.drafts = read.drafts
         self.flawed = read.flawed
-        self.filled = filled
+        self.types = types
         self.findings: list[Finding] = []
         self.stuck: list[Finding] = []
 
@@ -107,7 +139,7 @@ class _Filling(Walk):
         told.append(Finding((*draft, "type"), "MIL711", message))
 
     def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
-        """The value of a literal; None where its type cannot be told, or is not what the literal spells."""
+        """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
         span = self.drafts[draft].span
         literal = self.text[span.start : span.end]
         known = signature(operation.type, self.opset)
@@ -120,23 +152,29 @@ class _Filling(Walk):
             self.findings.append(Finding(draft, "MIL711", message))
             return None
         head = f"{spelled(made, self.dialect)}("
+        written = f"{head}{literal})"
         try:
-            program = parse(f"{_BEFORE}{head}{literal}){_AFTER}")
-        except ParseError as refused:
-            shift = span.start - len(_BEFORE) - len(head)
-            self.filled.diagnostics.extend(_shifted(diagnostic, shift, span) for diagnostic in refused.diagnostics)
+            wire, _ = _parser().run(written, stack=_parser().stack("value"))
+        except FAILURES as failure:
+            found = diagnose(written, failure, Lowering(), "value")
+            self.types.diagnostics.append(_shifted(found, span.start - len(head), span))
             return None
-        self.settle(draft, span, f"{head}{literal})")
-        return program.attributes["value"]
+        self.settle(draft, span, written)
+        return Value.FromString(wire)
 
     def settle(self, draft: Path, span: Span, text: str) -> None:
-        """What was left out stands in the text now."""
-        self.filled.edits[span] = text
-        self.filled.open.discard(draft)
+        """Note the text that is written where something was left out."""
+        self.types.edits[span] = text
+        self.types.open.discard(draft)
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Lowering())
 
 
 def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
-    """The diagnostic of a literal that was lowered by itself, at its place in the draft."""
+    """Return the diagnostic of a literal that was lowered by itself, at its place in the draft."""
     found = diagnostic.span
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
@@ -144,12 +182,12 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 
 def _is_stuck(inference: Inference) -> bool:
-    """Whether nothing follows because of what the operation is given."""
+    """Tell whether nothing follows because of what the operation is given."""
     operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
     return inference.conflict is not None or any(operand.type is None for operand in operands)
 
 
 def _why(inference: Inference) -> str:
     if signature(inference.operation.type) is None:
-        return f"no operation {named(inference.operation.type)} is known"
+        return f"the operation {named(inference.operation.type)} is not known"
     return "too little is known of what the operation is given"

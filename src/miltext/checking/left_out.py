@@ -22,7 +22,7 @@ UNFIT = ("MIL410", "MIL411", "MIL412")
 """The codes of values that are not to be had, or are not of their type."""
 
 
-def complete(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
+def program_of(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
     """The Program of a text that leaves values out, None if it is none for other reasons; and what to tell of them.
 
     Values are taken from the `originals` and from the arrays in `folder`. Where one is not to be had, each is a value

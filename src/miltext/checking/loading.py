@@ -6,8 +6,7 @@ The loader stops at the first thing that it does not take, and takes less than C
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
 from miltext.schema.paths import Key, Path
@@ -15,70 +14,72 @@ from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
-    from miltext.schema.proto import Block, Operation, Program
 
 NOT_INSTALLED = "MIL480"
 
 LONG = 300
 """From how many characters on what it says is cut."""
 
-OPERATION = "op_spec"
-"""What the loader calls the operation that it is loading, in the functions that do."""
-
 
 def loader_findings(model: Model) -> list[Finding]:
-    """The complaint of coremltools' loader about a model's program, if it has one, or why it cannot be asked.
+    """Return the complaint of coremltools' loader about a model's program, if it has one, or why it cannot be asked.
 
-    Raises ModelError: MIL480 without coremltools; and what asking for the program raises.
+    Raise ModelError: MIL480 without coremltools; and what asking for the program raises.
     """
     from miltext.coreml import to_pymil
     from miltext.diagnostics import ModelError
 
-    program = model.program
+    at: list[Path] = []
     try:
-        to_pymil(model)
+        to_pymil(model, watched=lambda spec: _Watched(spec, (), at))
     except ModelError as refused:
         reason = refused.diagnostics[0]
         if reason.code == NOT_INSTALLED:
             raise
         return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
     except Exception as failure:  # noqa: BLE001  # whatever the loader runs into is what it says
-        operation = _loaded(failure.__traceback__)
-        path = (*_path(program, operation), "type") if operation else ()
+        path = (*at[-1], "type") if at else ()
         return [Finding(path, "MIL801", f"coremltools does not load this: {_said(failure)}", severity="warning")]
     return []
 
 
 def _said(failure: Exception) -> str:
-    """What an exception says; of one that says no more than a key, its name too."""
+    """Return what an exception says; of one that says no more than a key, its name too."""
     first = failure.args[0] if failure.args else ""
     said = " ".join((first if isinstance(first, str) else str(failure)).split())
     return shown(said, LONG) if " " in said else f"{type(failure).__name__}: {shown(said, LONG)}".rstrip(": ")
 
 
-def _loaded(trace: TracebackType | None) -> Operation | None:
-    """The operation that the loader was at: that of the innermost function that has one."""
-    found = None
-    while trace is not None:
-        found = trace.tb_frame.f_locals.get(OPERATION, found)
-        trace = trace.tb_next
-    return found
+class _Watched:
+    """A message of coremltools' that its reader takes for the message itself, and that tells where the reader is.
 
+    `at` has the paths of the operations that are being read, each inside the one before it.
+    """
 
-def _path(program: Program, operation: Operation) -> Path:
-    """The path of an operation of coremltools' copy: the first of that type that makes the same values."""
-    made = [output.name for output in operation.outputs]
-    for name, function in program.functions.items():
-        for opset, block in function.block_specializations.items():
-            for found, path in _operations(block, ("functions", Key(name), "block_specializations", Key(opset))):
-                if found.type == operation.type and [output.name for output in found.outputs] == made:
-                    return path
-    return ()
+    def __init__(self, message: Any, path: Path, at: list[Path]) -> None:
+        self._message = message
+        self._path = path
+        self._at = at
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self._message.__class__
 
-def _operations(block: Block, path: Path) -> Iterator[tuple[Operation, Path]]:
-    for index, operation in enumerate(block.operations):
-        place = (*path, "operations", index)
-        yield operation, place
-        for nested, inner in enumerate(operation.blocks):
-            yield from _operations(inner, (*place, "blocks", nested))
+    def __getattr__(self, field: str) -> Any:
+        held = getattr(self._message, field)
+        if field == "mlProgram":
+            return _Watched(held, (), self._at)
+        if field in ("functions", "block_specializations"):
+            return {key: self._inside(held[key], field, Key(key)) for key in held}
+        if field == "blocks":
+            return [self._inside(block, field, index) for index, block in enumerate(held)]
+        return self._operations(held) if field == "operations" else held
+
+    def _inside(self, message: Any, field: str, place: int | Key) -> _Watched:
+        return _Watched(message, (*self._path, field, place), self._at)
+
+    def _operations(self, messages: Any) -> Iterator[_Watched]:
+        for index, message in enumerate(messages):
+            self._at.append((*self._path, "operations", index))
+            yield self._inside(message, "operations", index)
+            self._at.pop()  # a reader that fails does not come back

@@ -39,11 +39,11 @@ class Reading:
         """What would take the place of that which a draft leaves out; takes as long as checking does."""
         if not self.scopes.is_draft:
             return {}
-        from miltext.checking.drafts import fill
+        from miltext.checking.drafts import draft_types
         from miltext.parsing.recovery import recover
 
         try:
-            return fill(self.text, recover(self.text)).edits
+            return draft_types(self.text, recover(self.text)).edits
         except Exception:  # whatever it is, the server lives on without types
             logging.getLogger("miltext").exception("inferring types failed")
             return {}

@@ -108,12 +108,13 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     return Tree(nodes[0], comments)
 
 
-def diagnose(text: str, failure: Exception, lowering: Lowering) -> Diagnostic:
+def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
     """Return the diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
 
-    The first phrase that cannot be lowered is to blame, or else the end of what was read.
+    The text is a phrase of the rule. The first in it that cannot be lowered is to blame, or else the end of what was
+    read.
     """
-    stack = tree_parser(STATEMENTS).stack()
+    stack = tree_parser(STATEMENTS).stack(rule)
     try:
         tree_of(text, STATEMENTS, stack)
     except (SyntaxFailure, NestingFailure) as broken:
