@@ -153,7 +153,10 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
 @pytest.mark.parametrize(
     ("draft", "why"),
     [
-        ("_ y = my_own(x = x);", "the type of `y` cannot be inferred: the operation `my_own` is not known; write it out"),
+        (
+            "_ y = my_own(x = x);",
+            "the type of `y` cannot be inferred: the operation `my_own` is not known; write it out",
+        ),
         (
             "_ y = my_own(x = x, n = 1);",
             "the type of this literal cannot be inferred: nothing is known of `n` of `my_own`; write it out",

@@ -1,7 +1,8 @@
 """Checking: all that is wrong with a program, in one go, on any machine.
 
 `verifier` goes over a Program: its names (`scopes`), its types and values (`values`), its operations against their
-signatures and the types that follow (`operations`). `check` is the front door, for texts, Programs and models.
+signatures and the types that follow (`operations`). `check` is the front door, for texts, Programs and models, and
+`infer_draft` the one for drafts.
 """
 
 from __future__ import annotations
@@ -29,22 +30,46 @@ class Checked(NamedTuple):
 
 
 def check(subject: str | Message | Model) -> list[Diagnostic]:
-    """All that is wrong with MIL text, a Program or a model, in the order of the text.
+    """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
 
     The spans point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of
-    it. `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raises
+    it. `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
     ModelError for a model whose program cannot be had.
     """
     return examine(subject).diagnostics
+
+
+def infer_draft(text: str, *, path: str | None = None) -> str:
+    """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
+
+    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
+    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
+    proved to say the same.
+    """
+    from miltext.checking.drafts import draft_types
+    from miltext.diagnostics import ParseError
+    from miltext.formatting.formatter import verified_format
+    from miltext.formatting.line_ends import keep_line_ends
+    from miltext.parsing.parser import parse
+    from miltext.parsing.recovery import recover
+
+    read = recover(text)
+    types = draft_types(text, read)
+    if read.diagnostics or types.diagnostics or types.open:
+        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
+        raise ParseError(found, text=text, path=path)
+    whole = types.written(text)
+    parse(whole, path=path)
+    return keep_line_ends(text, verified_format(whole, path=path))
 
 
 @with_room
 def examine(
     subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
 ) -> Checked:
-    """What `check` finds, with the text that it speaks of; of a model, if asked, what coremltools' loader says too.
+    """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raises ModelError as `check`
+    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raise ModelError as `check`
     does, and MIL480 where coremltools is not there.
     """
     from miltext.models.model import Model
@@ -74,7 +99,7 @@ def _said_by_coremltools(model: Model) -> list[Finding]:
 
 
 def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:
-    """The findings about a text, and those that others `said` of its Program."""
+    """Return the findings about a text, and those that others `said` of its Program."""
     from miltext.checking.left_out import program_of
     from miltext.checking.verifier import dialect_of, in_order, located, verify
     from miltext.parsing.parser import attempt, parse_tree
@@ -90,7 +115,7 @@ def _check_text(text: str, said: list[Finding], folder: Path | None, originals: 
 
 
 def _check_broken(text: str) -> list[Diagnostic]:
-    """The findings about a text that does not parse, or is a draft."""
+    """Return the findings about a text that does not parse, or is a draft."""
     from miltext.checking.drafts import draft_notice, draft_types
     from miltext.checking.verifier import apart_from, dialect_of, in_order, located, verify
     from miltext.parsing.recovery import recover
@@ -107,7 +132,7 @@ def _check_broken(text: str) -> list[Diagnostic]:
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:
-    """The findings about a Program, and those that others `said` of it, with the text that it prints as."""
+    """Return the findings about a Program, and those that others `said` of it, with the text that it prints as."""
     from miltext.checking.verifier import located, verify
     from miltext.diagnostics import PrintError
     from miltext.printing.printing import to_text

@@ -6,11 +6,9 @@ beside it decide. What type an output has follows by the rules of `miltext.check
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking import check
 from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
@@ -18,10 +16,9 @@ from miltext.checking.inference.value_types import is_known, spelled, write_type
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.checking.verifier import dialect_of, located
-from miltext.diagnostics import Diagnostic, ParseError, Span, warning
+from miltext.diagnostics import Diagnostic, Span, warning
 from miltext.parsing.lowering import Lowering
-from miltext.parsing.parser import FAILURES, diagnose, parse
-from miltext.parsing.recovery import Recovered, recover
+from miltext.parsing.parser import FAILURES, diagnose
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
@@ -29,6 +26,7 @@ from miltext.syntax.parser import Parser
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
+    from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType
 
 
@@ -44,34 +42,13 @@ class DraftTypes(NamedTuple):
     stuck: list[Diagnostic]
     open: set[Path]
 
-
-def infer_draft(text: str, *, path: str | None = None) -> str:
-    """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
-
-    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
-    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
-    proved to say the same.
-    """
-    from miltext.formatting.formatter import verified_format
-    from miltext.formatting.line_ends import keep_line_ends
-
-    read = recover(text)
-    types = draft_types(text, read)
-    if read.diagnostics or types.diagnostics or types.open:
-        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
-        raise ParseError(found, text=text, path=path)
-    complete = "".join(_edited(text, types.edits))
-    parse(complete, path=path)
-    return keep_line_ends(text, verified_format(complete, path=path))
-
-
-def _edited(text: str, edits: dict[Span, str]) -> Iterator[str]:
-    end = 0
-    for span in sorted(edits, key=lambda span: span.start):
-        yield text[end : span.start]
-        yield edits[span]
-        end = span.end
-    yield text[end:]
+    def written(self, text: str) -> str:
+        """Return the text of the draft with its types."""
+        pieces, end = [], 0
+        for span in sorted(self.edits, key=lambda span: span.start):
+            pieces += text[end : span.start], self.edits[span]
+            end = span.end
+        return "".join([*pieces, text[end:]])
 
 
 def draft_types(text: str, read: Recovered) -> DraftTypes:

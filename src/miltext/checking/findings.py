@@ -39,31 +39,31 @@ class Finding(NamedTuple):
 
 
 def named(name: str) -> str:
-    """A name in a message: in backquotes, as the text spells it."""
+    """Quote a name in a message: in backquotes, as the text spells it."""
     return f"`{shown(name_text(name), LONG)}`"
 
 
 def opset_text(opset: str) -> str:
-    """An opset in a message: as the text spells it."""
+    """Spell an opset in a message, as the text spells it."""
     return TEXT_BY_PROTO.get(opset) or shown(name_text(opset), LONG)
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:
-    """Words as in a sentence: `` `a`, `b` or `c` ``."""
+    """Join words as in a sentence: `` `a`, `b` or `c` ``."""
     quoted = [f"`{word}`" for word in words]
     return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def one_of(kinds: Iterable[str]) -> str:
-    """Kinds of values as in a sentence: `a list or a tensor`."""
+    """Join kinds of values as in a sentence: `a list or a tensor`."""
     return " or ".join(f"a {kind}" for kind in sorted(kinds))
 
 
 def counted(number: int, noun: str) -> str:
-    """`no value`, `1 value`, `2 values`."""
+    """Count things: `no value`, `1 value`, `2 values`."""
     return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"
 
 
 def here(number: int) -> str:
-    """`here is 1`, `here are 2`."""
+    """Tell how many are here: `here is 1`, `here are 2`."""
     return f"here {'is' if number == 1 else 'are'} {number or 'none'}"

@@ -23,7 +23,7 @@ UNFIT = ("MIL410", "MIL411", "MIL412")
 
 
 def program_of(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
-    """The Program of a text that leaves values out, None if it is none for other reasons; and what to tell of them.
+    """Return the Program of a text that leaves values out, None if it has other mistakes; and what to tell of them.
 
     Values are taken from the `originals` and from the arrays in `folder`. Where one is not to be had, each is a value
     of which only the type is known.
@@ -31,7 +31,7 @@ def program_of(text: str, folder: Path | None, originals: Sequence[Program]) -> 
     if not any(word in text for word in CODES):
         return None, []
     places = [(word, Span(at, at + len(word))) for _, word, at in lexer(FINE).tokens(text, 0) if word in CODES]
-    if not places:  # it stands in strings and comments alone
+    if not places:  # it stands in strings and comments only
         return None, []
     unfit: list[Diagnostic] = []
     if folder is not None:

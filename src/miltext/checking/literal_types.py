@@ -33,9 +33,9 @@ class Undecided(ValueError):
 def literal_type(
     literal: str, name: str, parameters: Mapping[str, Parameter], operands: Mapping[str, Sequence[Operand]]
 ) -> TensorType | ListType:
-    """The type of a literal for the parameter `name`, given what the operation's other parameters are bound to.
+    """Return the type of a literal for the parameter `name`, given what the other parameters are bound to.
 
-    Raises Undecided.
+    Raise Undecided.
     """
     parameter = parameters[name]
     parts = [part for part in _PART.findall(literal) if not part.startswith(("//", "/*"))]
@@ -50,14 +50,14 @@ def literal_type(
 
 def _look(element: str) -> str:
     if element not in ("true", "false") and element.lower() in ("true", "false"):
-        raise Undecided(f"`{element}` is no literal{did_you_mean(element.lower())}")
+        raise Undecided(f"`{element}` is not a literal{did_you_mean(element.lower())}")
     if element[0] == '"':
         return "string"
     return "bool" if element in ("true", "false") else "int" if _WHOLE.fullmatch(element) else "float"
 
 
 def _shape(parts: Iterable[str]) -> tuple[int, ...]:
-    """How many elements the first list of each depth has; whether the others are nested so, lowering judges."""
+    """Return how many elements the first list of each depth has; whether all are nested so, lowering judges."""
     shape: list[int] = []
     depth, finished = 0, set[int]()
     for part in parts:
@@ -79,7 +79,7 @@ def _data_type(
     parameters: Mapping[str, Parameter],
     operands: Mapping[str, Sequence[Operand]],
 ) -> str:
-    """The data type: the only one that can be; else that of a parameter that must share it, then of any other."""
+    """Return the data type: the only one possible, or that of a parameter that must share it, or of any other."""
     look = "float" if looks == {"int", "float"} else looks.pop() if len(looks) == 1 else ""
     fitting = [dtype for dtype in _DTYPES.get(look, ()) if dtype in parameter.dtypes or not parameter.dtypes]
     if not fitting:

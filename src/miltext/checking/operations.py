@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 
 
 def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
-    """What is wrong with the operations of a Program; types are suggested in the dialect."""
+    """Find what is wrong with the operations of a Program; suggest types in the dialect."""
     told = _Told(set(), set())
     right: set[Hashable] = set()
     for inference in Walk().program(program):
-        if inference.arguments.blocks or (seen := _signature_sees(inference)) not in right:
+        seen = None if inference.arguments.blocks else _signature_sees(inference)
+        if seen is None or seen not in right:
             call = _Call(inference, told, dialect)
             found = list(call.findings())
             yield from found
             if call.faulty or any(finding.severity == "error" for finding in found):
                 continue
-            if not found and not inference.arguments.blocks:
+            if seen is not None and not found:
                 right.add(seen)
         yield from _type_findings(inference, dialect)
 
 
 def _signature_sees(inference: Inference) -> Hashable:
-    """All that a signature is held against, of an operation without blocks: most operations repeat another's."""
+    """Return all that a signature is held against, of an operation without blocks: most operations repeat another's."""
     arguments = inference.arguments
     seen: list[Hashable] = [*inference.path[:2], arguments.op_type, len(inference.operation.inputs)]
     for name, operands in arguments.operands.items():
@@ -62,7 +63,7 @@ class _Told(NamedTuple):
 
 
 def message_path(path: Sequence[str | int]) -> Path:
-    """The path of an operation's message, from that of its Inference."""
+    """Return the path of an operation's message, from that of its Inference."""
     function, opset, *places = path
     steps: Path = ("functions", Key(function), "block_specializations", Key(opset))
     for nth, place in enumerate(places):
@@ -77,11 +78,11 @@ class _Call:
         self.operation: Operation = inference.operation
         self.arguments: Arguments = inference.arguments
         self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
-        self.function, self.opset = str(inference.path[0]), str(inference.path[1])
+        self.function, self.opset, *_ = map(str, inference.path)
+        self.faulty = False
         self._place = inference.path
         self._told = told
         self._dialect = dialect
-        self.faulty = False
 
     @property
     def path(self) -> Path:
@@ -104,13 +105,13 @@ class _Call:
         since = first_opset(name)
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
-        elif name_text(name) == name:  # of what is no identifier, that is told
+        elif name_text(name) == name:  # what is not an identifier is told of as such
             near = _nearest_operation(name)
-            message = f"no operation `{name}` is known{did_you_mean(near)}"
+            message = f"the operation `{name}` is not known{did_you_mean(near)}"
             yield Finding((*self.path, "type"), "MIL501", message, suggestion=near, severity="warning")
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
-        """Something that a later opset brought, told once a function."""
+        """Tell of something that a later opset brought, once a function."""
         key = self.function, self.opset, *key
         if key not in self._told.newer:
             self._told.newer.add(key)
@@ -132,7 +133,7 @@ class _Call:
                 yield from self.bound(parameter, self.operands[name])
 
     def asked(self, parameter: Parameter) -> Finding:
-        """A parameter that is left out though loaders ask for it, with what to write: of the data type of `x`."""
+        """Tell of a parameter that is left out though loaders ask for it: what to write, of the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self._dialect)}({json.dumps(parameter.asked)})`"
@@ -140,7 +141,7 @@ class _Call:
         return Finding((*self.path, "type"), "MIL513", message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """Inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
+        """Tell of inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
 
         Those that are like none are told of together: most likely another operation was meant.
         """
@@ -164,7 +165,7 @@ class _Call:
             yield self.stranger(strange, known, near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
-        """Inputs that were meant to be `near`, or who knows what."""
+        """Tell of inputs that were meant to be `near`, or who knows what."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
         hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
         message = f"`{known.name}` has no parameter {named(first[0])}{hint}"
@@ -181,7 +182,7 @@ class _Call:
                 yield from found
 
     def is_news(self, found: list[Finding], *operands: Operand) -> bool:
-        """Whether findings about operands are to be told: what is wrong with a value is told where it is first used."""
+        """Tell whether findings about operands are news: what is wrong with a value is told where it is first used."""
         known = not self._told.operands.isdisjoint(operands)
         if found:
             self.faulty = True
@@ -189,7 +190,7 @@ class _Call:
         return not known
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        """What is wrong with one thing that a parameter is bound to; of several faults, the first."""
+        """Find what is wrong with one thing that a parameter is bound to; of several faults, the first."""
         kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
             message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
@@ -201,7 +202,7 @@ class _Call:
             yield Finding(self.binding(name, index), "MIL507", message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
-        """A data type that the parameter does not take, in this opset or in any."""
+        """Tell of a data type that the parameter does not take, in this opset or in any."""
         name, op_type = parameter.name, self.operation.type
         since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
         if since is not None:
@@ -211,7 +212,7 @@ class _Call:
             yield Finding(path, "MIL505", message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
-        """Parameters of one domain share a data type."""
+        """Hold parameters of one domain to one data type."""
         first: dict[str, tuple[str, int, Operand]] = {}
         for name, parameter in known.parameters.items():
             for index, operand in enumerate(self.operands.get(name, ()) if parameter.domain else ()):
@@ -227,7 +228,7 @@ class _Call:
                         yield finding
 
     def named(self, name: str) -> str:
-        """A parameter in a message."""
+        """Name a parameter in a message."""
         return f"`{name}` of `{self.operation.type}`"
 
     def argument(self, name: str) -> Path:
@@ -253,7 +254,7 @@ def _nearest_operation(name: str) -> str | None:
 
 
 def _first_with(op_type: str, parameter: str) -> str | None:
-    """The opset in which an operation has a parameter first."""
+    """Return the opset in which an operation has a parameter first."""
     return first_opset(op_type, lambda version: parameter in version.parameters)
 
 
@@ -269,7 +270,7 @@ def _kind(type: Type) -> str | None:
 
 
 def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
-    """What an operation declares, where it cannot be right."""
+    """Find where what an operation declares cannot be right."""
     if inference.agrees:
         return
     path, op_type = message_path(inference.path), inference.operation.type

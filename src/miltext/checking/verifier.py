@@ -26,13 +26,13 @@ INSIDE = ("blocks", "block_specializations", "operations")
 
 
 def dialect_of(text: str) -> str:
-    """The dialect that a text says it is in; 1.3 where that is not plain."""
+    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
     words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
     return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
 
 
 def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
-    """All that is wrong with a Program; types are suggested in the dialect."""
+    """Return all that is wrong with a Program; suggest types in the dialect."""
     read = read_program(program)
     return [
         *name_findings(read, dialect),
@@ -43,12 +43,12 @@ def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
 
 
 def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
-    """The findings but those about a message at one of the paths, of which it is known that something is wrong."""
+    """Return the findings but those about a message at one of the paths, which is known to be wrong."""
     return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
 
 
 def _around(path: Path) -> Iterator[Path]:
-    """A path, and those of what it is a part of, but for what is only inside of it."""
+    """Yield a path, and those of what it is a part of, but for what is only inside of it."""
     for end in range(len(path), 0, -1):
         yield path[:end]
         if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):
@@ -56,7 +56,7 @@ def _around(path: Path) -> Iterator[Path]:
 
 
 def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
-    """The diagnostics of findings, in the order of the text whose tree of phrases is given."""
+    """Return the diagnostics of findings, in the order of the text whose tree of phrases is given."""
     found_at = [path for finding in findings for path in (finding.path, *[remark.path for remark in finding.remarks])]
     spans = _spans(root, found_at)
     found = [
@@ -74,12 +74,12 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics in the order of their text, and none of them twice."""
+    """Return diagnostics in the order of their text, and none of them twice."""
     return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """The places of the paths, where they have any, and of what is round them: of two of one path, the first."""
+    """Return the places of the paths, and of what is around them, where there are any: of two the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in places(root, lambda path, _: path in wanted):
@@ -90,7 +90,7 @@ def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
 
 
 def _span(spans: dict[Path, Span], path: Path) -> Span:
-    """The place of a path, or of the innermost message around it that has one."""
+    """Return the place of a path, or of the innermost message around it that has one."""
     while path not in spans:
         path = path[:-1]
     return spans[path]

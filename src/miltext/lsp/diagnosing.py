@@ -125,7 +125,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: lsp.TextEdit) 
 
 def _inferred(text: str) -> str | None:
     """Return a draft made whole; None where that cannot be done."""
-    from miltext.checking.drafts import infer_draft
+    from miltext.checking import infer_draft
 
     try:
         return infer_draft(text)

@@ -54,17 +54,17 @@ def infer(
     opset: str | None = None,
     blocks: Sequence[NestedBlock] = (),
 ) -> Sequence[Type] | None:
-    """The types of an op's outputs; None where no rule knows the op, or it cannot tell.
+    """Return the types of an op's outputs; None where no rule knows the op, or it cannot tell.
 
     `inputs` are the operands by parameter, those among the op's attributes included; `opset` is that of
-    the function, in either spelling, the newest when there is none. Raises Conflict when the inputs
+    the function, in either spelling, the newest when there is none. Raise Conflict when the inputs
     cannot go together.
     """
     return apply(Arguments(op_type, inputs, opset, blocks))
 
 
 def infer_types(program: proto.Program) -> list[Inference]:
-    """What inference says of each op, nested ones before the op that holds them.
+    """Return what inference says of each op, nested ones before the op that holds them.
 
     Users of an output are told what it declares, and what was inferred where it declares nothing. Where the
     two cannot both be right, nobody knows which is, and users are told neither: one wrong type is one finding.
@@ -86,7 +86,7 @@ class Walk:
         return self.found
 
     def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
-        """What a block takes and gives; `given` is what its inputs stand for, whose types they may not contradict."""
+        """Return what a block takes and gives; its inputs may not contradict the types of what is `given` for them."""
         scope = declare(outer, block.inputs)
         inputs = [scope[value.name].type for value in block.inputs]
         for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
@@ -125,7 +125,7 @@ class Walk:
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
-    """What an operation is given, by parameter: its inputs, and its attributes but for the name."""
+    """Return what an operation is given, by parameter: its inputs, and its attributes but for the name."""
     operands = {
         name: [
             scope.get(binding, UNDEFINED) if binding and isinstance(binding, str) else _given(binding)
@@ -140,7 +140,7 @@ def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
 
 
 def _given(value: Binding) -> Operand:
-    """The operand that is no value of the Program's: a constant, or nothing."""
+    """Return the operand that is a constant, or nothing."""
     if not isinstance(value, Constant):
         return UNDEFINED
     stated = value.stated.type
@@ -148,12 +148,12 @@ def _given(value: Binding) -> Operand:
 
 
 def declare(outer: Scope, values: Iterable[Declared]) -> Scope:
-    """The scope around with inputs in it."""
+    """Return the scope around with inputs in it."""
     return {**outer, **{value.name: Operand(value.stated.type, constant=False) for value in values}}
 
 
 def _result(arguments: Arguments, type: Type) -> Operand:
-    """One output, with its value where that is known."""
+    """Return one output, with its value where that is known."""
     if arguments.op_type == "const":
         made = arguments.operands.get("val")
         return Operand(type, lambda: made[0].value if made else None)

@@ -82,7 +82,7 @@ class Program(NamedTuple):
 
 
 def read_program(message: proto.Program) -> Program:
-    """The Program that a message holds."""
+    """Read the Program that a message holds."""
     return Reader().program(message)
 
 
