@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from miltext.checking import check, infer_draft
     from miltext.checking.inference import infer_types
+    from miltext.checking.verifier import check, infer_draft
     from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
     from miltext.diffing import Difference, diff
     from miltext.formatting.formatter import format_text
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from miltext.printing.printing import to_text
 
 _HOMES = {
-    "checking": ("check", "infer_draft"),
+    "checking.verifier": ("check", "infer_draft"),
     "checking.inference": ("infer_types",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),

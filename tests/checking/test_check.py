@@ -11,7 +11,7 @@ import pytest
 from conftest import GOLDEN, ROOT, Check
 
 import miltext
-from miltext.checking import examine
+from miltext.checking.verifier import examine
 from miltext.diagnostics import render
 from miltext.diagnostics.codes import TITLES, explanation
 from miltext.schema.proto import Program

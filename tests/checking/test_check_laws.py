@@ -14,9 +14,8 @@ from support.coremltools_programs import PROGRAMS, Sample
 from support.mutations import MUTATIONS
 
 import miltext
-from miltext.checking import examine
-from miltext.checking.findings import Finding
-from miltext.checking.verifier import located, verify
+from miltext.checking.findings import Finding, located
+from miltext.checking.verifier import examine, verify
 from miltext.diagnostics import Diagnostic, ParseError, line_and_column
 from miltext.models.opening import open_model
 from miltext.parsing.parser import parse_tree

@@ -11,7 +11,7 @@ from conftest import corpus_files
 from models.test_build_text import built, function, original, program, text_model
 
 import miltext
-from miltext.checking import examine
+from miltext.checking.verifier import examine
 from miltext.cli import command
 from miltext.diagnostics import Diagnostic, ParseError
 from miltext.models.model import Model

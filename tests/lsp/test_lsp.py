@@ -22,7 +22,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from support.lsp_documents import MARK, SERVER, OpenDocument, make_client, seen
 
 import miltext
-from miltext.checking import infer_draft
+from miltext.checking.verifier import infer_draft
 from miltext.diagnostics.codes import page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

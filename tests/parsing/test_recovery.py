@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.checking import examine
+from miltext.checking.verifier import examine
 from miltext.diagnostics import Diagnostic, line_and_column, render
 from miltext.parsing import recovery
 from miltext.parsing.recovery import recover

@@ -7,27 +7,34 @@ beside it decide. What type an output has follows by the rules of `miltext.check
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, counted, named
+from miltext.checking.findings import Finding, counted, located, named
 from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
 from miltext.checking.inference.value_types import is_known, spelled, write_type
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
-from miltext.checking.verifier import dialect_of, located
 from miltext.diagnostics import Diagnostic, Span, warning
 from miltext.parsing.lowering import Lowering
 from miltext.parsing.parser import FAILURES, diagnose
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
+from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.parser import Parser
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType
+
+
+def dialect_of(text: str) -> str:
+    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
+    words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
+    return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
 
 
 class DraftTypes(NamedTuple):
@@ -44,7 +51,7 @@ class DraftTypes(NamedTuple):
 
     def written(self, text: str) -> str:
         """Return the text of the draft with its types."""
-        pieces, end = [], 0
+        pieces, end = list[str](), 0
         for span in sorted(self.edits, key=lambda span: span.start):
             pieces += text[end : span.start], self.edits[span]
             end = span.end

@@ -1,17 +1,22 @@
-"""What a rule finds in a Program: a message at a path; the place in a text comes late."""
+"""What a rule finds in a Program: a message at a path, whose place in a text comes late; and words for messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import Diagnostic, Note, Span
+from miltext.parsing.spans import places, words
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.literals import shown
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.schema.paths import Path
+    from miltext.syntax.tree import Node
 
+INSIDE = ("blocks", "block_specializations", "operations")
+"""The fields whose messages are judged by themselves, whatever is said of the one around them."""
 
 LONG = 200
 """From how many characters on a name is cut where a message quotes it."""
@@ -36,6 +41,66 @@ class Finding(NamedTuple):
     remarks: tuple[Remark, ...] = ()
     suggestion: str | None = None
     severity: str = "error"
+
+
+# ---- places in a text
+
+
+def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
+    """Return the findings but those about a message at one of the paths, which is known to be wrong."""
+    return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
+
+
+def _around(path: Path) -> Iterator[Path]:
+    """Yield a path, and those of what it is a part of, but for what is only inside of it."""
+    for end in range(len(path), 0, -1):
+        yield path[:end]
+        if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):
+            return
+
+
+def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
+    """Return the diagnostics of findings, in the order of the text whose tree of phrases is given."""
+    found_at = [path for finding in findings for path in (finding.path, *[remark.path for remark in finding.remarks])]
+    spans = _spans(root, found_at)
+    found = [
+        Diagnostic(
+            finding.severity,
+            finding.code,
+            finding.message,
+            _span(spans, finding.path),
+            tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks),
+            finding.suggestion,
+        )
+        for finding in findings
+    ]
+    return in_order(found)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics in the order of their text, and none of them twice."""
+    return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
+
+
+def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
+    """Return the places of the paths, and of what is around them, where there are any: of two the first."""
+    wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
+    spans: dict[Path, Span] = {}
+    for path, phrase in places(root, lambda path, _: path in wanted):
+        spans.setdefault(path, phrase.span)
+        for place, word in words(phrase, path):
+            spans.setdefault(place, word.span)
+    return spans
+
+
+def _span(spans: dict[Path, Span], path: Path) -> Span:
+    """Return the place of a path, or of the innermost message around it that has one."""
+    while path not in spans:
+        path = path[:-1]
+    return spans[path]
+
+
+# ---- words for messages
 
 
 def named(name: str) -> str:

@@ -1,34 +1,144 @@
-"""The verifier: all that is wrong with a Program, and where that stands in a text of it."""
+"""The verifier: all that is wrong with a text, a Program or a model, and where that stands.
+
+`verify` goes over a Program: its names (`scopes`), its types and values (`values`), its blocks, its operations against
+their signatures and the types that follow (`operations`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import specialization_findings
+from miltext.checking.drafts import dialect_of, draft_notice, draft_types
+from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.inference.reading import read_program
+from miltext.checking.left_out import program_of
 from miltext.checking.operations import operation_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
-from miltext.diagnostics import Diagnostic, Note, Span
-from miltext.parsing.spans import places, words
-from miltext.syntax.lexer import FINE, lexer
+from miltext.diagnostics import ParseError, PrintError
+from miltext.models.model import Model
+from miltext.parsing.parser import attempt, parse, parse_tree
+from miltext.parsing.recovery import recover
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.programs import own_copy
+from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from miltext.checking.findings import Finding
-    from miltext.schema.paths import Path
-    from miltext.schema.proto import Program
-    from miltext.syntax.tree import Node
-
-INSIDE = ("blocks", "block_specializations", "operations")
-"""The fields whose messages are judged by themselves, whatever is said of the one around them."""
+    from miltext.diagnostics import Diagnostic
+    from miltext.schema.proto import Message, Program
 
 
-def dialect_of(text: str) -> str:
-    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
-    words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
-    return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
+class Checked(NamedTuple):
+    """What a check found, and the text that the spans point into: None where nothing was found."""
+
+    diagnostics: list[Diagnostic]
+    text: str | None
+
+
+def check(subject: str | Message | Model) -> list[Diagnostic]:
+    """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
+
+    The spans point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of
+    it. `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
+    ModelError for a model whose program cannot be had.
+    """
+    return examine(subject).diagnostics
+
+
+def infer_draft(text: str, *, path: str | None = None) -> str:
+    """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
+
+    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
+    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
+    proved to say the same.
+    """
+    from miltext.formatting.formatter import verified_format
+    from miltext.formatting.line_ends import keep_line_ends
+
+    read = recover(text)
+    types = draft_types(text, read)
+    if read.diagnostics or types.diagnostics or types.open:
+        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
+        raise ParseError(found, text=text, path=path)
+    whole = types.written(text)
+    parse(whole, path=path)
+    return keep_line_ends(text, verified_format(whole, path=path))
+
+
+@with_room
+def examine(
+    subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
+) -> Checked:
+    """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
+
+    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raise ModelError as `check`
+    does, and MIL480 where coremltools is not there.
+    """
+    said: list[Finding] = []
+    text_or_program: str | Message
+    if isinstance(subject, Model):
+        said = _said_by_coremltools(subject) if with_coremltools else []
+        text_or_program = subject.program if subject.text is None else subject.text
+    else:
+        text_or_program = subject
+    with gc_paused:
+        if isinstance(text_or_program, str):
+            folder = subject.model_path if isinstance(subject, Model) else None
+            return Checked(_check_text(text_or_program, said, folder, originals), text_or_program)
+        return _check_program(text_or_program, said)
+
+
+def _said_by_coremltools(model: Model) -> list[Finding]:
+    from miltext.checking.loading import loader_findings
+
+    with suppress(ParseError):  # of what does not parse, coremltools can say nothing
+        return loader_findings(model)
+    return []
+
+
+def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:
+    """Return the findings about a text, and those that others `said` of its Program."""
+    told: list[Diagnostic] = []
+    program = attempt(text)
+    if program is None:
+        program, told = program_of(text, folder, originals)
+    if program is None:
+        return in_order([*told, *_check_broken(text)])
+    findings = [*verify(program, dialect_of(text)), *said]
+    return in_order([*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])])
+
+
+def _check_broken(text: str) -> list[Diagnostic]:
+    """Return the findings about a text that does not parse, or is a draft."""
+    read = recover(text)
+    types = draft_types(text, read)
+    found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
+    if read.program is not None and read.root is not None:
+        findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *types.open})
+        found += located(findings, read.root)
+    if all(diagnostic.severity != "error" for diagnostic in found):
+        found += types.stuck
+    return in_order(found)
+
+
+def _check_program(program: Message, said: list[Finding]) -> Checked:
+    """Return the findings about a Program, and those that others `said` of it, with the text that it prints as."""
+    from miltext.printing.printing import to_text
+
+    try:
+        findings = [*verify(own_copy(program)), *said]
+        if not findings:
+            return Checked([], None)
+        text = to_text(program)
+    except PrintError as error:
+        return Checked(error.diagnostics, None)
+    return Checked(located(findings, parse_tree(text, whole=True).root), text)
 
 
 def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
@@ -40,57 +150,3 @@ def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
         *value_findings(read),
         *operation_findings(read, dialect),
     ]
-
-
-def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
-    """Return the findings but those about a message at one of the paths, which is known to be wrong."""
-    return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
-
-
-def _around(path: Path) -> Iterator[Path]:
-    """Yield a path, and those of what it is a part of, but for what is only inside of it."""
-    for end in range(len(path), 0, -1):
-        yield path[:end]
-        if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):
-            return
-
-
-def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
-    """Return the diagnostics of findings, in the order of the text whose tree of phrases is given."""
-    found_at = [path for finding in findings for path in (finding.path, *[remark.path for remark in finding.remarks])]
-    spans = _spans(root, found_at)
-    found = [
-        Diagnostic(
-            finding.severity,
-            finding.code,
-            finding.message,
-            _span(spans, finding.path),
-            tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks),
-            finding.suggestion,
-        )
-        for finding in findings
-    ]
-    return in_order(found)
-
-
-def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics in the order of their text, and none of them twice."""
-    return sorted(dict.fromkeys(diagnostics), key=lambda found: found.span.start if found.span else -1)
-
-
-def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Return the places of the paths, and of what is around them, where there are any: of two the first."""
-    wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
-    spans: dict[Path, Span] = {}
-    for path, phrase in places(root, lambda path, _: path in wanted):
-        spans.setdefault(path, phrase.span)
-        for place, word in words(phrase, path):
-            spans.setdefault(place, word.span)
-    return spans
-
-
-def _span(spans: dict[Path, Span], path: Path) -> Span:
-    """Return the place of a path, or of the innermost message around it that has one."""
-    while path not in spans:
-        path = path[:-1]
-    return spans[path]

@@ -174,7 +174,7 @@ def _programs(model: Model) -> Iterator[Model]:
 
 
 def _checked(model: Model, loader: bool, originals: Sequence[Program]) -> Report:
-    from miltext.checking import examine
+    from miltext.checking.verifier import examine
     from miltext.diagnostics.reports import Report
 
     try:

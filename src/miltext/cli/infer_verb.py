@@ -25,7 +25,7 @@ def command(draft: str, output: str) -> None:
     The result is canonical MIL text; comments and numbers are kept as they are. `-` or nothing, in a pipe, is standard
     input.
     """
-    from miltext.checking import infer_draft
+    from miltext.checking.verifier import infer_draft
     from miltext.models.contents import decode
 
     name = "<stdin>" if draft == "-" else draft

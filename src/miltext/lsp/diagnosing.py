@@ -29,7 +29,7 @@ DRAFT_NOTICE = "MIL712"
 
 def checked(text: str) -> list[Diagnostic]:
     """Return what checking finds; where it fails itself, that."""
-    from miltext.checking import check
+    from miltext.checking.verifier import check
 
     try:
         return check(text)
@@ -125,7 +125,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: lsp.TextEdit) 
 
 def _inferred(text: str) -> str | None:
     """Return a draft made whole; None where that cannot be done."""
-    from miltext.checking import infer_draft
+    from miltext.checking.verifier import infer_draft
 
     try:
         return infer_draft(text)
