@@ -16,7 +16,7 @@ from checking.test_inference_rules import BOXES, EXAMPLES, X, operand, t, types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miltext.checking.inference import RULES, infer
+from miltext.checking.inference import RULES
 from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, Unknown, Value
 from miltext.checking.inference.rules import LARGEST_RANK, LARGEST_SIZE, apply
 from miltext.checking.inference.value_types import ListType, TensorType, Type
@@ -40,6 +40,12 @@ ROWS: list[tuple[Any, ...]] = [
     *((0, None, -1), (-1, -1), (1, "a"), (1, 2.5), (float("nan"),) * 2, (float("inf"),), ((1, 2), (3, 4)), ((),)),
     (1,) * 256,
 ]
+
+
+def known(type: Type, value: Value) -> Operand:
+    return Operand(type, lambda: value)
+
+
 WRONG = [
     [],
     [Operand(None)],
@@ -47,10 +53,10 @@ WRONG = [
     *([Operand(TensorType(dtype, shape))] for dtype in ("fp32", "string") for shape in SHAPES),
     *([Operand(kind)] for kind in (ListType(X, 2), ListType(None, None), ListType(ListType(X, 1), 2**63))),
     *([operand(kind)] * 3 for kind in (X, t("fp32"), t("fp32", None))),
-    *([Operand(t("int32"), value=value)] for value in SCALARS),
-    *([Operand(t("int32", len(row)), value=row)] for row in ROWS),
-    *([Operand(t("fp32"), value=row)] for row in ROWS),
-    *([Operand(None, value=value)] for value in (1, (1, 2))),
+    *([known(t("int32"), value)] for value in SCALARS),
+    *([known(t("int32", len(row)), row)] for row in ROWS),
+    *([known(t("fp32"), row)] for row in ROWS),
+    *([known(None, value)] for value in (1, (1, 2))),
 ]
 """What a parameter may be bound to: each is wrong for most, and some is right for each."""
 
@@ -139,7 +145,7 @@ shapes = st.lists(st.none() | st.integers(0, 9) | st.integers(0, LARGEST_SIZE), 
 tensors = st.builds(TensorType, st.sampled_from(["fp32", "fp16", "int32", "bool", "string", "uint4"]), shapes)
 scalars = st.sampled_from(SCALARS) | numbers | st.floats()
 elements = st.none() | scalars | st.lists(scalars | st.none(), max_size=7).map(tuple)
-operands = st.builds(lambda known, value: Operand(known, value=value), tensors | types | st.none(), elements)
+operands = st.builds(known, tensors | types | st.none(), elements)
 bindings = st.sampled_from(WRONG) | st.lists(operands, max_size=3)
 blocks = st.lists(st.builds(NestedBlock, st.lists(types, max_size=2), st.lists(types, max_size=3)), max_size=3)
 
@@ -156,7 +162,7 @@ def test_a_rank_does_not_double_for_ever() -> None:
     """Each gather gives almost twice the dimensions that it is given: sixty of them would fill any memory."""
     ranks, given = [], operand(X)
     for _ in range(60):
-        types = infer("gather", {"x": [given], "indices": [given]})
+        types = apply(Arguments("gather", {"x": [given], "indices": [given]}))
         given = Operand(types[0] if types else None)
         ranks.append(len(given.type.shape) if isinstance(given.type, TensorType) else 0)
     assert ranks[:3] == [5, 9, 17]
@@ -165,7 +171,7 @@ def test_a_rank_does_not_double_for_ever() -> None:
 
 
 def test_equal_parts_share_a_type() -> None:
-    parts = infer("split", {name: [operand(given)] for name, given in SPLIT.items()})
+    parts = apply(Arguments("split", {name: [operand(given)] for name, given in SPLIT.items()}))
     assert parts is not None
     assert len(parts) == 10_000
     assert len(set(map(id, parts))) == 1

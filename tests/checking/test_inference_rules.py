@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miltext.checking.inference import RULES, infer
-from miltext.checking.inference.operands import Conflict, NestedBlock, Operand
+from miltext.checking.inference import RULES
+from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand
+from miltext.checking.inference.rules import apply
 from miltext.checking.inference.value_types import (
     DictionaryType,
     ListType,
@@ -37,8 +38,8 @@ def operand(given: Any) -> Operand:
     if given is None or isinstance(given, TensorType | ListType | StateType | DictionaryType | TupleType):
         return Operand(given)
     if isinstance(given, tuple):
-        return Operand(TensorType(_dtype(given[0]), (len(given),)), value=given)
-    return Operand(TensorType(_dtype(given), ()), value=given)
+        return Operand(TensorType(_dtype(given[0]), (len(given),)), lambda: given)
+    return Operand(TensorType(_dtype(given), ()), lambda: given)
 
 
 def _dtype(value: object) -> str:
@@ -48,7 +49,7 @@ def _dtype(value: object) -> str:
 def inferred(op_type: str, opset: str | None = None, blocks: Any = (), **inputs: Any) -> Any:
     """The single output type, or the list of them; a list given is a variadic argument."""
     operands = {name: list(map(operand, x)) if isinstance(x, list) else [operand(x)] for name, x in inputs.items()}
-    types = infer(op_type, operands, opset, [NestedBlock(*block) for block in blocks])
+    types = apply(Arguments(op_type, operands, opset, [NestedBlock(*block) for block in blocks]))
     return types if types is None or len(types) != 1 else types[0]
 
 
@@ -380,7 +381,7 @@ anything = st.one_of(
     st.none().map(Operand),
     types.map(Operand),
     st.builds(
-        lambda known, value: Operand(known, value=value), types, values | st.lists(values, max_size=4).map(tuple)
+        lambda known, value: Operand(known, lambda: value), types, values | st.lists(values, max_size=4).map(tuple)
     ),
 )
 
@@ -394,6 +395,6 @@ def test_no_rule_stumbles(op_type: str, operands: dict[str, list[Operand]], bloc
     """Whatever an op binds, a rule says something, says nothing, or says why that cannot be."""
     found: Sequence[Type] | None = None
     with suppress(Conflict):
-        found = infer(op_type, operands, None, blocks)
+        found = apply(Arguments(op_type, operands, None, blocks))
     sizes = [size for output in found or () if isinstance(output, TensorType) for size in output.shape]
     assert all(size is None or (type(size) is int and size >= 0) for size in sizes)

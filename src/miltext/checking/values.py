@@ -57,33 +57,37 @@ class _Contents:
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
             for name, bindings in operation.inputs.items():
-                self.bindings(bindings, (*place, "inputs", Key(name), "arguments"))
-            self.outputs(operation, (*place, "outputs"))
+                self.bindings(name, bindings, place)
+            self.outputs(operation, place)
             self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
                 self.block(inner, (*place, "blocks", nested))
 
-    def bindings(self, bindings: Iterable[Binding], path: Path) -> None:
-        """Look at the constants that the argument at `path` is bound to."""
+    def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
+        """Look at the constants that an argument of the operation at `path` is bound to."""
         for index, binding in enumerate(bindings):
             if isinstance(binding, Constant):
-                self.add(self.value(binding, True), (*path, index, "value"))
+                if found := self.value(binding, True):
+                    self.add(found, (*path, "inputs", Key(name), "arguments", index, "value"))
             elif binding is None:
                 message = "this argument is bound to nothing: neither to a name nor to a value"
-                self.found.append(Finding((*path, index), "MIL617", message))
+                self.found.append(Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message))
 
     def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
         """Look at the attributes of the message at `path`; the one named `constant` may leave no size unknown."""
         for name, value in attributes.items():
-            self.add(self.value(value, name == constant), (*path, "attributes", Key(name)))
+            if found := self.value(value, name == constant):
+                self.add(found, (*path, "attributes", Key(name)))
 
     def declared(self, values: Iterable[Declared], path: Path) -> None:
         """Look at the types of inputs or outputs."""
         for index, value in enumerate(values):
-            self.add(self.type(value.stated), (*path, index, "type"))
+            if found := self.type(value.stated):
+                self.add(found, (*path, index, "type"))
 
     def outputs(self, operation: Operation, path: Path) -> None:
         """Look at the types of outputs: none is a state, and that of a `const` leaves no size open that it settles."""
+        path = (*path, "outputs")
         self.declared(operation.outputs, path)
         value = operation.attributes.get("val") if operation.type == "const" else None
         settled = value is not None and not self.is_open(value.stated)

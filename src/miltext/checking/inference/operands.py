@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from miltext.checking.inference.value_types import Dimension, ListType, Shape, StateType, TensorType, Type
@@ -50,13 +51,11 @@ class Operand:
 
     __slots__ = ("_read", "_value", "constant", "type")
 
-    def __init__(
-        self, type: Type, read: Callable[[], Value] | None = None, value: Value = None, *, constant: bool = True
-    ) -> None:
+    def __init__(self, type: Type, read: Callable[[], Value] | None = None, *, constant: bool = True) -> None:
         self.type = type
-        self._read = read
-        self._value = value
         self.constant = constant
+        self._read = read
+        self._value: Value = None
 
     @property
     def value(self) -> Value:
@@ -73,6 +72,7 @@ class NestedBlock(NamedTuple):
     outputs: Sequence[Type]
 
 
+@dataclass(eq=False, slots=True)
 class Arguments:
     """What one op is given, by parameter.
 
@@ -80,19 +80,10 @@ class Arguments:
     what is missing, not known, or something else, so that no rule meets a value that it does not expect.
     """
 
-    __slots__ = ("blocks", "op_type", "operands", "opset")
-
-    def __init__(
-        self,
-        op_type: str,
-        operands: Mapping[str, Sequence[Operand]],
-        opset: str | None = None,
-        blocks: Sequence[NestedBlock] = (),
-    ) -> None:
-        self.op_type = op_type
-        self.operands = operands
-        self.blocks = blocks
-        self.opset = opset
+    op_type: str
+    operands: Mapping[str, Sequence[Operand]]
+    opset: str | None = None
+    blocks: Sequence[NestedBlock] = ()
 
     def since(self, opset: str) -> bool:
         """Tell whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""
@@ -239,8 +230,12 @@ def position(axis: int, rank: int) -> int:
 
 def count(sizes: Shape) -> Dimension:
     """Return the product of dimensions, None when one of them is unknown."""
-    known = [size for size in sizes if size is not None]
-    return math.prod(known) if len(known) == len(sizes) else None
+    product = 1
+    for size in sizes:
+        if size is None:
+            return None
+        product *= size
+    return product
 
 
 def expect(type: Type, kind: type[Kind]) -> Kind:

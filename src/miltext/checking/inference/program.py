@@ -48,21 +48,6 @@ class Inference(NamedTuple):
         return len(self.inferred) == len(self.declared) and all(map(compatible, self.declared, self.inferred))
 
 
-def infer(
-    op_type: str,
-    inputs: Mapping[str, Sequence[Operand]],
-    opset: str | None = None,
-    blocks: Sequence[NestedBlock] = (),
-) -> Sequence[Type] | None:
-    """Return the types of an op's outputs; None where no rule knows the op, or it cannot tell.
-
-    `inputs` are the operands by parameter, those among the op's attributes included; `opset` is that of
-    the function, in either spelling, the newest when there is none. Raise Conflict when the inputs
-    cannot go together.
-    """
-    return apply(Arguments(op_type, inputs, opset, blocks))
-
-
 def infer_types(program: proto.Program) -> list[Inference]:
     """Return what inference says of each op, nested ones before the op that holds them.
 
@@ -158,4 +143,5 @@ def _result(arguments: Arguments, type: Type) -> Operand:
         made = arguments.operands.get("val")
         return Operand(type, lambda: made[0].value if made else None)
     constant = all(operand.constant for operands in arguments.operands.values() for operand in operands)
-    return Operand(type, value=infer_value(arguments, type), constant=constant)
+    value = infer_value(arguments, type)
+    return Operand(type, None if value is None else lambda: value, constant=constant)

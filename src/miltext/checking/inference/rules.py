@@ -61,8 +61,9 @@ def _hold_sizes(type: Type) -> None:
     elif isinstance(type, TensorType):
         if len(type.shape) > LARGEST_RANK:
             raise Unknown
-        if any(size is not None and not 0 <= size <= LARGEST_SIZE for size in type.shape):
-            raise Conflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
+        for size in type.shape:
+            if size is not None and not 0 <= size <= LARGEST_SIZE:
+                raise Conflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
 
 
 def broadcast(*shapes: Shape) -> Shape:
