@@ -171,7 +171,10 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
             "`add` cannot take these: shapes [2, 3] and",
         ),
         ("_ y = relu(x = nobody);", "`nobody` is not defined"),
-        ("_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);", "`split` gives back 2 values here; 3 are declared"),
+        (
+            "_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);",
+            "`split` gives back 2 values here, but 3 are declared",
+        ),
     ],
 )
 def test_what_cannot_be_inferred_is_told_once_with_the_reason(draft: str, why: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, here, listed, named, opset_text
+from miltext.checking.findings import Finding, Remark, but, counted, listed, named, opset_text
 from miltext.checking.inference.value_types import TensorType, Type, compatible, spelled
 from miltext.schema.paths import Key, Path
 from miltext.syntax.names import name_text
@@ -70,7 +70,7 @@ def block_findings(operation: Operation, arguments: Arguments, known: Signature,
     blocks = arguments.blocks
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
-        message = f"`{known.name}` has {counted(len(known.blocks), 'block')}{names}; {here(len(blocks))}"
+        message = f"`{known.name}` has {counted(len(known.blocks), 'block')}{names}, {but(len(blocks))} given"
         yield Finding((*path, "type"), "MIL511", message)
         return
     for index, (block, signed) in enumerate(zip(blocks, known.blocks, strict=True)):

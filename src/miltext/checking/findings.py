@@ -129,6 +129,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'s' if number > 1 else ''}"
 
 
-def here(number: int) -> str:
-    """Tell how many are here: `here is 1`, `here are 2`."""
-    return f"here {'is' if number == 1 else 'are'} {number or 'none'}"
+def but(number: int) -> str:
+    """Begin a clause about another number: `but none is`, `but 1 is`, `but 2 are`."""
+    return f"but {number or 'none'} {'are' if number > 1 else 'is'}"

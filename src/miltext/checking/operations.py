@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
-from miltext.checking.findings import Finding, Remark, counted, here, listed, named, one_of, opset_text
+from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_text
 from miltext.checking.inference.program import Walk
 from miltext.checking.inference.value_types import StateType, TensorType, Type, compatible, is_known, spelled
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -245,7 +245,7 @@ class _Call:
         if given < least or (most is not None and given > most):
             some = f"{least} or more values" if most is None else f"{least} to {most} values"
             number = counted(least, "value") if least == most else some
-            yield Finding((*self.path, "type"), "MIL510", f"`{known.name}` gives back {number}; {here(given)}")
+            yield Finding((*self.path, "type"), "MIL510", f"`{known.name}` gives back {number}, {but(given)} declared")
 
 
 @functools.lru_cache(maxsize=1 << 8)
@@ -278,7 +278,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
         yield Finding((*path, "type"), "MIL702", f"`{op_type}` cannot take these: {inference.conflict}")
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
-        message = f"`{op_type}` gives back {counted(gives, 'value')} here; {declares} are declared"
+        message = f"`{op_type}` gives back {counted(gives, 'value')} here, {but(declares)} declared"
         yield Finding((*path, "type"), "MIL703", message)
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):

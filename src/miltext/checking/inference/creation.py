@@ -9,24 +9,19 @@ from miltext.checking.inference.operands import Arguments, Unknown, finite
 from miltext.checking.inference.rules import linear, replaced, rule, tensor, whole
 from miltext.checking.inference.value_types import Shape, TensorType, Type
 
-
-@rule("fill")
-def fill(op: Arguments) -> Sequence[Type]:
-    """Return a tensor of the shape given, of the data type of `value` (fp32 by default)."""
-    return tensor(op.dtype("value", "fp32"), *op.sizes("shape"))
-
-
-PARAMETERS = {
+TYPED_BY = {
+    "fill": ("value",),
     "random_bernoulli": ("prob",),
     "random_normal": ("mean", "stddev"),
     "random_uniform": ("low", "high"),
 }
+"""The parameters whose data type, which they share, is that of the tensor."""
 
 
-@rule(*PARAMETERS)
-def random(op: Arguments) -> Sequence[Type]:
-    """Return a tensor of the shape given, of the data type of the distribution's parameters (fp32 by default)."""
-    dtypes = {op.tensor(name).dtype for name in PARAMETERS[op.op_type] if op.has(name)} or {"fp32"}
+@rule(*TYPED_BY)
+def filled(op: Arguments) -> Sequence[Type]:
+    """Return a tensor of the shape given, of the data type of what fills it (fp32 by default)."""
+    dtypes = {op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)} or {"fp32"}
     if len(dtypes) > 1:
         raise Unknown
     return tensor(dtypes.pop(), *op.sizes("shape"))
