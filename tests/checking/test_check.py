@@ -350,3 +350,17 @@ def test_coremltools_complaint_is_at_the_innermost_operation(
     [said] = [diagnostic for diagnostic in found if diagnostic.code == "MIL801"]
     assert said.span
     assert text[said.span.start : said.span.end] == blamed
+
+
+def test_a_value_of_too_few_elements_is_one_report() -> None:
+    """What such a value says of a shape is not to be trusted."""
+    program = miltext.parse(
+        """program(1.3){func main<ios18>(tensor<fp16, [2, 3]> x){
+        tensor<int32, [2]> s = const()[val = tensor<int32, [2]>([3, 2])];
+        tensor<fp16, [3, 2]> y = reshape(shape = s, x = x);
+        } -> (y);}"""
+    )
+    value = program.functions["main"].block_specializations["CoreML8"].operations[0].attributes["val"]
+    assert miltext.check(program) == []
+    del value.immediateValue.tensor.ints.values[1]
+    assert [found.code for found in miltext.check(program)] == ["MIL612"]
