@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
@@ -22,9 +22,8 @@ from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
-    from miltext.checking.inference.operands import Arguments, Operand
+    from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.reading import Program
-    from miltext.schema.proto import Operation
 
 
 def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
@@ -75,9 +74,9 @@ class _Call:
     """One operation beside its signature. It is `faulty` when something is wrong with what it is given."""
 
     def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
-        self.operation: Operation = inference.operation
-        self.arguments: Arguments = inference.arguments
-        self.operands: Mapping[str, Sequence[Operand]] = inference.arguments.operands
+        self.operation = inference.operation
+        self.arguments = inference.arguments
+        self.operands = inference.arguments.operands
         self.function, self.opset, *_ = map(str, inference.path)
         self.faulty = False
         self._place = inference.path
@@ -165,7 +164,7 @@ class _Call:
             yield self.stranger(strange, known, near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
-        """Tell of inputs that were meant to be `near`, or who knows what."""
+        """Tell of inputs that were meant to be `near`, if anything is near."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
         hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
         message = f"`{known.name}` has no parameter {named(first[0])}{hint}"
@@ -213,16 +212,16 @@ class _Call:
 
     def domains(self, known: Signature) -> Iterator[Finding]:
         """Hold parameters of one domain to one data type."""
-        first: dict[str, tuple[str, int, Operand]] = {}
+        first: dict[str | None, tuple[str, int, Operand, str]] = {}
         for name, parameter in known.parameters.items():
             for index, operand in enumerate(self.operands.get(name, ()) if parameter.domain else ()):
                 if not isinstance(operand.type, TensorType):
                     continue
-                where, at, other = first.setdefault(str(parameter.domain), (name, index, operand))
-                if isinstance(other.type, TensorType) and other.type.dtype != operand.type.dtype:
-                    dtypes = other.type.dtype, operand.type.dtype
-                    remark = Remark(f"`{where}` is {dtypes[0]}", self.binding(where, at))
-                    message = f"`{name}` is {dtypes[1]}, but `{where}` is {dtypes[0]}: they must be of one data type"
+                dtype = operand.type.dtype
+                where, at, other, expected = first.setdefault(parameter.domain, (name, index, operand, dtype))
+                if dtype != expected:
+                    remark = Remark(f"`{where}` is {expected}", self.binding(where, at))
+                    message = f"`{name}` is {dtype}, but `{where}` is {expected}: they must be of one data type"
                     finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
                     if self.is_news([finding], operand, other):
                         yield finding
@@ -283,10 +282,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
             if not compatible(declared, followed) and not isinstance(declared, StateType):
-                yield _wrong_type((*path, "outputs", index, "type"), op_type, declared, followed, dialect)
-
-
-def _wrong_type(path: Path, op_type: str, declared: Type, followed: Type, dialect: str) -> Finding:
-    made, stated = spelled(followed, dialect), spelled(declared, dialect)
-    message = f"`{op_type}` gives back {made} here, not {stated}"
-    return Finding(path, "MIL701", message, suggestion=made if is_known(followed) else None)
+                made, stated = spelled(followed, dialect), spelled(declared, dialect)
+                message = f"`{op_type}` gives back {made} here, not {stated}"
+                meant = made if is_known(followed) else None
+                yield Finding((*path, "outputs", index, "type"), "MIL701", message, suggestion=meant)

@@ -14,6 +14,7 @@ from miltext.checking.drafts import dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.inference.reading import read_program
 from miltext.checking.left_out import program_of
+from miltext.checking.loading import loader_findings
 from miltext.checking.operations import operation_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
@@ -83,7 +84,8 @@ def examine(
     said: list[Finding] = []
     text_or_program: str | Message
     if isinstance(subject, Model):
-        said = _said_by_coremltools(subject) if with_coremltools else []
+        with suppress(ParseError):  # of what does not parse, coremltools can say nothing
+            said = loader_findings(subject) if with_coremltools else []
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
@@ -92,14 +94,6 @@ def examine(
             folder = subject.model_path if isinstance(subject, Model) else None
             return Checked(_check_text(text_or_program, said, folder, originals), text_or_program)
         return _check_program(text_or_program, said)
-
-
-def _said_by_coremltools(model: Model) -> list[Finding]:
-    from miltext.checking.loading import loader_findings
-
-    with suppress(ParseError):  # of what does not parse, coremltools can say nothing
-        return loader_findings(model)
-    return []
 
 
 def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:

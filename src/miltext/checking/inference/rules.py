@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
-from miltext.checking.inference.value_types import Dimension, ListType, Shape, TensorType, Type
+from miltext.checking.inference.value_types import Dimension, ListType, Shape, TensorType, Type, show
 
 Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
 
@@ -113,11 +113,6 @@ def whole(number: float, rounded: Callable[[float], int]) -> Dimension:
         return None
     near = number != round(number) and abs(number - round(number)) < TOLERANCE * max(1.0, abs(number))
     return None if near else rounded(number)
-
-
-def show(shape: Shape) -> str:
-    """Spell a shape as MIL text writes it."""
-    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
 def tensor(dtype: str, *sizes: Dimension) -> list[Type]:

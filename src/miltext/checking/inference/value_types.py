@@ -90,7 +90,7 @@ def spelled(type: Type, dialect: str = "1.3") -> str:
     if isinstance(type, TensorType):
         if not type.shape and dialect == "1.3":
             return type.dtype
-        return f"tensor<{type.dtype}, [{', '.join(map(_size, type.shape))}]>"
+        return f"tensor<{type.dtype}, {show(type.shape)}>"
     if isinstance(type, ListType):
         return f"list<{spelled(type.element, dialect)}, {_size(type.length)}>"
     if isinstance(type, TupleType):
@@ -100,6 +100,11 @@ def spelled(type: Type, dialect: str = "1.3") -> str:
     if isinstance(type, StateType):
         return f"state<{spelled(type.wrapped, dialect)}>"
     return "an unknown type"
+
+
+def show(shape: Shape) -> str:
+    """Spell a shape as MIL text writes it."""
+    return f"[{', '.join(map(_size, shape))}]"
 
 
 def _size(size: Dimension) -> str:
