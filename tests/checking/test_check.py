@@ -352,6 +352,18 @@ def test_coremltools_complaint_is_at_the_innermost_operation(
     assert text[said.span.start : said.span.end] == blamed
 
 
+@needs_coremltools
+def test_a_mistake_of_ours_is_not_the_loaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(program: Program) -> None:
+        raise TypeError("a mistake")
+
+    monkeypatch.setattr("miltext.models.building.description.describe", broken)
+    path = tmp_path / "a.mil"
+    path.write_text(BRANCHES)
+    with pytest.raises(TypeError, match="a mistake"):
+        examine(miltext.load(path), with_coremltools=True)
+
+
 def test_a_value_of_too_few_elements_is_one_report() -> None:
     """What such a value says of a shape is not to be trusted."""
     program = miltext.parse(

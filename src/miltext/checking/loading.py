@@ -30,15 +30,22 @@ def loader_findings(model: Model) -> list[Finding]:
     from miltext.diagnostics import ModelError
 
     at: list[Path] = []
+
+    def watched(spec: Any) -> _Watched:
+        at.append(())
+        return _Watched(spec, (), at)
+
     try:
-        to_pymil(model, watched=lambda spec: _Watched(spec, (), at))
+        to_pymil(model, watched=watched)
     except ModelError as refused:
         reason = refused.diagnostics[0]
         if reason.code == NOT_INSTALLED:
             raise
         return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
-    except Exception as failure:  # noqa: BLE001  # whatever the loader runs into is what it says
-        path = (*at[-1], "type") if at else ()
+    except Exception as failure:  # whatever the loader runs into is what it says
+        if not at:  # the loader was not reached
+            raise
+        path = (*at[-1], "type") if at[-1] else ()
         return [Finding(path, "MIL801", f"coremltools does not load this: {_said(failure)}", severity="warning")]
     return []
 
