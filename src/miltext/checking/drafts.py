@@ -88,7 +88,7 @@ class _DraftWalk(Walk):
         self.reader = Reader()
         self.text = text
         self.dialect = dialect_of(text)
-        self.drafts = read.drafts
+        self.gaps = read.drafts
         self.flawed = read.flawed
         self.types = types
         self.findings: list[Finding] = []
@@ -98,33 +98,33 @@ class _DraftWalk(Walk):
         place = message_path(path)
         for name, bindings in operation.inputs.items():
             for index in range(len(bindings)):
-                draft = (*place, "inputs", Key(name), "arguments", index)
-                value = self.literal(operation, name, draft, scope) if draft in self.drafts else None
+                gap = (*place, "inputs", Key(name), "arguments", index)
+                value = self.literal(operation, name, gap, scope) if gap in self.gaps else None
                 if value is not None:
                     operation.message.inputs[name].arguments[index].value.CopyFrom(value)
                     bindings[index] = self.reader.value(value)
         super().operation(operation, scope, path)
         for index, output in enumerate(operation.message.outputs):
-            if (*place, "outputs", index) in self.drafts:
+            if (*place, "outputs", index) in self.gaps:
                 self.output(output, index, (*place, "outputs", index))
 
-    def output(self, output: NamedValueType, index: int, draft: Path) -> None:
+    def output(self, output: NamedValueType, index: int, gap: Path) -> None:
         """Write the type of an output, which the last inference is about."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
         is_there = index < len(inferred)
         if is_there and is_known(inferred[index]):
             output.type.CopyFrom(write_type(inferred[index]))
-            self.settle(draft, self.drafts[draft].children[0].span, spelled(inferred[index], self.dialect))
+            self.settle(gap, self.gaps[gap].children[0].span, spelled(inferred[index], self.dialect))
             return
         message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
-        is_its_own = (is_there or inference.inferred is None) and draft[:-2] not in self.flawed
+        is_its_own = (is_there or inference.inferred is None) and gap[:-2] not in self.flawed
         told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
-        told.append(Finding((*draft, "type"), "MIL711", message))
+        told.append(Finding((*gap, "type"), "MIL711", message))
 
-    def literal(self, operation: Operation, name: str, draft: Path, scope: Scope) -> Value | None:
+    def literal(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
         """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
-        span = self.drafts[draft].span
+        span = self.gaps[gap].span
         literal = self.text[span.start : span.end]
         known = signature(operation.type, self.opset)
         try:
@@ -133,7 +133,7 @@ class _DraftWalk(Walk):
             made = literal_type(literal, name, known.parameters, bound(operation, scope))
         except Undecided as undecided:
             message = f"the type of this literal cannot be inferred: {undecided}"
-            self.findings.append(Finding(draft, "MIL711", message))
+            self.findings.append(Finding(gap, "MIL711", message))
             return None
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{literal})"
@@ -143,13 +143,13 @@ class _DraftWalk(Walk):
             found = diagnose(written, failure, Lowering(), "value")
             self.types.diagnostics.append(_shifted(found, span.start - len(head), span))
             return None
-        self.settle(draft, span, written)
+        self.settle(gap, span, written)
         return Value.FromString(wire)
 
-    def settle(self, draft: Path, span: Span, text: str) -> None:
+    def settle(self, gap: Path, span: Span, text: str) -> None:
         """Note the text that is written where something was left out."""
         self.types.edits[span] = text
-        self.types.open.discard(draft)
+        self.types.open.discard(gap)
 
 
 @cache
