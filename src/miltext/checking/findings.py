@@ -61,20 +61,15 @@ def _around(path: Path) -> Iterator[Path]:
 
 def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
     """Return the diagnostics of findings, in the order of the text whose tree of phrases is given."""
-    found_at = [path for finding in findings for path in (finding.path, *[remark.path for remark in finding.remarks])]
-    spans = _spans(root, found_at)
-    found = [
-        Diagnostic(
-            finding.severity,
-            finding.code,
-            finding.message,
-            _span(spans, finding.path),
-            tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks),
-            finding.suggestion,
-        )
-        for finding in findings
-    ]
-    return in_order(found)
+    remarks = [remark.path for finding in findings for remark in finding.remarks]
+    spans = _spans(root, [*(finding.path for finding in findings), *remarks])
+    return in_order(_diagnostic(finding, spans) for finding in findings)
+
+
+def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
+    notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
+    span = _span(spans, finding.path)
+    return Diagnostic(finding.severity, finding.code, finding.message, span, notes, finding.suggestion)
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
