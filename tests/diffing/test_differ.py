@@ -16,7 +16,7 @@ import pytest
 from conftest import GOLDEN, ROOT, Check
 
 import miltext
-from miltext.diffing.measures import Elements, measure
+from miltext.diffing.measures import Elements, elements, measure
 from miltext.diffing.structure import Measure
 from miltext.models.weights import BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_NAME
@@ -213,7 +213,7 @@ def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> Measure:
     for values, name in ((old, dtype), (new, other or dtype)):
         program = miltext.parse(f"program(1.3) [v = tensor<{name}, [{len(values)}]>([{', '.join(values)}])] {{}}")
         value = program.attributes["v"]
-        with_types.append(Elements(BY_NAME[name], len(values), value.immediateValue.tensor))
+        with_types.append(elements(value, None))
     found = measure(with_types[0], with_types[1])
     assert found is not None
     return found

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.comparing import Comparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
-from miltext.diffing.spelling import Spelling
-from miltext.diffing.structure import WeightDifference
 from miltext.diffing.unified import Texts
 from miltext.diffing.values import Values
 from miltext.models.model import Model
@@ -23,7 +20,7 @@ from miltext.printing.coremlc import BUILD_INFO
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Message, Program
+    from miltext.schema.proto import Message
 
 __all__ = ["Difference", "diff"]
 
@@ -48,54 +45,54 @@ def diff(
     many bytes of weights were compared. Raise ModelError and ParseError for what cannot be read, and PrintError for a
     Program with fields that the schema lacks.
     """
-    a, b = _side(old, "old"), _side(new, "new")
     keys = Keys()
-    graphs = Graph(a.program, keys, Contents(keys, a.model_path)), Graph(b.program, keys, Contents(keys, b.model_path))
-    pairs = pair_functions(*graphs)
-    values = Values(graphs[0].contents, graphs[1].contents, Spelling(), progress)
-    comparison = Comparison(*graphs, values)
+    a, b = _side(old, "old", keys), _side(new, "new", keys)
+    pairs = pair_functions(a.graph, b.graph)
+    values = Values(a.graph.contents, b.graph.contents, progress)
+    comparison = Comparison(a.graph, b.graph, values)
     changes = comparison.program(None if build_info else BUILD_INFO)
+    same_attributes = not any(change.kind == "attribute" for change in changes)
     if a.model and b.model:
         changes = compare_models(a.model, b.model, build_info) + changes
     functions = [function for function in map(comparison.function, pairs) if not function.same]
-    weights = WeightDifference(tuple(comparison.weights), values.equal, values.unread)
-    notes = [note for side, graph in zip((a, b), graphs, strict=True) for note in _notes(side, graph)]
-    same_attributes = not any(change.kind == "attribute" for change in changes)
-    texts = Texts(*graphs, pairs, comparison.different, same_attributes)
-    excused = ignore_weights and not any(graph.contents.has_files for graph in graphs)
-    complete = old is new or a.is_at(b) or excused or not any(graph.contents.unread for graph in graphs)
-    return Difference(a.name, b.name, tuple(notes), tuple(changes), tuple(functions), weights, complete, texts.lines)
-
-
-def _notes(side: _Side, graph: Graph) -> Iterator[str]:
-    """Yield a note for each reason why weights could not be read."""
-    reasons: dict[str, list[str]] = {}
-    for what, why in graph.contents.unread.items():
-        reasons.setdefault(why, []).append(what)
-    for why, places in reasons.items():
-        yield f"{side.name}: {', '.join(places)}: {why}; weights there are compared by file name and offset"
+    texts = Texts(a.graph, b.graph, pairs, comparison.different, same_attributes)
+    contents = a.graph.contents, b.graph.contents
+    excused = ignore_weights and not any(each.has_files for each in contents)
+    complete = old is new or a.is_at(b) or excused or not any(each.unread for each in contents)
+    notes, weights = (*_notes(a), *_notes(b)), values.weights()
+    return Difference(a.name, b.name, notes, tuple(changes), tuple(functions), weights, complete, texts.lines)
 
 
 class _Side(NamedTuple):
     name: str
-    program: Program
-    model_path: Path | None
+    graph: Graph
     model: Model | None
 
     @property
     def place(self) -> tuple[str, str] | None:
         """The file or folder that was read, and that which `@model_path` means; None if one is not known."""
-        path = self.model.path if self.model else None
-        return (os.path.realpath(path), os.path.realpath(self.model_path)) if path and self.model_path else None
+        if self.model is None or self.model.path is None or self.model.model_path is None:
+            return None
+        return os.path.realpath(self.model.path), os.path.realpath(self.model.model_path)
 
     def is_at(self, other: _Side) -> bool:
         """Whether both sides are the same file or folder."""
         return self.place is not None and self.place == other.place
 
 
-def _side(source: str | os.PathLike[str] | Model | Message, name: str) -> _Side:
+def _side(source: str | os.PathLike[str] | Model | Message, name: str, keys: Keys) -> _Side:
     if isinstance(source, (str, os.PathLike)):
         source = load(source)
-    if isinstance(source, Model):
-        return _Side(source.name, own_copy(source.program), source.model_path, source)
-    return _Side(name, own_copy(source), None, None)
+    model = source if isinstance(source, Model) else None
+    program = own_copy(source.program if isinstance(source, Model) else source)
+    graph = Graph(program, keys, Contents(keys, model.model_path if model else None))
+    return _Side(model.name if model else name, graph, model)
+
+
+def _notes(side: _Side) -> Iterator[str]:
+    """Yield a note for each reason why weights could not be read."""
+    reasons: dict[str, list[str]] = {}
+    for what, why in side.graph.contents.unread.items():
+        reasons.setdefault(why, []).append(what)
+    for why, places in reasons.items():
+        yield f"{side.name}: {', '.join(places)}: {why}; weights there are compared by file name and offset"

@@ -1,13 +1,13 @@
-"""What is different between functions and blocks that correspond, and in which order it is told."""
+"""What is different between functions, blocks and operations that correspond, and in which order it is told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from copy import deepcopy
+from functools import cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diffing.operations import Operations, arguments
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
@@ -18,13 +18,14 @@ from miltext.diffing.structure import (
     OperationDifference,
     RemovedOperation,
     Rename,
-    WeightChange,
 )
+from miltext.models.pairing.graph import EXACT, NAME
+from miltext.schema.proto import Value
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.diffing.values import Found, Values
+    from miltext.diffing.values import Values
     from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
     from miltext.models.pairing.sequences import Pair
@@ -32,12 +33,18 @@ if TYPE_CHECKING:
 _USES = 3
 """How many of the arguments that a constant stands for are named."""
 
+Bound: TypeAlias = "int | Value | None"
+"""What an argument is bound to: the number of a value for a name, a Value for a literal, None for nothing."""
+
+Uses: TypeAlias = "dict[int, list[tuple[str, str]]]"
+"""The operations that take each value of a block, by what they are called, and the arguments that they take it for."""
+
 
 class Comparison:
     """Tells two programs apart whose functions are paired.
 
-    As it goes, it gathers the `weights` that are different, and the operations of the new program that say something
-    else than their partners, or whose weights do: `different`.
+    As it goes, it gathers the operations of the new program that say something else than their partners, or whose
+    weights do: `different`.
     """
 
     def __init__(self, old: Graph, new: Graph, values: Values) -> None:
@@ -45,8 +52,6 @@ class Comparison:
         self._new = new
         self._values = values
         self._spelling = values.spelling
-        self._operations = Operations(old, new, values)
-        self.weights: list[WeightChange] = []
         self.different: set[Node] = set()
 
     def program(self, ignored: str | None) -> list[Change]:
@@ -57,7 +62,8 @@ class Comparison:
             for field, spell in (("version", str), ("docString", quote))
             if (old := getattr(a, field)) != (new := getattr(b, field))
         ]
-        return changes + self._attributes(a.attributes, b.attributes, "", ignored)
+        kept = [{key: each.attributes[key] for key in each.attributes if key != ignored} for each in (a, b)]
+        return changes + self._attributes(kept[0], kept[1], "")
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
         """Return what is different in a function."""
@@ -70,12 +76,12 @@ class Comparison:
             return FunctionDifference(name, old_name, "added" if b else "removed", text, operations=size)
         changes = self._opsets(a, b) + self._inputs(a.inputs, b.inputs, pair.inputs)
         changes += self._attributes(a.function.attributes, b.function.attributes, name)
-        renamed = self._renamed_inputs(a.inputs, b.inputs, pair.inputs, "input")
-        blocks = [block for block in [self._block(each, name, outer=True) for each in pair.blocks] if not block.same]
-        return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), tuple(blocks))
+        renamed = _renamed_inputs(a.inputs, b.inputs, pair.inputs, "input")
+        blocks = self._blocks(pair.blocks, name, outer=True)
+        return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks)
 
     def _opsets(self, a: FunctionGraph, b: FunctionGraph) -> list[Change]:
-        """Another opset of the function, or of its only block if that is not the function's own."""
+        """Compare the opsets of a function, and of its only block if that is not the function's own."""
         opsets = a.function.opset, b.function.opset
         names = [("", *opsets)]
         if len(a.blocks) == len(b.blocks) == 1:
@@ -84,18 +90,21 @@ class Comparison:
         spell = self._spelling.opset
         return [Change("opset", name, spell(old) or None, spell(new) or None) for name, old, new in names if old != new]
 
-    def _block(self, pair: PairedBlock, function: str, outer: bool = False) -> BlockDifference:
+    def _blocks(self, pairs: Sequence[PairedBlock], function: str, outer: bool = False) -> tuple[BlockDifference, ...]:
+        return tuple([block for pair in pairs if not (block := self._block(pair, function, outer)).same])
+
+    def _block(self, pair: PairedBlock, function: str, outer: bool) -> BlockDifference:
         a, b = pair.old, pair.new
         place = self._spelling.opset(pair.place) if outer else pair.place
         if a is None or b is None:
             status = "added" if a is None else "removed"
             return BlockDifference(place, status, operations=tuple(self._told(pair, function)))
-        changes = self._inputs(a, b, pair.inputs) + self._operations.outputs(a, b)
+        changes = self._inputs(a, b, pair.inputs) + self._outputs(a, b)
         changes += self._attributes(a.block.attributes, b.block.attributes, function)
-        renamed = self._renamed_inputs(a, b, pair.inputs, "value")
+        renamed = _renamed_inputs(a, b, pair.inputs, "value")
         outputs = {*b.outputs} if outer else {*()}
         for i, j in pair.pairs.items():
-            renamed += self._operations.renamed(a.nodes[i], b.nodes[j], outputs)
+            renamed += self._renamed(a.nodes[i], b.nodes[j], outputs)
         return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(self._told(pair, function)))
 
     def _inputs(self, a: Region, b: Region, pairs: Sequence[Pair]) -> list[Change]:
@@ -116,104 +125,185 @@ class Comparison:
             changes.append(Change("inputs", "", f"({before})", f"({now})"))
         return changes
 
-    def _renamed_inputs(self, a: Region, b: Region, pairs: Sequence[Pair], kind: str) -> list[Rename]:
-        named = [(a.named[i].name, b.named[j].name) for i, j in pairs]
-        return [Rename(kind, name_text(new), name_text(old), name_text(new)) for old, new in named if old != new]
+    def _outputs(self, a: Region, b: Region) -> list[Change]:
+        """Compare the values that two blocks give."""
+        if self._tokens(self._old, a.outputs) == self._tokens(self._new, b.outputs):
+            return []
+        return [Change("outputs", "", *self._texts(a.outputs, b.outputs))]
 
-    def _attributes(
-        self, old: Mapping[str, Any], new: Mapping[str, Any], function: str, ignored: str | None = None
-    ) -> list[Change]:
-        before, now = [dict(self._flat({name: each[name] for name in each if name != ignored})) for each in (old, new)]
-        return self._keep(self._values.changes("attribute", before, now, (function, "")))
+    def _attributes(self, old: Mapping[str, Value], new: Mapping[str, Value], function: str) -> list[Change]:
+        before, now = [dict(self._flat(each)) for each in (old, new)]
+        return self._values.changes("attribute", before, now, (function, ""))
 
-    def _keep(self, found: Sequence[Found]) -> list[Change]:
-        """Return the changes; those of weights are put aside."""
-        self.weights += [each for each in found if isinstance(each, WeightChange)]
-        return [each for each in found if isinstance(each, Change)]
-
-    def _flat(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Attributes by name; what a dictionary holds by name and key, as in `buildInfo["coremltools-version"]`."""
-        for name, value in attributes.items():
-            pairs = value.immediateValue.dictionary.values
-            keys = [self._spelling.value(pair.key) for pair in pairs if pair.HasField("value")]
-            if not keys or len({*keys}) < len(pairs) or not all(key.startswith('string("') for key in keys):
-                yield name_text(name), value
-                continue
-            for key, pair in zip(keys, pairs, strict=True):
-                yield f"{name_text(name)}[{key[len('string(') : -1]}]", pair.value
-            shell = type(value)()
-            shell.CopyFrom(value)
-            del shell.immediateValue.dictionary.values[:]
-            yield name_text(name), shell
+    def _flat(self, attributes: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+        """Yield attributes by name; what a dictionary holds by name and key: `buildInfo["coremltools-version"]`."""
+        for key, value in attributes.items():
+            name, entries = name_text(key), value.immediateValue.dictionary.values
+            keys = [self._spelling.value(entry.key) for entry in entries if entry.HasField("value")]
+            if keys and len({*keys}) == len(entries) and all(text.startswith('string("') for text in keys):
+                for text, entry in zip(keys, entries, strict=True):
+                    yield f"{name}[{text[len('string(') : -1]}]", entry.value
+                value = deepcopy(value)
+                del value.immediateValue.dictionary.values[:]
+            yield name, value
 
     # ---- the operations of a block
 
     def _told(self, pair: PairedBlock, function: str) -> Iterator[OperationDifference]:
         """Yield what is different in the operations, in the order of both blocks merged."""
         mates = {j: i for i, j in pair.pairs.items()}
-        moves = {move.new_index: move for move in self._moves(pair, mates)}
-        users = _Users(pair.new)
+        old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
+        moves = {move.new_index: move for move in _moves(pair, mates, new)}
+        users = cache(lambda: _users(new))
         for i, j in pair.steps():
-            if pair.old and j is None and i is not None and i not in pair.pairs:
-                yield RemovedOperation(*self._alone(pair.old.nodes[i]))
-            if pair.new and j is not None and j not in mates:
-                yield AddedOperation(*self._alone(pair.new.nodes[j]))
-            if pair.old and pair.new and j is not None and j in mates:
+            if i is not None and j is None and i not in pair.pairs:
+                yield RemovedOperation(*self._alone(old[i]))
+            if j is not None and j not in mates:
+                yield AddedOperation(*self._alone(new[j]))
+            elif j is not None:
                 if j in moves:
                     yield moves[j]
-                yield from self._changed(
-                    pair.old.nodes[mates[j]], pair.new.nodes[j], pair.inner.get(j, []), function, users
-                )
+                yield from self._changed(old[mates[j]], new[j], pair.inner.get(j, []), function, users)
 
     def _alone(self, node: Node) -> tuple[str, str, str, int]:
         return node.label, name_text(node.operation.type), self._spelling.operation(node.operation), node.index
 
-    def _moves(self, pair: PairedBlock, mates: Mapping[int, int]) -> Iterator[MovedOperations]:
-        """Yield the runs of operations that are not on the spine."""
-        stayed = {j for _, j in pair.spine}
-        moved = [j for j in sorted(mates) if j not in stayed]
-        run: list[int] = []
-        for j, following in zip_longest(moved, moved[1:]):
-            run.append(j)
-            if following != j + 1 or mates[following] != mates[j] + 1:
-                assert pair.new is not None
-                nodes = pair.new.nodes
-                names = tuple([nodes[each].label for each in run])
-                yield MovedOperations(names, mates[run[0]], run[0], nodes[run[0] - 1].label if run[0] else None)
-                run = []
-
     def _changed(
-        self, a: Node, b: Node, inner: Sequence[PairedBlock], function: str, users: _Users
+        self, a: Node, b: Node, inner: Sequence[PairedBlock], function: str, users: Callable[[], Uses]
     ) -> Iterator[ChangedOperation]:
-        found = self._operations.changes(a, b, (function, b.label))
-        if found:
+        changes = self._changes(a, b, (function, b.label))
+        blocks = self._blocks(inner, function)
+        if changes or blocks:
+            uses = [] if b.grounded else [use for value in b.values for use in users().get(value, ())]
+            kind = name_text(b.operation.type)
+            yield ChangedOperation(b.label, kind, a.index, b.index, tuple(changes), blocks, tuple(uses[:_USES]))
+
+    # ---- two operations
+
+    def _changes(self, a: Node, b: Node, where: tuple[str, str]) -> list[Change]:
+        """Return what an operation says otherwise; the operation of the function `where`, for its weights."""
+        weights = len(self._values.changed)
+        changes: list[Change] = []
+        if not self._is_untouched(a, b):
+            old, new = a.operation.type, b.operation.type
+            changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
+            changes += self._arguments(a, b, where)
+            changes += self._values.changes("attribute", _stated(a), _stated(b), where)
+            changes += self._types(a, b)
+        if changes or len(self._values.changed) > weights:
             self.different.add(b)
-        changes = self._keep(found)
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
-        blocks = [block for block in [self._block(each, function) for each in inner] if not block.same]
-        if changes or blocks:
-            used_as = () if b.grounded else users.of(b)
-            kind = name_text(b.operation.type)
-            yield ChangedOperation(b.label, kind, a.index, b.index, tuple(changes), tuple(blocks), used_as)
+        return changes
+
+    def _is_untouched(self, a: Node, b: Node) -> bool:
+        """Whether nothing can be different: there are no weights, which only seem to be equal."""
+        if a.weighty or b.weighty or a.kinds[EXACT] != b.kinds[EXACT]:
+            return False
+        return self._tokens(self._old, a.operands) == self._tokens(self._new, b.operands)
+
+    def _tokens(self, graph: Graph, values: Sequence[int]) -> list[int | None]:
+        return [graph.tokens[value] for value in values]
+
+    def _arguments(self, a: Node, b: Node, where: tuple[str, str]) -> Iterator[Change]:
+        old, new = arguments(a), arguments(b)
+        for key in sorted({*old, *new}):
+            name, before, now = name_text(key), old.get(key), new.get(key)
+            if before is None or now is None:
+                yield Change("argument", name, self._text(self._old, before), self._text(self._new, now))
+            elif len(before) == len(now) == 1 and isinstance(before[0], Value) and isinstance(now[0], Value):
+                yield from self._values.change("argument", name, before[0], now[0], where)
+            elif len(before) != len(now) or not all(map(self._same, before, now)):
+                yield Change("argument", name, *self._texts(before, now))
+
+    def _same(self, before: Bound, now: Bound) -> bool:
+        if isinstance(before, int) and isinstance(now, int):
+            return self._old.tokens[before] == self._new.tokens[now]
+        if isinstance(before, Value) and isinstance(now, Value):
+            return self._values.same(before, now)
+        return before is None and now is None
+
+    def _texts(self, before: Sequence[Bound], now: Sequence[Bound]) -> tuple[str | None, str | None]:
+        """Return the texts of two bindings that differ; of one text if an operation is gone whose name another has."""
+        old, new = self._text(self._old, before), self._text(self._new, now)
+        return (f"{old} (removed)", new) if old == new else (old, new)
+
+    def _text(self, graph: Graph, bound: Sequence[Bound] | None) -> str | None:
+        if bound is None:
+            return None
+        texts = [self._binding(graph, each) for each in bound]
+        return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+    def _binding(self, graph: Graph, bound: Bound) -> str:
+        if bound is None:
+            return "$unset"
+        return name_text(graph.known_as[bound]) if isinstance(bound, int) else self._spelling.value(bound)
+
+    def _types(self, a: Node, b: Node) -> list[Change]:
+        """Return what is different in the types of the outputs, or their number."""
+        old, new = a.operation.outputs, b.operation.outputs
+        if len(old) != len(new):
+            return [Change("outputs", "", self._spelling.parameters(old), self._spelling.parameters(new))]
+        type_of, several = self._spelling.type, len(new) > 1
+        return [
+            Change("type", name_text(now.name) if several else "", type_of(before), type_of(now))
+            for before, now, i, j in zip(old, new, a.values, b.values, strict=True)
+            if self._old.types[i] != self._new.types[j]
+        ]
+
+    def _renamed(self, a: Node, b: Node, outputs: Set[int]) -> Iterator[Rename]:
+        """Yield the names that two operations do not share; `outputs` are the values that the function gives."""
+        for old, new in zip(a.values, b.values, strict=False):  # one may have more outputs
+            before, now = name_text(self._old.names[old]), name_text(self._new.names[new])
+            if before != now:
+                yield Rename("output" if new in outputs else "value", now, before, now)
+        names = [each.operation.attributes.get(NAME, None) for each in (a, b)]
+        if names[0] != names[1]:
+            yield Rename("name", b.label, *[self._spelling.literal(name) if name else None for name in names])
 
 
-class _Users:
-    """Who takes the values of a block's operations, looked up when that is first asked."""
+def arguments(node: Node) -> dict[str, list[Bound]]:
+    """Return what the arguments of an operation are bound to, by key."""
+    numbers = iter(node.operands)
+    inputs = node.operation.inputs
+    return {
+        key: [
+            each.value if each.HasField("value") else next(numbers) if each.HasField("name") else None
+            for each in inputs[key].arguments
+        ]
+        for key in sorted(inputs)
+    }
 
-    def __init__(self, region: Region | None) -> None:
-        self._region = region
 
-    @cached_property
-    def _users(self) -> dict[int, list[tuple[str, str]]]:
-        found: dict[int, list[tuple[str, str]]] = {}
-        for node in self._region.nodes if self._region else ():
-            for key, bound in arguments(node).items():
-                for value in bound:
-                    if isinstance(value, int):
-                        found.setdefault(value, []).append((node.label, name_text(key)))
-        return found
+def _stated(node: Node) -> dict[str, Value]:
+    """Return the attributes of an operation but its name."""
+    attributes = node.operation.attributes
+    return {name_text(key): attributes[key] for key in attributes if key != NAME}
 
-    def of(self, node: Node) -> tuple[tuple[str, str], ...]:
-        """Return the first few arguments that an operation's values stand for."""
-        return tuple([use for value in node.values for use in self._users.get(value, ())][:_USES])
+
+def _users(nodes: Sequence[Node]) -> Uses:
+    """Return the Uses of the values of a block."""
+    found: Uses = {}
+    for node in nodes:
+        for key, bound in arguments(node).items():
+            for value in bound:
+                if isinstance(value, int):
+                    found.setdefault(value, []).append((node.label, name_text(key)))
+    return found
+
+
+def _moves(pair: PairedBlock, mates: Mapping[int, int], nodes: Sequence[Node]) -> Iterator[MovedOperations]:
+    """Yield the runs of operations that are not on the spine."""
+    moved = sorted(mates.keys() - {j for _, j in pair.spine})
+    run: list[int] = []
+    for j, following in zip_longest(moved, moved[1:]):
+        run.append(j)
+        if following != j + 1 or mates[following] != mates[j] + 1:
+            names = tuple([nodes[each].label for each in run])
+            yield MovedOperations(names, mates[run[0]], run[0], nodes[run[0] - 1].label if run[0] else None)
+            run = []
+
+
+def _renamed_inputs(a: Region, b: Region, pairs: Sequence[Pair], kind: str) -> list[Rename]:
+    named = [(a.named[i].name, b.named[j].name) for i, j in pairs]
+    return [Rename(kind, name_text(new), name_text(old), name_text(new)) for old, new in named if old != new]

@@ -1,17 +1,23 @@
-"""What is different between two programs."""
+"""All differences between two programs, and the forms that they are shown in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from miltext.diffing.structure import Change, FunctionDifference, WeightDifference
+from miltext.diffing.structure import BlockDifference, Change, FunctionDifference, WeightDifference
+from miltext.diffing.text import render_stat, render_text
+from miltext.diffing.unified import Line, render_unified
+
+FORM = 1
+"""The version of the JSON form, which docs/diff.md describes: another one where a reader of this would go wrong."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What is different between two models or programs, which are called `old` and `new`.
+    """The differences between two models or programs, which are called `old` and `new`.
 
     `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
     those with a difference, added and removed ones too. `complete`: every weight that counts was read. `to_text` is for
@@ -25,11 +31,11 @@ class Difference:
     functions: tuple[FunctionDifference, ...] = ()
     weights: WeightDifference = field(default_factory=WeightDifference)
     complete: bool = True
-    _lines: Callable[[], Sequence[tuple[str, str]]] = field(default=tuple, repr=False, compare=False)
+    _lines: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
 
     @property
     def same(self) -> bool | None:
-        """Whether the two say the same; None if that cannot be told: no difference was found, and not all was read."""
+        """Whether there is no difference; None if that cannot be told: none was found, and not all was read."""
         if self.changes or self.functions or self.weights.changed:
             return False
         return True if self.complete else None
@@ -53,30 +59,38 @@ class Difference:
         return tuple([function for function in self.functions if function.status == status])
 
     def to_text(self, *, color: bool = False, full: bool = False) -> str:
-        """Return what a person would say, in ANSI colours if asked; long lists of names and weights are cut unless
-        `full`.
-        """
-        from miltext.diffing.text import render_text
+        """Return the differences as a person would describe them, with ANSI colours if asked.
 
+        Long lists of names and weights are cut unless `full`.
+        """
         return render_text(self, color, full)
 
     def to_stat(self) -> str:
-        """How much of what is different: a line for each function, and one for the weights."""
-        from miltext.diffing.text import render_stat
-
+        """Return the number of differences: a line for each function, and one for the weights."""
         return render_stat(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
-        from miltext.diffing.json_form import render_json
-
-        return render_json(self)
+        """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
+        names = ("same", "old", "new", "notes", "changes", "functions", "weights")
+        return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}}
 
     def to_unified(self) -> str:
-        """Both texts as a unified diff, in which operations are lined up by structure.
+        """Return both texts as a unified diff, in which operations are lined up by structure.
 
         The old text has the values by their new names, and what is renamed stands before the diff.
         """
-        from miltext.diffing.unified import render_unified
-
         return render_unified(self, self._lines())
+
+
+def _plain(thing: Any) -> Any:
+    """Return anything in a Difference as JSON has it, the operations of a block by kind."""
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else str(thing)
+    if isinstance(thing, tuple):
+        return [_plain(each) for each in thing]
+    if not is_dataclass(thing):
+        return thing
+    names = [each.name for each in fields(thing)]
+    if isinstance(thing, BlockDifference):
+        names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
+    return {name: _plain(getattr(thing, name)) for name in names}

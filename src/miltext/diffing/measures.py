@@ -4,82 +4,64 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from miltext.diffing.structure import Measure
-from miltext.printing.tensors import field_data
-from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.models.tensor_data import immediate_data, tensor_shape
+from miltext.models.weights import CHUNK
+from miltext.schema.packing import decode, packed_size, unpack
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from miltext.models.weights import Blob, Progress
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Value
+
+Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE = 1 << 16
 """How many elements are worked on at once: what is made of them stays in the processor's cache."""
 
 
 class Elements(NamedTuple):
-    """The elements of a tensor: their type, their number, and where they are."""
+    """The elements of a tensor: their type, their number, and their record in a weight file, or packed bytes."""
 
     dtype: DType
     number: int
-    source: Blob | Any
+    source: Blob | bytes
 
-    def chunks(self) -> Iterator[npt.NDArray[Any]]:
+    def chunks(self) -> Iterator[Array]:
         """Yield the elements as flat arrays, in pieces, as `packing.unpack` gives them."""
-        from miltext.models.weights import CHUNK, Blob
-
-        if isinstance(self.source, Blob):
+        if not isinstance(self.source, bytes):
             yield from self.source.chunks()
             return
-        array = _array(self.source, self.dtype, self.number)
+        array = unpack(self.source, self.dtype, self.number)
         for start in range(0, self.number, CHUNK):
             yield array[start : start + CHUNK]
 
 
-def elements(value: Any, blob: Blob | None) -> Elements | None:
-    """Return the numbers or truth values of a tensor, in this record or else in the Value itself; None where there are
-    none.
+def elements(value: Value, blob: Blob | None) -> Elements | None:
+    """Return the numbers or truth values of a tensor, in this record or else in the Value itself, if it has any.
 
     Of values in the program, only those are read that stand in the usual field of their type, and fill its shape.
     """
     if blob is not None:
         return Elements(blob.dtype, blob.count, blob)
-    tensor = value.immediateValue.tensor
-    dtype = BY_NUMBER.get(value.type.tensorType.dataType)
-    dimensions = value.type.tensorType.dimensions
-    if dtype is None or dtype.kind == "string" or tensor.WhichOneof("value") != dtype.field:
-        return None
-    count = prod([dimension.constant.size for dimension in dimensions])
-    held = getattr(tensor, dtype.field).values
-    full = -(-count * dtype.bits // 8) if dtype.field == "bytes" else count
-    return Elements(dtype, count, tensor) if count and len(held) == full else None
-
-
-def _array(tensor: Any, dtype: DType, count: int) -> npt.NDArray[Any]:
-    import numpy as np
-
-    from miltext.schema.packing import unpack
-
-    data = field_data(tensor, dtype.field)
-    if isinstance(data, bytes):
-        return unpack(data, dtype, count)
-    wide = np.array(data, np.bool_ if dtype.kind == "bool" else np.int64)
-    return wide.view(np.uint64) if dtype.name == "uint64" else wide
+    held, shape = immediate_data(value), tensor_shape(value.type)
+    count = math.prod(shape or ()) if held else 0
+    return Elements(held[0], count, held[1]) if held and count else None
 
 
 def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
-    """How far two tensors are apart; None where they have not as many elements, or no numbers.
+    """Return how far two tensors are apart; None where they differ in the number of elements, or have no numbers.
 
     Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` is told
     how many bytes of the new one each piece has.
     """
     if old is None or new is None or old.number != new.number:
         return None
-    from miltext.schema.packing import packed_size
-
     sums = _Sums()
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
@@ -97,57 +79,46 @@ class _Sums:
         self.changed = 0
         self.maximum = self.total = self.signal = self.noise = 0.0
 
-    def add(self, old: npt.NDArray[Any], dtype: DType, new: npt.NDArray[Any], other: DType) -> None:
-        import numpy as np
-
-        from miltext.schema.packing import decode
-
-        with np.errstate(all="ignore"):
-            values, others = decode(old, dtype), decode(new, other)
-            wide, other_wide = values.astype(np.float64), others.astype(np.float64)
-            if dtype == other:
-                unlike = _bits(old) != _bits(new)
-            else:
-                unlike = (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide))
-            self.signal += _sum_of_squares(wide)
-            self.changed += (changed := int(np.count_nonzero(unlike)))
-            if changed:
-                exact = dtype == other and dtype.field == "longInts"
-                apart = _exact_distances(values, others) if exact else _distances(wide, other_wide, unlike)
-                self.maximum = max(self.maximum, float(apart.max()))
-                self.total += float(apart.sum())
-                self.noise += float(np.einsum("i,i", apart, apart))
+    @np.errstate(all="ignore")
+    def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:
+        values, others = decode(old, dtype), decode(new, other)
+        wide, other_wide = values.astype(np.float64), others.astype(np.float64)
+        if dtype == other:
+            unlike = _bits(old) != _bits(new)
+        else:
+            unlike = (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide))
+        self.signal += _sum_of_squares(wide)
+        self.changed += (changed := int(np.count_nonzero(unlike)))
+        if changed:
+            exact = dtype == other and dtype.field == "longInts"
+            apart = _exact_distances(values, others) if exact else _distances(wide, other_wide, unlike)
+            self.maximum = max(self.maximum, float(apart.max()))
+            self.total += float(apart.sum())
+            self.noise += float(np.einsum("i,i", apart, apart))
 
 
-def _sum_of_squares(values: npt.NDArray[Any]) -> float:
+def _sum_of_squares(values: Array) -> float:
     """Return the sum of the squares of the finite values."""
-    import numpy as np
-
     total = float(np.einsum("i,i", values, values))
-    if math.isfinite(total):
-        return total
-    finite = values[np.isfinite(values)]
-    return float(np.einsum("i,i", finite, finite))
+    if not math.isfinite(total):
+        finite = values[np.isfinite(values)]
+        total = float(np.einsum("i,i", finite, finite))
+    return total
 
 
-def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    bits: npt.NDArray[Any] = array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
-    return bits
+def _bits(array: Array) -> Array:
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "f" else array
 
 
-def _exact_distances(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Absolute differences of integers of 64 bits: of the greater and the lesser, modulo 2**64."""
-    import numpy as np
-
-    apart: npt.NDArray[Any] = np.maximum(old, new).astype(np.uint64) - np.minimum(old, new).astype(np.uint64)
+def _exact_distances(old: Array, new: Array) -> Array:
+    """Return the absolute differences of integers of 64 bits: of the greater and the lesser, modulo 2**64."""
+    apart = np.maximum(old, new).astype(np.uint64) - np.minimum(old, new).astype(np.uint64)
     return apart.astype(np.float64)
 
 
-def _distances(old: npt.NDArray[Any], new: npt.NDArray[Any], unlike: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Absolute differences; infinite from or to what is not finite, from NaN to NaN 0."""
-    import numpy as np
-
-    apart: npt.NDArray[Any] = np.abs(old - new)
+def _distances(old: Array, new: Array, unlike: Array) -> Array:
+    """Return the absolute differences: infinite from or to what is not finite, from NaN to NaN 0."""
+    apart: Array = np.abs(old - new)
     if not np.isfinite(apart).all():
         apart[np.isnan(apart)] = np.inf
         apart[~unlike | (np.isnan(old) & np.isnan(new))] = 0

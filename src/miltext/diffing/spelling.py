@@ -1,11 +1,12 @@
 """Parts of a Program as a reader of a difference sees them.
 
-That is MIL text, with decimal floats, of long literals only the number of elements, and of weights only the place.
+They are MIL text with decimal floats; a long literal is its number of elements, and a weight is its place.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from miltext.models.pairing.graph import NAME
 from miltext.printing.printer import Printer, TypeText
@@ -13,26 +14,29 @@ from miltext.printing.tensors import Style
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
 
+if TYPE_CHECKING:
+    from miltext.schema.proto import Function, NamedValueType, Operation, TensorValue, Value
+
 SHOWN = 16
 """Tensors of up to this many elements are shown; of others, how far they are apart."""
 
 
 class Spelling(Printer):
-    """Prints what stands on either side of a change."""
+    """Prints the two sides of a change."""
 
     def __init__(self) -> None:
         super().__init__(style=Style(decimal=True, elide=SHOWN))
 
-    def type(self, message: Any) -> str:
+    def type(self, message: NamedValueType | Value) -> str:
         """Return the type in the field `type` of a message."""
         return self.type_of(message, "type").text
 
-    def literal(self, value: Any) -> str:
+    def literal(self, value: Value) -> str:
         """Return a Value without its type."""
         text, prefix = self.value(value), f"{self.type(value)}("
         return text[len(prefix) : -1] if text.startswith(prefix) else text
 
-    def parameters(self, inputs: Any) -> str:
+    def parameters(self, inputs: Iterable[NamedValueType]) -> str:
         """Return the inputs of a function or block, with their types, in parentheses."""
         return self._parameters(inputs)
 
@@ -40,13 +44,13 @@ class Spelling(Printer):
         """Return an opset as the text has it."""
         return self._opset(opset) if opset else ""
 
-    def function(self, name: str, function: Any) -> str:
+    def function(self, name: str, function: Function) -> str:
         """Return the head of a function."""
         opset = f"<{self.opset(function.opset)}>" if function.opset else ""
         return f"func {name_text(name)}{opset}{self.parameters(function.inputs)}"
 
-    def operation(self, operation: Any) -> str:
-        """Return an operation, without what its attribute `name` says, and of its inner blocks only their number."""
+    def operation(self, operation: Operation) -> str:
+        """Return an operation without its attribute `name`, and with the sizes of its inner blocks in their place."""
         outputs = ", ".join([self._named_value(output) for output in operation.outputs])
         inputs = operation.inputs
         arguments = ", ".join([f"{name_text(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
@@ -59,6 +63,6 @@ class Spelling(Printer):
     def _blob(self, path: str, offset: int) -> str:
         return f"{quote(path)} at {offset}"
 
-    def _tensor(self, tensor: Any, value_type: TypeText) -> str:
+    def _tensor(self, tensor: TensorValue, value_type: TypeText) -> str:
         text = super()._tensor(tensor, value_type)
         return f"{text[len('$elided(') : text.index(',')]} elements" if text.startswith("$elided(") else text

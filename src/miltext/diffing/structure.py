@@ -54,8 +54,8 @@ class Rename:
 
 
 @dataclass(frozen=True, slots=True)
-class AddedOperation:
-    """An operation that only the new program has: its outputs' names, its type, its text, its index in the block."""
+class UnpairedOperation:
+    """An operation that only one program has: its outputs' names, its type, its text, its index in the block."""
 
     name: str
     type: str
@@ -63,14 +63,16 @@ class AddedOperation:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedOperation:
-    """An operation that only the old program has; as AddedOperation."""
+class AddedOperation(UnpairedOperation):
+    """An operation that only the new program has."""
 
-    name: str
-    type: str
-    text: str
-    index: int
+    __slots__ = ()
+
+
+class RemovedOperation(UnpairedOperation):
+    """An operation that only the old program has."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +164,8 @@ class FunctionDifference:
     @property
     def same(self) -> bool:
         """Whether there is no difference."""
-        return (self.status, self.name) == ("changed", self.old_name) and not (
-            self.changes or self.renamed or self.blocks
-        )
+        said = self.changes or self.renamed or self.blocks
+        return (self.status, self.name) == ("changed", self.old_name) and not said
 
 
 @dataclass(frozen=True, slots=True)

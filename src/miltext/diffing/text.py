@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.structure import (
-    AddedOperation,
     BlockDifference,
     Change,
+    ChangedOperation,
     FunctionDifference,
     Measure,
     MovedOperations,
@@ -30,16 +31,22 @@ LISTED = 20
 VERDICTS = {
     True: "no difference",
     None: "cannot be told: what was read is the same, and not all weights were read; "
-    "--ignore-weights is for models that have no weight files, neither of them",
+    "use --ignore-weights if neither model has weight files",
 }
-"""What is said of two models, by whether they are the same, where there is nothing else to say."""
+"""The line for two models without a difference, by whether they are the same."""
 
 COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@": "1"}
 """ANSI codes by the sign of a line: added, removed, changed, moved, renamed, a note, a heading."""
 
+_SIGNS = {"added": "+", "removed": "-", "changed": "@"}
+"""The sign of a function's or block's line by its status."""
+
+_TOLD = {"operation", "type", "outputs", "blocks"}
+"""The kinds of changes of an operation that are named; arguments and attributes are known by their names."""
+
 
 class Line(NamedTuple):
-    """A line of text: how deep it stands, its sign (one of COLORS, or none), and what it says."""
+    """A line of text: its depth, its sign (one of COLORS, or none), and its words."""
 
     depth: int
     sign: str
@@ -52,16 +59,16 @@ class Line(NamedTuple):
 
 
 def render_text(difference: Difference, color: bool, full: bool) -> str:
-    """Return what a person would say of a Difference; long lists are cut unless `full`."""
-    notes = [Line(0, "#", note) for note in difference.notes]
-    if difference.same is not False:
-        lines = [*notes, Line(0, "", VERDICTS[difference.same])]
-    else:
+    """Return a Difference as a person would describe it; long lists are cut unless `full`."""
+    lines = [Line(0, "#", note) for note in difference.notes]
+    if difference.same is False:
         heads = [Line(0, "@", f"--- {difference.old}"), Line(0, "@", f"+++ {difference.new}")]
-        limit = None if full else LISTED
-        lines = [*heads, *notes, *_changes(difference.changes, 0)]
+        limit = sys.maxsize if full else LISTED
+        lines = [*heads, *lines, *_changes(difference.changes, 0)]
         lines += [line for function in difference.functions for line in _function(function, limit)]
         lines += _weights(difference.weights, limit)
+    else:
+        lines.append(Line(0, "", VERDICTS[difference.same]))
     return "".join(f"{line.shown(color)}\n" for line in lines)
 
 
@@ -83,13 +90,13 @@ def _count(number: int, noun: str) -> str:
 # ---- functions
 
 
-def _function(function: FunctionDifference, limit: int | None) -> Iterator[Line]:
+def _function(function: FunctionDifference, limit: int) -> Iterator[Line]:
+    sign = _SIGNS[function.status]
     if function.status != "changed":
-        sign = "+" if function.status == "added" else "-"
         yield Line(0, sign, f"{function.text}, {_count(function.operations, 'operation')}")
         return
     renamed = "" if function.name == function.old_name else f", renamed from {function.old_name}"
-    yield Line(0, "@", f"func {function.name}{renamed}")
+    yield Line(0, sign, f"func {function.name}{renamed}")
     yield from _changes(function.changes, 1)
     yield from _renames(function.renamed, 1, limit)
     for block in function.blocks:
@@ -99,30 +106,28 @@ def _function(function: FunctionDifference, limit: int | None) -> Iterator[Line]
 
 
 def _heading(block: BlockDifference, depth: int) -> Line:
-    return Line(depth, {"added": "+", "removed": "-", "changed": "@"}[block.status], f"block {block.place}")
+    return Line(depth, _SIGNS[block.status], f"block {block.place}")
 
 
-def _block(block: BlockDifference, depth: int, limit: int | None) -> Iterator[Line]:
+def _block(block: BlockDifference, depth: int, limit: int) -> Iterator[Line]:
     yield from _changes(block.changes, depth)
     for operation in block.operations:
         yield from _operation(operation, depth, limit)
     yield from _renames(block.renamed, depth, limit)
 
 
-def _operation(operation: OperationDifference, depth: int, limit: int | None) -> Iterator[Line]:
-    if isinstance(operation, AddedOperation):
-        yield Line(depth, "+", operation.text)
-    elif isinstance(operation, RemovedOperation):
-        yield Line(depth, "-", operation.text)
-    elif isinstance(operation, MovedOperations):
+def _operation(operation: OperationDifference, depth: int, limit: int) -> Iterator[Line]:
+    if isinstance(operation, MovedOperations):
         yield Line(depth, ">", _move(operation))
-    else:
+    elif isinstance(operation, ChangedOperation):
         uses = [f"{argument} of {user}" for user, argument in operation.used_as]
         yield Line(depth, "~", f"{operation.name}: {', '.join([operation.type, *uses])}")
         yield from (Line(depth + 1, "", change_text(change)) for change in operation.changes)
         for block in operation.blocks:
             yield _heading(block, depth + 1)
             yield from _block(block, depth + 2, limit)
+    else:
+        yield Line(depth, "-" if isinstance(operation, RemovedOperation) else "+", operation.text)
 
 
 def _move(move: MovedOperations) -> str:
@@ -135,24 +140,20 @@ def _move(move: MovedOperations) -> str:
 
 
 def _changes(changes: Sequence[Change], depth: int) -> Iterator[Line]:
-    """Yield the changes of what is not an operation: a line each, with a sign."""
+    """Yield the changes of anything but an operation: a line each, with a sign."""
     for change in changes:
         sign = "+" if change.old is None else "-" if change.new is None else "~"
         yield Line(depth, sign, change_text(change, with_kind=True))
 
 
 def change_text(change: Change, with_kind: bool = False) -> str:
-    """`strides: [1, 1] -> [2, 2]`."""
-    shown = (change.kind in _TOLD or with_kind, change.kind), (bool(change.name), change.name)
-    what = " ".join([text for wanted, text in shown if wanted])
-    both = [text for text in (change.old, change.new) if text is not None]
+    """Return `strides: [1, 1] -> [2, 2]`."""
+    kind = change.kind if with_kind or change.kind in _TOLD else ""
+    what = " ".join(filter(None, (kind, change.name)))
     if change.old is None or change.new is None:
-        return f"{what}: {both[0]}{'' if with_kind else ' added' if change.old is None else ' removed'}"
-    return f"{what}: {' -> '.join(both)}{f' ({_apart(change.measure)})' if change.measure else ''}"
-
-
-_TOLD = {"operation", "type", "outputs", "blocks"}
-"""The kinds of changes of an operation that are named; arguments and attributes are known by their names."""
+        status = "" if with_kind else " added" if change.old is None else " removed"
+        return f"{what}: {change.new if change.old is None else change.old}{status}"
+    return f"{what}: {change.old} -> {change.new}{f' ({_apart(change.measure)})' if change.measure else ''}"
 
 
 def _apart(measure: Measure) -> str:
@@ -164,14 +165,14 @@ def _apart(measure: Measure) -> str:
     return f"{text}, max {measure.maximum:.3g}, mean {measure.mean:.3g}, SNR {measure.snr:.1f} dB"
 
 
-def _renames(renamed: Sequence[Rename], depth: int, limit: int | None) -> Iterator[Line]:
+def _renames(renamed: Sequence[Rename], depth: int, limit: int) -> Iterator[Line]:
     told = told_renames(renamed)
     yield from (Line(depth, "=", rename_text(rename)) for rename in told[:limit])
     yield from _more(told, depth, limit)
 
 
 def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
-    """Names that are others; that of an operation goes without saying where its values have other names, too."""
+    """Return the renames to show; that of an operation goes without saying where its values have other names, too."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
 
@@ -183,8 +184,8 @@ def rename_text(rename: Rename) -> str:
     return f"{rename.old} -> {rename.new}{'' if rename.kind == 'value' else f' ({rename.kind})'}"
 
 
-def _more(listed: Sequence[object], depth: int, limit: int | None) -> Iterator[Line]:
-    if limit is not None and len(listed) > limit:
+def _more(listed: Sequence[object], depth: int, limit: int) -> Iterator[Line]:
+    if len(listed) > limit:
         yield Line(depth, "=", f"and {len(listed) - limit} more of {len(listed)}; --full lists all")
 
 
@@ -197,19 +198,19 @@ def _weights_summary(weights: WeightDifference) -> str:
     return f"weights: {len(weights.changed)} {differ}, {weights.equal} equal{unread}"
 
 
-def _weights(weights: WeightDifference, limit: int | None) -> Iterator[Line]:
+def _weights(weights: WeightDifference, limit: int) -> Iterator[Line]:
     """Yield the weights, those that differ most first if not all are listed."""
     if not weights.changed:
         return
     yield Line(0, "@", _weights_summary(weights))
     listed = list(weights.changed)
-    if limit is not None and len(listed) > limit:
+    if len(listed) > limit:
         listed.sort(key=lambda weight: weight.measure.snr or 0 if weight.measure else 0)
     several = len({weight.function for weight in listed}) > 1
-    names = [_weight_name(weight, several) for weight in listed[:limit]]
-    widths = max(map(len, names)), max(len(weight.type) for weight in listed[:limit])
-    for name, weight in zip(names, listed, strict=False):  # only the first
-        yield Line(1, "~", f"{name:{widths[0]}}  {weight.type:{widths[1]}}  {_weight(weight)}")
+    rows = [(_weight_name(weight, several), weight.type, _weight(weight)) for weight in listed[:limit]]
+    name_width, type_width = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, type_text, apart in rows:
+        yield Line(1, "~", f"{name:{name_width}}  {type_text:{type_width}}  {apart}")
     yield from _more(listed, 1, limit)
 
 
@@ -227,14 +228,6 @@ def _weight(weight: WeightChange) -> str:
 
 # ---- summaries
 
-_NOUNS = {
-    "added": "operation",
-    "removed": "operation",
-    "changed": "operation",
-    "moved": "operation",
-    "renamed": "value",
-}
-
 
 def _summary(function: FunctionDifference) -> str:
     if function.status != "changed":
@@ -242,9 +235,9 @@ def _summary(function: FunctionDifference) -> str:
     counts = Counter(renamed=len(told_renames(function.renamed)))
     for block in function.blocks:
         _tally(block, counts)
-    told = [f"{_count(counts[kind], noun)} {kind}" for kind, noun in _NOUNS.items() if counts[kind]]
-    if function.name != function.old_name:
-        told.insert(0, f"renamed from {function.old_name}")
+    told = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
+    nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
+    told += [f"{_count(counts[kind], noun)} {kind}" for kind, noun in nouns.items() if counts[kind]]
     if function.changes or counts["other"]:
         told.append("interface changed")
     return ", ".join(told)
@@ -252,11 +245,8 @@ def _summary(function: FunctionDifference) -> str:
 
 def _tally(block: BlockDifference, counts: Counter[str]) -> None:
     counts.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
-    counts.update(
-        moved=sum(len(move.names) for move in block.moved),
-        renamed=len(told_renames(block.renamed)),
-        other=len(block.changes),
-    )
+    counts.update(moved=sum(len(move.names) for move in block.moved))
+    counts.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
     for operation in block.changed:
         for inner in operation.blocks:
             _tally(inner, counts)

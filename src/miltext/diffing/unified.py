@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import deepcopy
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from miltext.diffing.operations import arguments
+from miltext.diffing.comparing import arguments
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.text import VERDICTS, change_text, rename_text, told_renames
+from miltext.diffing.values import DIGITS
 from miltext.models.pairing.sequences import common, merged
 from miltext.printing.printer import OPERATION, Printer
 from miltext.printing.tensors import Style
+from miltext.schema.proto import Function, Operation, Value
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
     from miltext.diffing.structure import BlockDifference, Rename
     from miltext.models.pairing.graph import Graph, Node, Region
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.schema.proto import NamedValueType, Program
+
+Shell = TypeVar("Shell", bound="Function | Operation")
 
 CONTEXT = 3
 """How many lines that are the same stand around a change."""
 
-_DIGITS = 12
-"""How many digits of a weight's digest are shown."""
-
-Line = tuple[str, str]
+Line: TypeAlias = "tuple[str, str]"
 """A line of a diff: ` `, `-` or `+`, and its text."""
 
 
@@ -34,16 +38,16 @@ class _Page(Printer):
     def __init__(self) -> None:
         super().__init__(style=Style(elide=SHOWN))
 
-    def head(self, program: Any) -> str:
+    def head(self, program: Program) -> str:
         return next(iter(self.program(program))).rstrip("\n")
 
-    def attributes(self, program: Any) -> str:
+    def attributes(self, program: Program) -> str:
         return self._attributes(program.attributes)
 
-    def function(self, name: str, function: Any) -> list[str]:
+    def function(self, name: str, function: Function) -> list[str]:
         return "".join(self._function(name, function)).splitlines()
 
-    def operation(self, operation: Any, indent: str) -> list[str]:
+    def operation(self, operation: Operation, indent: str) -> list[str]:
         return self._operation(operation, indent).splitlines()
 
 
@@ -70,13 +74,13 @@ class Texts:
         self._same_attributes = same_attributes
         self._page = _Page()
 
-    def lines(self) -> list[Line]:
-        """Both texts."""
-        return [*self._program()]
-
-    def _program(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of both texts."""
         for pair in self._pairs:
-            self._rename(pair)
+            if pair.old and pair.new:
+                self._name_all(pair.old.function.inputs, pair.old.inputs.inputs)
+                for region in pair.old.blocks.values():
+                    self._rename(region)
         old, new, page = self._old.program, self._new.program, self._page
         yield from _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
@@ -86,13 +90,7 @@ class Texts:
             yield from self._function(pair)
         yield " ", "}"
 
-    def _rename(self, pair: PairedFunction) -> None:
-        if pair.old and pair.new:
-            self._name_all(pair.old.function.inputs, pair.old.inputs.inputs)
-            for region in pair.old.blocks.values():
-                self._rename_block(region)
-
-    def _rename_block(self, region: Region) -> None:
+    def _rename(self, region: Region) -> None:
         block, known_as = region.block, self._old.known_as
         self._name_all(block.inputs, region.inputs)
         for node in region.nodes:
@@ -101,11 +99,11 @@ class Texts:
                 if binding.HasField("name"):
                     binding.name = known_as[next(numbers)]
             for inner in node.blocks:
-                self._rename_block(inner)
+                self._rename(inner)
             self._name_all(node.operation.outputs, node.values)
         block.outputs[:] = [known_as[value] for value in region.outputs]
 
-    def _name_all(self, named: Any, values: Sequence[int]) -> None:
+    def _name_all(self, named: Iterable[NamedValueType], values: Sequence[int]) -> None:
         for each, value in zip(named, values, strict=True):
             each.name = self._old.known_as[value]
 
@@ -113,9 +111,9 @@ class Texts:
 
     def _function(self, pair: PairedFunction) -> Iterator[Line]:
         old, new = pair.old and pair.old.function, pair.new and pair.new.function
-        if old and new:
-            shells = [self._page.function(pair.name, _shell(each, "block_specializations")) for each in (old, new)]
-            if len(pair.blocks) == 1 and len(shells[0]) == len(shells[1]) == 2:
+        if old and new and len(pair.blocks) == 1:
+            shells = [self._page.function(pair.name, _shell(each)) for each in (old, new)]
+            if len(shells[0]) == len(shells[1]) == 2:
                 yield from self._around(shells, pair.blocks, OPERATION)
                 return
         yield from _aligned(*[self._page.function(pair.name, each) if each else [] for each in (old, new)])
@@ -144,7 +142,7 @@ class Texts:
         if not all(pair.old and pair.new for pair in inner):
             yield from _aligned(*[self._page.operation(each.operation, indent) for each in (a, b)])
             return
-        before, now = [self._page.operation(_shell(each.operation, "blocks"), indent) for each in (a, b)]
+        before, now = [self._page.operation(_shell(each.operation), indent) for each in (a, b)]
         head = before[:1] if b in self._different else now[:1]
         yield from self._around([head + before[1:], now], inner, indent + " " * 8)
 
@@ -159,18 +157,17 @@ class Texts:
 
 def _digests(node: Node, graph: Graph) -> list[str]:
     """Return the digests of an operation's weights, shortened."""
-    bound = [each for values in arguments(node).values() for each in values] if node.weighty else []
-    values = [*bound, *node.operation.attributes.values()] if node.weighty else []
-    blobs = [graph.contents.blob(each) for each in values if each is not None and not isinstance(each, int)]
-    return [f"sha256:{blob.digest()[:_DIGITS]}" for blob in blobs if blob]
+    if not node.weighty:
+        return []
+    bound = [each for values in arguments(node).values() for each in values]
+    values = [each for each in [*bound, *node.operation.attributes.values()] if isinstance(each, Value)]
+    return [f"sha256:{blob.digest()[:DIGITS]}" for each in values if (blob := graph.contents.blob(each))]
 
 
-def _shell(message: Any, field: str) -> Any:
+def _shell(message: Shell) -> Shell:
     """Return a function or operation without the operations in its blocks."""
-    shell = type(message)()
-    shell.CopyFrom(message)
-    blocks = getattr(shell, field)
-    for block in blocks.values() if hasattr(blocks, "values") else blocks:
+    shell = deepcopy(message)
+    for block in shell.block_specializations.values() if isinstance(shell, Function) else shell.blocks:
         del block.operations[:]
     return shell
 
@@ -204,41 +201,33 @@ def hunks(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _stretches(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """From where to where there are changes, with their context."""
-    start = stop = -1
-    for place, (sign, _) in enumerate(lines):
-        if sign == " ":
-            continue
-        if stop >= 0 and place - CONTEXT > stop:
-            yield start, stop
-            stop = -1
-        if stop < 0:
-            start = max(0, place - CONTEXT)
-        stop = min(len(lines), place + 1 + CONTEXT)
-    if stop >= 0:
-        yield start, stop
+    """Yield where there are changes, with their context: from which line to which."""
+    changed = [place for place, (sign, _) in enumerate(lines) if sign != " "]
+    start = max(0, changed[0] - CONTEXT) if changed else 0
+    for place, following in zip_longest(changed, changed[1:], fillvalue=len(lines) + 2 * CONTEXT + 1):
+        if following - place > 2 * CONTEXT + 1:
+            yield start, min(len(lines), place + 1 + CONTEXT)
+            start = following - CONTEXT
 
 
 def _range(first: int, count: int) -> str:
     return f"{first}" if count == 1 else f"{first if count else first - 1},{count}"
 
 
-def render_unified(difference: Difference, lines: Sequence[Line]) -> str:
+def render_unified(difference: Difference, lines: Iterable[Line]) -> str:
     """Return the lines that are different, with some around them; before them, what no line of a program says."""
     said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
-    said += [
-        change_text(change, True) for change in difference.changes if change.kind in ("specification", "description")
-    ]
+    told = [change for change in difference.changes if change.kind in ("specification", "description")]
+    said += [change_text(change, with_kind=True) for change in told]
     for function in difference.functions:
         if function.name != function.old_name:
             said.append(f"renamed: {function.old_name} -> {function.name} (function)")
         renamed = [*function.renamed, *(each for block in function.blocks for each in _renames(block))]
         said += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
     shown = [f"# {line}" for line in said]
-    found = list(hunks(lines))
-    if found:
-        shown += [f"--- {difference.old}", f"+++ {difference.new}", *found]
-    return "".join(f"{line}\n" for line in shown)
+    found = list(hunks([*lines]))
+    heads = [f"--- {difference.old}", f"+++ {difference.new}"] if found else []
+    return "".join(f"{line}\n" for line in [*shown, *heads, *found])
 
 
 def _renames(block: BlockDifference) -> Iterator[Rename]:
