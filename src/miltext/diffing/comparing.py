@@ -111,17 +111,19 @@ class Comparison:
         """Compare inputs: those that came, went, have another type, or another order among those that stayed."""
         type_of, there = self._spelling.type, dict(pairs)
         stayed = {*there.values()}
-        old, new = [[name_text(value.name) for value in region.named] for region in (a, b)]
-        changes = [Change("input", name, type_of(a.named[i]), None) for i, name in enumerate(old) if i not in there]
-        changes += [Change("input", name, None, type_of(b.named[j])) for j, name in enumerate(new) if j not in stayed]
+        old, new = a.block.inputs, b.block.inputs
+        gone = [value for i, value in enumerate(old) if i not in there]
+        added = [value for j, value in enumerate(new) if j not in stayed]
+        changes = [Change("input", name_text(value.name), type_of(value), None) for value in gone]
+        changes += [Change("input", name_text(value.name), None, type_of(value)) for value in added]
         changes += [
-            Change("input", new[j], type_of(a.named[i]), type_of(b.named[j]))
+            Change("input", name_text(new[j].name), type_of(old[i]), type_of(new[j]))
             for i, j in pairs
             if self._old.types[a.inputs[i]] != self._new.types[b.inputs[j]]
         ]
         order = list(there.values())
         if order != sorted(order):
-            before, now = [", ".join([new[j] for j in each]) for each in (order, sorted(order))]
+            before, now = [", ".join([name_text(new[j].name) for j in each]) for each in (order, sorted(order))]
             changes.append(Change("inputs", "", f"({before})", f"({now})"))
         return changes
 
@@ -305,5 +307,5 @@ def _moves(pair: PairedBlock, mates: Mapping[int, int], nodes: Sequence[Node]) -
 
 
 def _renamed_inputs(a: Region, b: Region, pairs: Sequence[Pair], kind: str) -> list[Rename]:
-    named = [(a.named[i].name, b.named[j].name) for i, j in pairs]
+    named = [(a.block.inputs[i].name, b.block.inputs[j].name) for i, j in pairs]
     return [Rename(kind, name_text(new), name_text(old), name_text(new)) for old, new in named if old != new]

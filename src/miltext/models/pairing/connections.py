@@ -7,8 +7,8 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from miltext.models.pairing.likeness import Side
     from miltext.models.pairing.sequences import Pair
-    from miltext.models.pairing.sides import Side
 
 
 class Flood:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.models.weight_paths import WeightsError, resolve
+from miltext.schema.proto import Value
 from miltext.schema.walk import inner_values
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import Keys
     from miltext.models.weights import Blob, BlobFile
+    from miltext.schema.proto import NamedValueType
 
 _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""
@@ -38,12 +40,12 @@ class Contents:
         self.unread: dict[str, str] = {}
         self.has_files = False
 
-    def type_key(self, message: Any) -> int:
+    def type_key(self, message: NamedValueType | Value) -> int:
         """Return an integer for the ValueType in the field `type` of a message."""
         wire = message.type.SerializeToString(deterministic=True)
         return self._keys[wire or ("type", message.HasField("type"))]
 
-    def key(self, value: Any) -> int:
+    def key(self, value: Value) -> int:
         """Return an integer for a Value: the same for the same literal, and for weights that seem to be the same."""
         wire = value.SerializeToString(deterministic=True)
         number = self._known.get(wire)
@@ -55,46 +57,42 @@ class Contents:
                 self.weights.add(number)
         return number
 
-    def _thing(self, value: Any, wire: bytes) -> Hashable:
+    def _thing(self, value: Value, wire: bytes) -> Hashable:
         blob = self.blob(value)
         if blob is not None:
             return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, _sampled(blob)
         said = self.said(value, wire)
         return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
 
-    def said(self, value: Any, wire: bytes) -> bytes:
+    def said(self, value: Value, wire: bytes) -> bytes:
         """Return the wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its
         place.
         """
         if not any(each.HasField("blobFileValue") for each in inner_values(value)):
             return wire
-        made = type(value).FromString(wire)
+        made = Value.FromString(wire)
         for each in inner_values(made):
-            blob = self.blob(each)
-            if blob is not None:
-                each.blobFileValue.CopyFrom(type(each.blobFileValue)(fileName=blob.digest()))
-        return bytes(made.SerializeToString(deterministic=True))
+            if blob := self.blob(each):
+                each.blobFileValue.CopyFrom(Value.BlobFileValue(fileName=blob.digest()))
+        return made.SerializeToString(deterministic=True)
 
-    def blob(self, value: Any) -> Blob | None:
+    def blob(self, value: Value) -> Blob | None:
         """Return the record of a weight; None for another value, and for one that cannot be read."""
         if not value.HasField("blobFileValue"):
             return None
         place = value.blobFileValue
-        file = self._file(place.fileName)
+        if place.fileName not in self._files:
+            self._files[place.fileName] = self._open(place.fileName)
+        file = self._files[place.fileName]
         try:
             return file.blob(place.offset) if file else None
         except WeightsError as failure:
             self.unread[f"{quote(place.fileName)} at {place.offset}"] = failure.diagnostics[0].message
             return None
 
-    def reads(self, value: Any) -> bool:
+    def reads(self, value: Value) -> bool:
         """Whether every weight inside a Value can be read."""
         return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
-
-    def _file(self, name: str) -> BlobFile | None:
-        if name not in self._files:
-            self._files[name] = self._open(name)
-        return self._files[name]
 
     def _open(self, name: str) -> BlobFile | None:
         from miltext.models.weights import BlobFile

@@ -6,13 +6,16 @@ integers are equal things, and no hash is trusted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.schema.proto import Block
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.models.pairing.contents import Contents
+    from miltext.schema.proto import Function, Operation, Program
 
 NAME = "name"
 """The attribute that only says what an operation was called: no part of what it is."""
@@ -39,6 +42,7 @@ class Keys(dict[Hashable, int]):
         return self["fresh", len(self)]
 
 
+@dataclass(eq=False, slots=True)
 class Node:
     """One operation.
 
@@ -49,23 +53,17 @@ class Node:
     A node is grounded if it depends on an input: what does not, is a constant.
     """
 
-    __slots__ = (
-        *("operation", "index", "names", "values", "slots", "operands", "blocks"),
-        *("captures", "kinds", "weighty", "grounded"),
-    )
-
-    def __init__(self, operation: Any, index: int) -> None:
-        self.operation = operation
-        self.index = index
-        self.names: tuple[str, ...] = ()
-        self.values: list[int] = []
-        self.slots: tuple[int, ...] = ()
-        self.operands: list[int] = []
-        self.blocks: list[Region] = []
-        self.captures: list[int] = []
-        self.kinds: dict[int, int] = {}
-        self.weighty = False
-        self.grounded = False
+    operation: Operation
+    index: int
+    names: tuple[str, ...] = ()
+    values: list[int] = field(default_factory=list)
+    slots: tuple[int, ...] = ()
+    operands: list[int] = field(default_factory=list)
+    blocks: list[Region] = field(default_factory=list)
+    captures: list[int] = field(default_factory=list)
+    kinds: dict[int, int] = field(default_factory=dict)
+    weighty: bool = False
+    grounded: bool = False
 
     @property
     def label(self) -> str:
@@ -73,31 +71,29 @@ class Node:
         return ", ".join([name_text(name) for name in self.names]) or f"{name_text(self.operation.type)}(...)"
 
 
+@dataclass(eq=False, slots=True)
 class Region:
-    """One block, or a function's inputs: the numbers of `inputs` and `outputs` as values, and the operations.
+    """One block: the numbers of its `inputs` and `outputs` as values, and the operations.
 
-    `named` are the messages of the inputs, `scope` the values by name that are defined here, `captures` those that are
-    taken from outside, as keys in their order.
+    `scope` are the values by name that are defined here, `captures` those that are taken from outside, as keys in their
+    order.
     """
 
-    def __init__(self, block: Any, parent: Region | None = None, inputs: Iterable[Any] = ()) -> None:
-        self.block = block
-        self.parent = parent
-        self.inputs: list[int] = []
-        self.outputs: list[int] = []
-        self.nodes: list[Node] = []
-        self.scope: dict[str, int] = {}
-        self.captures: dict[int, None] = {}
-        self.named = list(inputs)
+    block: Block
+    parent: Region | None = None
+    inputs: list[int] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    scope: dict[str, int] = field(default_factory=dict)
+    captures: dict[int, None] = field(default_factory=dict)
 
 
-class FunctionGraph:
-    """One function: its inputs as a region without operations, and its blocks by opset."""
+class FunctionGraph(NamedTuple):
+    """One function: its inputs as those of a block without operations, and its blocks by opset."""
 
-    def __init__(self, function: Any, inputs: Region, blocks: Mapping[str, Region]) -> None:
-        self.function = function
-        self.inputs = inputs
-        self.blocks = blocks
+    function: Function
+    inputs: Region
+    blocks: Mapping[str, Region]
 
 
 class Graph:
@@ -108,7 +104,7 @@ class Graph:
     adds: an equal integer for values that correspond, and a name that the value has in the other program, `known_as`.
     """
 
-    def __init__(self, program: Any, keys: Keys, contents: Contents) -> None:
+    def __init__(self, program: Program, keys: Keys, contents: Contents) -> None:
         self.program = program
         self.keys = keys
         self.contents = contents
@@ -130,21 +126,16 @@ class Graph:
         self.tokens.append(None)
         return len(self.names) - 1
 
-    def _function(self, function: Any) -> FunctionGraph:
-        inputs = Region(None, None, function.inputs)
-        self._define_inputs(inputs)
+    def _function(self, function: Function) -> FunctionGraph:
+        inputs = self._region(Block(inputs=function.inputs), None)
         blocks = function.block_specializations
         return FunctionGraph(function, inputs, {key: self._region(blocks[key], inputs) for key in sorted(blocks)})
 
-    def _define_inputs(self, region: Region) -> None:
-        for place, value in enumerate(region.named):
-            number = self._value(value.name, self.contents.type_key(value), None, place)
+    def _region(self, block: Block, parent: Region | None) -> Region:
+        region = Region(block, parent)
+        for place, value in enumerate(block.inputs):
+            region.scope[value.name] = number = self._value(value.name, self.contents.type_key(value), None, place)
             region.inputs.append(number)
-            region.scope[value.name] = number
-
-    def _region(self, block: Any, parent: Region) -> Region:
-        region = Region(block, parent, block.inputs)
-        self._define_inputs(region)
         for index, operation in enumerate(block.operations):
             region.nodes.append(self._node(operation, index, region))
         region.outputs = [self._find(name, region) for name in block.outputs]
@@ -167,7 +158,7 @@ class Graph:
             self.tokens[number] = self.keys["undefined", name]
         return self._free[name]
 
-    def _node(self, operation: Any, index: int, region: Region) -> Node:
+    def _node(self, operation: Operation, index: int, region: Region) -> Node:
         node = Node(operation, index)
         arguments = self._read_arguments(node, region)
         if operation.blocks:

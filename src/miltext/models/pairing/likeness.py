@@ -1,11 +1,11 @@
-"""When two operations are alike: by what each says itself, and by all that it is made from."""
+"""When two operations are alike: by what each says itself, by all that it is made from, and by where it stands."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.graph import NAME, SHAPED, TYPED
+from miltext.models.pairing.graph import EXACT, NAME, SHAPED, TYPED
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
@@ -15,14 +15,9 @@ def local(graph: Graph, node: Node, level: int) -> int:
     """Return what an operation is by itself, as an integer."""
     known = node.kinds.get(level)
     if known is None:
-        known = node.kinds[level] = graph.keys[_kind(graph, node, level)]
+        other = ("type", node.operation.type) if level is TYPED else ("grounded", node.grounded)
+        known = node.kinds[level] = graph.keys[_shape(graph, node) if level is SHAPED else other]
     return known
-
-
-def _kind(graph: Graph, node: Node, level: int) -> Hashable:
-    if level is SHAPED:
-        return _shape(graph, node)
-    return ("type", node.operation.type) if level is TYPED else ("grounded", node.grounded)
 
 
 def _shape(graph: Graph, node: Node) -> Hashable:
@@ -52,7 +47,7 @@ class Sources:
         self._known: dict[int, int] = {}
 
     def function(self, function: FunctionGraph) -> Hashable:
-        """All that a function says but its own name and those of its values."""
+        """Return all that a function says but its own name and those of its values."""
         types = self._inputs(function.inputs, 0)
         blocks = [(opset, self.block(region, 1)) for opset, region in function.blocks.items()]
         attributes = function.function.attributes
@@ -83,3 +78,89 @@ class Sources:
     def _tokens(self, values: Iterable[int]) -> tuple[int, ...]:
         known, tokens = self._known, self._graph.tokens
         return tuple([known[value] if (token := tokens[value]) is None else token for value in values])
+
+
+class Side:
+    """The operations of one block, by index.
+
+    `mates` are their partners' indexes in the other block, `tokens` what partners have in common. `makers` lists for
+    each the operations that it takes values from, as (slot, index, place among that one's outputs), `uses` those that
+    take values from it, as (place, slot, index), and `exits` where the block's outputs do, with a token of the output
+    for an index.
+    """
+
+    def __init__(self, graph: Graph, region: Region) -> None:
+        self.graph = graph
+        self.region = region
+        self.nodes = region.nodes
+        self.mates: list[int | None] = [None] * len(self.nodes)
+        self.tokens: list[int] = [0] * len(self.nodes)
+        self.exits: dict[int, list[tuple[int, int, int]]] = {}
+        self.makers: list[list[tuple[int, int, int]]] = [self._makers(node) for node in self.nodes]
+        self.uses: list[list[tuple[int, int, int]]] = [[] for _ in self.nodes]
+        for index, makers in enumerate(self.makers):
+            for slot, maker, place in makers:
+                self.uses[maker].append((place, slot, index))
+
+    def _makers(self, node: Node) -> list[tuple[int, int, int]]:
+        inside = self.graph.keys["inside"]
+        taken = [*zip(node.slots, node.operands, strict=True), *[(inside, value) for value in node.captures]]
+        return [
+            (slot, maker.index, self.graph.places[value])
+            for slot, value in taken
+            if (maker := self.maker(value)) is not None
+        ]
+
+    def maker(self, value: int) -> Node | None:
+        """Return the operation of this block that makes a value, if one does."""
+        maker = self.graph.makers[value]
+        own = maker is not None and maker.index < len(self.nodes) and self.nodes[maker.index] is maker
+        return maker if own else None
+
+    def set_exits(self, tokens: list[int]) -> None:
+        """Set the token of each output of the block: those that correspond share theirs."""
+        outside = self.graph.keys["outside"]
+        for value, token in zip(self.region.outputs, tokens, strict=True):
+            maker = self.maker(value)
+            if maker is not None:
+                self.exits.setdefault(maker.index, []).append((self.graph.places[value], outside, token))
+
+    def is_used(self, index: int) -> bool:
+        """Whether anything takes a value of an operation."""
+        return bool(self.uses[index]) or index in self.exits
+
+    def is_telling(self, index: int) -> bool:
+        """Whether what an operation says, and its name, is worth something: it has weights, or is no constant."""
+        return self.nodes[index].grounded or self.nodes[index].weighty
+
+    def single(self, start: int = 0, stop: int | None = None) -> list[int]:
+        """Return the operations, all or those of a range, that have no partner yet."""
+        return [index for index, mate in enumerate(self.mates[start:stop], start) if mate is None]
+
+    def local(self, index: int, level: int) -> int:
+        """Return what an operation is by itself, at a level."""
+        return local(self.graph, self.nodes[index], level)
+
+    def names(self, index: int) -> tuple[str, ...]:
+        """Return the names of an operation's outputs."""
+        return self.nodes[index].names
+
+    def line(self, index: int) -> Hashable:
+        """Return an operation as it is written, but for weights, inner blocks and the attribute `name`."""
+        node, names = self.nodes[index], self.graph.names
+        return node.kinds[EXACT], node.slots, self.names(index), tuple([names[value] for value in node.operands])
+
+    def upward(self, level: int) -> dict[int, int]:
+        """Return all that each operation without a partner is made from, up to the inputs or to a pair of partners."""
+        sources = Sources(self.graph, level)
+        return {index: sources.node(self.nodes[index]) for index in self.single()}
+
+    def downward(self, level: int) -> dict[int, int]:
+        """Return all that is made from each operation without a partner, down to the outputs or to partners."""
+        keys = self.graph.keys
+        known = list(self.tokens)
+        found: dict[int, int] = {}
+        for index in reversed(self.single()):
+            uses = [(place, slot, known[user]) for place, slot, user in self.uses[index]] + self.exits.get(index, [])
+            found[index] = known[index] = keys["to", level, self.local(index, level), tuple(sorted(uses))]
+        return found

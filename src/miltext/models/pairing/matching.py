@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from miltext.models.pairing.connections import Flood, agreeing
 from miltext.models.pairing.graph import EXACT, LOOSE, SHAPED, TYPED
+from miltext.models.pairing.likeness import Side
 from miltext.models.pairing.sequences import Pair, common, in_order
-from miltext.models.pairing.sides import Side
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import Graph, Region
@@ -156,9 +156,8 @@ class _Matcher:
         found: dict[int, int] = {}
         start, stop = 0, 0
         for end, edge in [*in_order(self._pairs()), (len(a.nodes), len(b.nodes))]:
-            left, free = a.single(range(start, end)), b.single(range(stop, edge))
-            left = [i for i in left if a.nodes[i].grounded]
-            free = [j for j in free if b.nodes[j].grounded]
+            left = [i for i in a.single(start, end) if a.nodes[i].grounded]
+            free = [j for j in b.single(stop, edge) if b.nodes[j].grounded]
             pairs = common([a.local(i, level) for i in left], [b.local(j, level) for j in free])
             found.update((left[i], free[j]) for i, j in pairs)
             start, stop = end + 1, edge + 1
@@ -168,8 +167,7 @@ class _Matcher:
 
     def _flood(self, level: int, needed: int = 1, constants: bool = False) -> None:
         """Make partners of those that are connected to partners alike."""
-        flood = Flood(self._a, self._b, level, constants)
-        for i, j in flood.pairs(needed):
+        for i, j in Flood(self._a, self._b, level, constants).pairs(needed):
             self._match(i, j)
 
 
