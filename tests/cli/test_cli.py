@@ -173,7 +173,7 @@ def test_usage_and_files_end_with_two_and_no_traceback(arguments: tuple[str, ...
 
 
 def test_a_near_miss_of_a_verb_gets_a_hint() -> None:
-    assert b"Did you mean `print`?" in run("prnt").stderr
+    assert b"did you mean `print`?" in run("prnt").stderr
 
 
 def test_an_output_that_fails_leaves_the_old_file_whole(program: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from support.containers import LFS, NEURAL_NETWORK
 
 import miltext
 from miltext.models.weights import BlobWriter
-from miltext.review.textconv import describe
+from miltext.review.textconv import file_text
 from miltext.schema.dtypes import BY_NAME
 
 if shutil.which("git") is None:
@@ -260,7 +260,7 @@ def test_outside_a_repository_is_one_message(tmp_path: Path) -> None:
 
 
 def described(path: Path) -> str:
-    return "".join(describe(path))
+    return "".join(file_text(path))
 
 
 def test_a_model_is_its_program_with_what_stands_around_it() -> None:

@@ -1,4 +1,4 @@
-"""The `miltext` command. Each verb is a module of its own, imported when it is called."""
+"""The `miltext` command. The module of a verb is imported when the verb is called."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ VERBS = {
     "lsp": "Serve an editor as a language server.",
 }
 
-SERVANTS = ("textconv", "difftool")
-"""Verbs for git to call, which no list shows."""
+_TOGETHER = {"rename": "edits", "expose": "edits", **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs")}
+"""The modules that hold several verbs. git calls `textconv` and `difftool`, which no list shows."""
 
 EPILOG = """\b
 Examples:
@@ -48,9 +48,10 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS and name not in SERVANTS:
+        if name not in VERBS and name not in _TOGETHER:
             return None
-        command: click.Command = import_module(f"miltext.cli.{name}_verb").command
+        module = import_module(f"miltext.cli.{_TOGETHER.get(name, f'{name}_verb')}")
+        command: click.Command = getattr(module, name if name in _TOGETHER else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -76,28 +77,16 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(_suggestion(args[0], error.message), ctx) from None
+            from miltext.diagnostics.suggestions import did_you_mean, nearest
 
-
-def _suggestion(word: str, message: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, VERBS, n=1)
-    return f"{message} Did you mean `{near[0]}`?" if near else message
-
-
-def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        from importlib.metadata import version
-
-        click.echo(f"miltext {version('miltext')}")
-        ctx.exit()
+            near = did_you_mean(nearest(args[0], VERBS))
+            raise click.UsageError(error.message.rstrip(".") + near if near else error.message, ctx) from None
 
 
 @click.command(
     cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.version_option(package_name="miltext", message="miltext %(version)s", help="Show the version.")
 @click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),

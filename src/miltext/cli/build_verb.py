@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from miltext.cli.models import force_option, model_output, nested_option, write_model
-from miltext.cli.streams import OptionalNumbers, model_argument
+from miltext.cli.models import force_option, model_output, write_model
+from miltext.cli.streams import OptionalNumbers, model_argument, nested_option
 
 EPILOG = """\b
 Examples:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
+from miltext.cli.streams import (
+    CANNOT_READ,
+    FAILED,
+    WRONG,
+    existing,
+    fail,
+    open_whole,
+    read_stdin,
+    show,
+    write_text,
+)
 from miltext.diagnostics import MiltextError
 from miltext.models.files import texts_below
 
@@ -63,7 +73,7 @@ def command(paths: tuple[str, ...], form: str, original: str | None, loader: boo
             if form == "text":
                 show(report.diagnostics, report.text, report.path, err=False)
     if form != "text":
-        write_text("-", [_FORMS[form](reports)])
+        write_text("-", [_for_machines(form, reports)])
     found = [diagnostic for report in reports for diagnostic in report.diagnostics]
     severities = [diagnostic.severity for diagnostic in found]
     if form == "text":
@@ -74,27 +84,14 @@ def command(paths: tuple[str, ...], form: str, original: str | None, loader: boo
         sys.exit(WRONG)
 
 
-def _json(reports: Sequence[Report]) -> str:
-    from miltext.diagnostics.reports import as_json
-
-    return as_json(reports)
-
-
-def _sarif(reports: Sequence[Report]) -> str:
+def _for_machines(form: str, reports: Sequence[Report]) -> str:
     from importlib.metadata import version
 
-    from miltext.diagnostics.reports import as_sarif
+    from miltext.diagnostics.reports import as_github, as_json, as_sarif
 
-    return as_sarif(reports, version("miltext"))
-
-
-def _github(reports: Sequence[Report]) -> str:
-    from miltext.diagnostics.reports import as_github
-
-    return as_github(reports)
-
-
-_FORMS: dict[str, Callable[[Sequence[Report]], str]] = {"json": _json, "sarif": _sarif, "github": _github}
+    if form == "sarif":
+        return as_sarif(reports, version("miltext"))
+    return as_json(reports) if form == "json" else as_github(reports)
 
 
 def _summary(severities: list[str], programs: int) -> str:
@@ -112,18 +109,16 @@ def _names(paths: Sequence[str]) -> list[str]:
     """
     names: dict[str, str] = {}
     for path in paths:
-        if path != "-" and not os.path.lexists(path):
-            fail(f"file or folder not found: {path}")
-        for name in _below(path) if _is_plain_folder(path) else [path]:
+        for name in _below(path) if path != "-" and _is_plain_folder(existing(path)) else [path]:
             names.setdefault(name if name == "-" else os.path.realpath(name), name)
     return list(names.values())
 
 
 def _is_plain_folder(path: str) -> bool:
-    """Whether a folder is no model, but may hold some."""
+    """Whether a folder is not a model, but may hold some."""
     from miltext.models.opening import open_model
 
-    if path == "-" or not os.path.isdir(path) or path.lower().endswith((".mlpackage", ".mlmodelc")):
+    if not os.path.isdir(path) or path.lower().endswith((".mlpackage", ".mlmodelc")):
         return False
     try:
         open_model(path)
@@ -133,7 +128,7 @@ def _is_plain_folder(path: str) -> bool:
 
 
 def _below(folder: str) -> list[str]:
-    """Every .mil below, but for sidecars, which say less than a program."""
+    """Return every .mil below, but for sidecars, which say less than a program."""
     from miltext.review.sidecar import is_sidecar
 
     names = texts_below(folder)
@@ -147,8 +142,6 @@ def _below(folder: str) -> list[str]:
 
 def _originals(name: str | None) -> list[Program]:
     """Return the programs of the model that values are filled in from."""
-    from miltext.cli.models import open_whole
-
     return [] if name is None else [model.program for model in _programs(open_whole(name))]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.models import weights_bar
-from miltext.cli.streams import FAILED, WRONG, colored, load_model, show, write_text
+from miltext.cli.streams import FAILED, WRONG, colored, load_model, nested_option, show, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ found and a weight was not read.
     is_flag=True,
     help="For two models without weight files: compare the places of weights.",
 )
-@click.option("--model", "nested", metavar="PATH", help="A model inside each pipeline, by index or name: 1, 1/0.")
+@nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
 def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str | None, **choices: bool) -> None:
     """Tell what is different between the models A and B, operations matched by structure.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, read_stdin, show, write_text
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, existing, fail, read_stdin, show, write_text
 from miltext.diagnostics import MiltextError
 from miltext.models.files import is_stream, texts_below, write_file
 
@@ -32,8 +32,11 @@ ENOUGH = 1 << 18
 """From this many bytes on, several files are worked on by several processes, which take a while to start."""
 
 
+_NO_TEXT = "no .mil file found in the folder {}; of a model, `miltext print` writes one"
+
+
 class Outcome(NamedTuple):
-    """What became of one file: its text as it was and as it should be, or what is wrong with it."""
+    """The result for one file: its text as it was and as it should be, or what is wrong with it."""
 
     name: str
     text: str | None = None
@@ -67,16 +70,9 @@ def _files(paths: tuple[str, ...]) -> list[str]:
     """Return the files that the paths name, those of a folder in order."""
     names: list[str] = []
     for path in paths:
-        if path != "-" and not os.path.lexists(path):
-            fail(f"file or folder not found: {path}")
-        names += _below(path) if path != "-" and os.path.isdir(path) else [path]
+        is_folder = path != "-" and os.path.isdir(existing(path))
+        names += (texts_below(path) or fail(_NO_TEXT.format(path))) if is_folder else [path]
     return names
-
-
-def _below(folder: str) -> list[str]:
-    return texts_below(folder) or fail(
-        f"no .mil file found in the folder {folder}; of a model, `miltext print` writes one"
-    )
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
@@ -110,20 +106,21 @@ def _format(name: str, width: int | None) -> Outcome:
 
 
 def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
-    """Do with an outcome as asked; the exit status that it asks for."""
+    """Do with an outcome as asked, and return its exit status."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)
         return FAILED if outcome.findings[0].code == CANNOT_READ else WRONG
+    changed = formatted != text
     if diff:
         write_text("-", _difference(name, text, formatted))
-    elif check:
-        click.echo(f"would reformat {name}", err=True) if formatted != text else None
-    elif name == "-":
+    elif name == "-" and not check:
         write_text("-", [formatted])
-    elif formatted != text:
+    elif changed and not check:
         return _write(name, formatted)
-    return WRONG if formatted != text and (check or diff) else 0
+    elif changed:
+        click.echo(f"would reformat {name}", err=True)
+    return WRONG if changed and (check or diff) else 0
 
 
 def _write(name: str, text: str) -> int:

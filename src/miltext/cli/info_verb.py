@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import nested_option, open_whole
-from miltext.cli.streams import model_argument, write_text
+from miltext.cli.streams import model_argument, nested_option, open_whole, write_text
 
 if TYPE_CHECKING:
     from miltext.models.summary import Record
@@ -23,7 +22,7 @@ Examples:
 
 @click.command("info", epilog=EPILOG)
 @model_argument
-@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+@nested_option()
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
     """Tell what MODEL holds: kind and specification, functions, operations, weights, and the models of a pipeline."""

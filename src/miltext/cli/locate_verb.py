@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import nested_option
-from miltext.cli.streams import load_model, show, write_text
+from miltext.cli.streams import load_model, nested_option, show, write_text
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -31,7 +30,7 @@ LONGEST = 2000
 @click.command("locate", epilog=EPILOG)
 @click.argument("model", metavar="MODEL")
 @click.argument("place", metavar="LINE[:COL]")
-@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+@nested_option()
 def command(model: str, place: str, nested: str | None) -> None:
     """Tell which operation stands at LINE[:COL] of the model.mil that Core ML made of MODEL.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import fail, read_stdin, show
+from miltext.cli.streams import open_whole, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,34 +20,8 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 1.0
 """How long work takes before it shows how far it is."""
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-
-
-def model_output(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the `-o` option of a verb that writes a model."""
-    option = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
-    return option(function)
-
-
-def force_option(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the `--force` option."""
-    return click.option("--force", is_flag=True, help="Replace OUT if it exists.")(function)
-
-
-def nested_option(help: str) -> Decorator:
-    """Return the `--model` option, which chooses in a pipeline."""
-    return click.option("--model", "nested", metavar="PATH", help=help)
-
-
-def open_whole(name: str) -> Model:
-    """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
-    from miltext.models.opening import open_model, read
-
-    if name == "-":
-        return read(read_stdin(), "<stdin>")
-    if not os.path.lexists(name):
-        fail(f"file or folder not found: {name}")
-    return open_model(name)
+model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
+force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 
 
 def write_model(source: str | Model, output: str, *, original: str | Model | None = None, **choices: Any) -> None:

@@ -13,6 +13,7 @@ from miltext.cli.streams import (
     OptionalNumbers,
     load_model,
     model_argument,
+    nested_option,
     output_option,
     show,
     show_strict_findings,
@@ -67,7 +68,7 @@ Examples:
     help="Write the values of weights into the text, of those with no more than MAX elements if it is given.",
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
-@click.option("--model", "nested", metavar="PATH", help="A model inside a pipeline, by index or name: 1, 1/0.")
+@nested_option()
 def command(
     model: str,
     output: str,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
 from miltext.cli.models import Progress, size_below
-from miltext.cli.streams import WRONG, fail
+from miltext.cli.streams import WRONG, existing
 
 EPILOG = """\b
 Examples:
@@ -36,8 +35,7 @@ def command(models: tuple[str, ...], check: bool, full: bool) -> None:
 
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
-        if not os.path.lexists(path):
-            fail(f"file or folder not found: {path}")
+        existing(str(path))
         for sidecar, text in _made(path, full):
             if is_current(sidecar, text):
                 continue

@@ -1,4 +1,4 @@
-"""What every verb shares: where input comes from, where output goes, and how failures end."""
+"""What every verb shares: its input, its output, and how failures end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO, TypeAlias
 
 import click
 
@@ -26,25 +26,30 @@ CANNOT_READ = "MIL250"
 
 STDOUT = "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What writing to a stream fails with; where files are written, the failure has their name."""
+"""The errors of writing to a stream; where files are written, the failure has their name."""
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
-def model_argument(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the MODEL argument of a verb."""
-    return click.argument("model", default="-", metavar="[MODEL]")(function)
+Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
+
+model_argument: Decorator = click.argument("model", default="-", metavar="[MODEL]")
 
 
-def output_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the `-o` option of a verb."""
+def output_option(help: str) -> Decorator:
+    """Return the `-o` option of a verb that writes text or bytes."""
     return click.option("-o", "--output", metavar="FILE", default="-", help=help)
+
+
+def nested_option(help: str = "A model inside a pipeline, by index or name: 1, 1/0.") -> Decorator:
+    """Return the `--model` option, which chooses in a pipeline."""
+    return click.option("--model", "nested", metavar="PATH", help=help)
 
 
 class OptionalNumbers(click.Command):
     """A command with options whose number may be left out, as in `--option`, `--option 5` or `--option=5`.
 
-    What follows such an option and is no number is not its: it may be the model's name.
+    A word after such an option that is not a number does not belong to it: it may be the model's name.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -63,19 +68,27 @@ class OptionalNumbers(click.Command):
         return super().parse_args(ctx, args)
 
 
+def existing(name: str) -> str:
+    """Return the name of a file or folder that is there; else end the command."""
+    return name if os.path.lexists(name) else fail(f"file or folder not found: {name}")
+
+
 def load_model(name: str, nested: str | None = None) -> Model:
-    """Return the model of that path, or on standard input."""
+    """Return the ML Program of that path, or on standard input."""
     from miltext.models.opening import load, read
 
-    if name != "-":
-        if not os.path.lexists(name):
-            fail(f"file or folder not found: {name}")
-        return load(name, model=nested)
-    return read(read_stdin(), "<stdin>")
+    return read(read_stdin(), "<stdin>", nested) if name == "-" else load(existing(name), nested)
+
+
+def open_whole(name: str) -> Model:
+    """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
+    from miltext.models.opening import open_model, read
+
+    return read(read_stdin(), "<stdin>") if name == "-" else open_model(existing(name))
 
 
 def read_stdin() -> bytes:
-    """Return what stands on standard input; waiting for a person to type it would only look like a hang."""
+    """Return the bytes on standard input, unless a person would have to type them: waiting would look like a hang."""
     if sys.stdin.isatty():
         raise click.UsageError("no MODEL was given, and standard input is a terminal")
     with _named("standard input"):
@@ -83,10 +96,10 @@ def read_stdin() -> bytes:
 
 
 def write_text(output: str, pieces: Iterable[str], kind: str = "mil", source: str = "-") -> None:
-    """Text to a file or to standard output, as UTF-8; of a name that is not Unicode, what it is not as escapes.
+    """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
 
-    `kind` is what the text is, and `source` the model that it is made from: what is read, or of another kind, is not
-    replaced.
+    `kind` is what the text is, and `source` the model that it is made from: that model, and a file of another kind, are
+    not replaced.
     """
     encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
     if output == "-":
@@ -96,7 +109,7 @@ def write_text(output: str, pieces: Iterable[str], kind: str = "mil", source: st
 
 
 def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) -> None:
-    """Bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
+    """Write bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
     from miltext.models.files import write_file
     from miltext.models.outputs import check_output
 
@@ -128,7 +141,7 @@ def _named(stream: str) -> Iterator[None]:
 
 
 def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, *, err: bool = True) -> None:
-    """Diagnostics on standard error, or on standard output where they are what was asked for."""
+    """Show diagnostics on standard error, or on standard output where they are what was asked for."""
     from miltext.diagnostics import render
 
     for diagnostic in diagnostics:
@@ -139,13 +152,13 @@ def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, 
         click.echo(shown, err=err, color=True)
 
 
-def colored(stream: object) -> bool:
+def colored(stream: TextIO) -> bool:
     """Whether to colour what goes to a stream."""
     context = click.get_current_context(silent=True)
     choice = context.find_root().obj if context else "auto"
     if choice in ("always", "never"):
         return bool(choice == "always")
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and bool(stream.isatty())  # type: ignore[attr-defined]
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
 def fail(message: str) -> NoReturn:
@@ -174,7 +187,7 @@ def report_failures() -> Iterator[None]:
 
 
 def _give_up_output() -> None:
-    """Let what cannot be written to standard output be lost, instead of having Python try again at its end."""
+    """Drop what cannot be written to standard output, so that Python does not try again at its end."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -182,7 +195,7 @@ def _give_up_output() -> None:
 
 
 def show_strict_findings(text: str, name: str | None = None) -> None:
-    """Show what of a text is not Apple's: warnings for the unproven; for what is ours, an error ends the command."""
+    """Show what in a text is not Apple's: warnings for the unproven; for what is ours, an error ends the command."""
     from miltext.diagnostics import ParseError
     from miltext.parsing.strict import strict_findings
 

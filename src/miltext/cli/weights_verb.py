@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import Progress, nested_option
-from miltext.cli.streams import load_model, model_argument, write_text
+from miltext.cli.models import Progress
+from miltext.cli.streams import load_model, model_argument, nested_option, write_text
 
 if TYPE_CHECKING:
     from miltext.models.model_weights import Weight, Weights
@@ -25,7 +25,7 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 
 @click.command("weights", epilog=EPILOG)
 @model_argument
-@nested_option("A model inside a pipeline, by index or name: 1, 1/0.")
+@nested_option()
 @click.option("--save", metavar="DIR", help="Also write each as a .npy file in DIR.")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.

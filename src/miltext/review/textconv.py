@@ -1,6 +1,6 @@
 """Any one file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
 
-What stands around the file is not looked at, so that the text is a matter of its bytes alone; git keeps it by them.
+The text depends on the bytes of the file alone, and not on the files around it: git caches it by them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, ModelError
 from miltext.models.contents import refuse_pointer
 from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
-    from miltext.schema.proto import Message
 
 ELIDE = 256
 """Literals of more elements than this are shown by their digest."""
@@ -29,8 +29,8 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 """What a weight file's first record begins with, at byte 64."""
 
 
-def describe(path: Path) -> Iterator[str]:
-    """Yield the text of a file, in pieces. Of a file that cannot be read, say why, and yield the digest of its bytes.
+def file_text(path: Path) -> Iterator[str]:
+    """Yield the text of a file, in pieces; of a file that cannot be read, the reason and the digest of its bytes.
 
     Raise OSError where the file cannot be opened.
     """
@@ -44,14 +44,18 @@ def describe(path: Path) -> Iterator[str]:
 
 
 def _pieces(path: Path, data: bytes) -> Iterator[str]:
+    from miltext.models.contents import is_binary
+    from miltext.models.opening import read
+    from miltext.models.spec import is_spec, parse_spec
+
     if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
         return _weights(path)
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
-        return iter(_coremldata(path, data))
-    from miltext.models.opening import read
-
-    return _model(_any_model(data, path.name) or read(data, path.name))
+        return _coremldata(path, data)
+    if is_binary(data) and is_spec(data):  # perhaps not an ML Program, which is all that `read` gives
+        return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)))
+    return _model(read(data, path.name))
 
 
 def _digest(data: bytes) -> str:
@@ -61,16 +65,6 @@ def _digest(data: bytes) -> str:
 # ---- models
 
 
-def _any_model(data: bytes, name: str) -> Model | None:
-    """Return the model in bytes of a Model message, also one that is not an ML Program."""
-    from miltext.models.contents import is_binary
-    from miltext.models.spec import SpecModel, is_spec, parse_spec
-
-    if is_binary(data) and is_spec(data):
-        return SpecModel("mlmodel", name, None, None, parse_spec(data, name))
-    return None
-
-
 def _model(model: Model) -> Iterator[str]:
     yield from around(model)
     if model.type == PROGRAM:
@@ -78,7 +72,7 @@ def _model(model: Model) -> Iterator[str]:
 
         yield from pieces(model.program, elide=ELIDE)
     elif not model.models:
-        assert model.spec is not None  # what is no Model message is a Program
+        assert model.spec is not None  # all else is a Program
         wire = model.spec.SerializeToString(deterministic=True)
         yield f"// a {model.type}, which has no text: {_digest(wire)}, {len(wire)} bytes\n"
     for index, nested in enumerate(model.models):
@@ -87,28 +81,16 @@ def _model(model: Model) -> Iterator[str]:
 
 
 def around(model: Model) -> list[str]:
-    """Return what a model says besides its program, its version, its description and so on: lines of comments."""
+    """Return what surrounds the program of a model, its version, its description and so on, as lines of comments."""
     from google.protobuf import text_format
 
+    shell = Spec()
     if model.spec is not None:
-        text = text_format.MessageToString(_shell(model.spec))
+        fields = model.spec.ListFields()
+        shell = Spec(**{field.name: content for field, content in fields if field.containing_oneof is None})
     elif model.description is not None:
-        known = Spec(specificationVersion=model.specification_version or 0, description=model.description)
-        text = text_format.MessageToString(known)
-    else:
-        text = ""
-    return [f"// {line}\n" for line in text.splitlines()]
-
-
-def _shell(spec: Message) -> Message:
-    """Return a Model without the model itself."""
-    shell = type(spec)()
-    for field, content in spec.ListFields():
-        if field.containing_oneof is None and field.message_type is None:
-            setattr(shell, field.name, content)
-        elif field.containing_oneof is None:
-            getattr(shell, field.name).CopyFrom(content)
-    return shell
+        shell = Spec(specificationVersion=model.specification_version or 0, description=model.description)
+    return [f"// {line}\n" for line in text_format.MessageToString(shell).splitlines()]
 
 
 # ---- the parts of bundles
@@ -117,14 +99,11 @@ def _shell(spec: Message) -> Message:
 def _coremldata(path: Path, data: bytes) -> Iterator[str]:
     from google.protobuf import text_format
 
-    from miltext.models.spec import SpecModel
-
     try:
         known = parse_coremldata(data, path)
     except ModelError:
         with suppress(ModelError):
-            names = parse_names(data, path)
-            if names:
+            if names := parse_names(data, path):
                 return iter([f"model: {quote(name)}\n" for name in names])
         raise
     if known.spec is not None:

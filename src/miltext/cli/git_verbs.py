@@ -1,0 +1,131 @@
+"""`miltext git`: models as text in git's own commands; and the verbs that git then calls, textconv and difftool."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.streams import FAILED, colored, fail, write_text
+from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.review.git import Installation
+
+EPILOG = """\b
+Examples:
+  miltext git setup --dry-run            # what it would write, and where
+  miltext git setup                      # for this repository
+  miltext git setup --global             # for all of yours
+  git log -p -- Model.mlpackage
+  git difftool -y -- '*.mlmodel'         # the structural diff
+  miltext git undo
+"""
+
+MODELS = (".mlmodel", ".mil")
+"""The endings of the files that are compared by structure."""
+
+_everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of the user.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show what would be written, and where.")
+
+
+@click.group("git", epilog=EPILOG)
+def git() -> None:
+    """Let `git diff`, `git log -p` and `git show` print models as MIL text.
+
+    Models and the parts of compiled ones are shown as text, weight files as a table of digests, and `git difftool`
+    compares models by structure. Nothing is written into what is committed.
+    """
+
+
+@git.command("setup", epilog=EPILOG)
+@_everywhere
+@_dry_run
+def setup(everywhere: bool, dry_run: bool) -> None:
+    """Write the attributes and the configuration; run it again after an upgrade of miltext."""
+    with _installation(everywhere) as installation:
+        if not dry_run:
+            installation.install()
+        write_text("-", [installation.plan(), "\n"])
+
+
+@git.command("undo", epilog=EPILOG)
+@_everywhere
+def undo(everywhere: bool) -> None:
+    """Remove what `setup` wrote."""
+    with _installation(everywhere) as installation:
+        installation.remove()
+
+
+@contextmanager
+def _installation(everywhere: bool) -> Iterator[Installation]:
+    """Give what is told to git; an error of git's ends the command."""
+    from miltext.review.git import GitError, Installation
+
+    try:
+        yield Installation(Path.cwd(), everywhere)
+    except GitError as failure:
+        fail(str(failure))
+
+
+@click.command("textconv")
+@click.argument("file", type=click.Path(path_type=Path))
+def textconv(file: Path) -> None:
+    """Print FILE as text to compare: a .mlmodel, a coremldata.bin, or a weight file.
+
+    git calls this after `miltext git setup`; it never fails because of the contents of the file.
+    """
+    from miltext.review.textconv import file_text
+
+    write_text("-", file_text(file))
+
+
+@click.command("difftool")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+def difftool(old: Path, new: Path) -> None:
+    """Show how NEW differs from OLD: models by structure, their other parts by their text, all else as git does.
+
+    git calls this after `miltext git setup`. For a file that was added or removed, the missing side is the null device.
+    """
+    sides = [side for side in (old, new) if side.is_file()]
+    if not all(side.suffix in MODELS or side.suffix == ".bin" for side in sides):
+        _as_git_does(old, new)
+        return
+    try:
+        write_text("-", [_by_structure(old, new)])
+    except MiltextError:
+        write_text("-", _by_line(old, new))
+
+
+def _by_structure(old: Path, new: Path) -> str:
+    """Raise ModelError where a side is not an ML Program: another kind of model, another file, or nothing."""
+    from miltext.diffing import diff
+    from miltext.models.opening import load
+
+    return diff(load(old), load(new)).to_text(color=colored(sys.stdout))
+
+
+def _by_line(old: Path, new: Path) -> list[str]:
+    from difflib import unified_diff
+
+    from miltext.review.textconv import file_text
+
+    a, b = ("".join(file_text(side)).splitlines(keepends=True) if side.is_file() else [] for side in (old, new))
+    return list(unified_diff(a, b, str(old), str(new)))
+
+
+def _as_git_does(old: Path, new: Path) -> None:
+    """Show what `git diff` would; without `--no-ext-diff` that would call this again, and so for ever."""
+    import subprocess
+
+    command = ["git", "--no-pager", "diff", "--no-ext-diff", "--no-index", "--", str(old), str(new)]
+    try:
+        status = subprocess.call(command)
+    except OSError as failure:
+        fail(f"git cannot be run: {failure.strerror}")
+    sys.exit(FAILED if status > 1 else 0)
