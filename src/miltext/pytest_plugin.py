@@ -147,22 +147,10 @@ def _module(nodeid: str) -> str:
     return nodeid.partition("::")[0]
 
 
-_BEFORE = pytest.StashKey["str | None"]()
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Follow the run's goldens, and hand the switch on to `miltext.testing.assert_matches_golden`."""
     config.pluginmanager.register(Goldens(config), "miltext-goldens")
     if config.getoption(OPTION):
-        config.stash[_BEFORE] = os.environ.get(UPDATE_VARIABLE)
-        os.environ[UPDATE_VARIABLE] = "1"
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Take the switch back."""
-    if _BEFORE in config.stash:
-        before = config.stash[_BEFORE]
-        if before is None:
-            os.environ.pop(UPDATE_VARIABLE, None)
-        else:
-            os.environ[UPDATE_VARIABLE] = before
+        environment = pytest.MonkeyPatch()
+        environment.setenv(UPDATE_VARIABLE, "1")
+        config.add_cleanup(environment.undo)

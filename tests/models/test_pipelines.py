@@ -59,6 +59,14 @@ def test_a_model_in_a_pipeline(tmp_path: Path, selection: int | str) -> None:
         assert model.specification_version == 9
 
 
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_a_model_in_a_pipeline_on_standard_input(selection: int | str) -> None:
+    data = nested().SerializeToString()
+    result = CliRunner().invoke(command, ["print", "-", "--model", str(selection)], input=data)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"func {SELECTIONS[selection]}" in result.stdout
+
+
 def test_a_pipeline_lists_what_is_there(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mlmodel", nested().SerializeToString())
     lines = ['0 "prepare": neuralNetwork', '1 "1": mlProgram', '2 "more": pipelineClassifier', '2/0 "deep": mlProgram']

@@ -1,4 +1,4 @@
-"""What git must be told so that it shows models as text: attributes, a diff driver, and a difftool."""
+"""The settings with which git shows models as text: attributes, a diff driver, and a difftool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 DRIVER = "miltext"
@@ -22,11 +21,11 @@ ATTRIBUTES = (
 """Which files are shown how; `*.mil` is text already, and only its hunks are headed by the function."""
 
 CACHE = f"refs/notes/textconv/{DRIVER}"
-"""Where git keeps the texts that it has asked for."""
+"""The ref where git keeps the texts that it has asked for."""
 
 _NAME_IT = 'git hash-object --no-filters "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
-"""What git's shell does where miltext cannot be run: names a file as git does, and compares two files."""
+"""The commands for git's shell where miltext cannot be run: name a file as git does, and compare two files."""
 
 _FUNCTION = r"^ *(func [^(]*)"
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
@@ -34,13 +33,13 @@ _BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
 
 
 class GitError(Exception):
-    """What git refuses, or that there is none; the text is git's own."""
+    """A refusal of git in git's own words, or the reason why git cannot be run."""
 
 
 class Installation:
     """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
 
-    Raise GitError where there is no git, or no repository in `folder`.
+    Raise GitError if git cannot be run, or `folder` is not in a repository.
     """
 
     def __init__(self, folder: Path, everywhere: bool) -> None:
@@ -50,7 +49,20 @@ class Installation:
         self.attributes = self._attributes_file()
 
     def _git(self, *arguments: str) -> str:
-        return _git(self._folder, *arguments)
+        try:
+            done = subprocess.run(["git", *arguments], cwd=self._folder, capture_output=True, check=False)
+        except OSError as failure:
+            raise GitError(f"git cannot be run: {failure.strerror}") from failure
+        if done.returncode:
+            raise GitError(os.fsdecode(done.stderr).strip())
+        return os.fsdecode(done.stdout).strip()
+
+    def _asked(self, *arguments: str) -> str:
+        """Return what git answers; nothing if it refuses."""
+        try:
+            return self._git(*arguments)
+        except GitError:
+            return ""
 
     def _attributes_file(self) -> Path:
         """Return the user's file of attributes, or the repository's own that is no part of its contents."""
@@ -62,10 +74,7 @@ class Installation:
 
     def _get(self, key: str, *options: str) -> str:
         """Return a configured value, empty if there is none."""
-        try:
-            return self._git("config", self.scope, *options, "--get", key)
-        except GitError:
-            return ""
+        return self._asked("config", self.scope, *options, "--get", key)
 
     def configuration(self) -> dict[str, str]:
         """Return the keys to set. The structural diff becomes git's difftool where no other has been chosen."""
@@ -94,16 +103,18 @@ class Installation:
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
 
     def install(self) -> None:
-        """Write it; what an earlier version wrote, and the texts that it made, are replaced."""
+        """Write the settings in place of those that an earlier version wrote, and forget the texts that it made."""
         for key, value in self.configuration().items():
             self._git("config", self.scope, key, value)
-        self._write(_without_block(self._read()) + "\n".join([_BEGIN, *ATTRIBUTES, _END, ""]))
+        kept = _BLOCK.sub("", self._read())
+        newline = "\n" if kept and not kept.endswith("\n") else ""
+        self._write(kept + newline + "\n".join([_BEGIN, *ATTRIBUTES, _END, ""]))
         self._forget_texts()
 
     def remove(self) -> None:
-        """Take away what `install` wrote, and nothing else."""
+        """Remove what `install` wrote, and nothing else."""
         for section in (f"diff.{DRIVER}", f"diff.{TEXT_DRIVER}", f"difftool.{DRIVER}"):
-            if self._has_section(section):
+            if self._asked("config", self.scope, "--get-regexp", rf"^{re.escape(section)}\."):
                 self._git("config", self.scope, "--remove-section", section)
         if self._get("diff.tool") == DRIVER:
             self._git("config", self.scope, "--unset", "diff.tool")
@@ -111,13 +122,6 @@ class Installation:
         if _BLOCK.search(before):
             self._write(_BLOCK.sub("", before))
         self._forget_texts()
-
-    def _has_section(self, section: str) -> bool:
-        pattern = f"^{re.escape(section)}\\."
-        try:
-            return bool(self._git("config", self.scope, "--get-regexp", pattern))
-        except GitError:
-            return False
 
     def _read(self) -> str:
         return self.attributes.read_bytes().decode(errors="surrogateescape") if self.attributes.exists() else ""
@@ -132,31 +136,14 @@ class Installation:
         write_file(self.attributes, [text.encode(errors="surrogateescape")])
 
     def _forget_texts(self) -> None:
-        """Forget the texts that the repository here keeps, if there is one."""
-        with suppress(GitError):
-            self._git("update-ref", "-d", CACHE)
-
-
-def _without_block(text: str) -> str:
-    """Return a file's text without the lines of ours, and with a newline at its end."""
-    text = _BLOCK.sub("", text)
-    return text if not text or text.endswith("\n") else text + "\n"
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
-    except OSError as failure:
-        raise GitError(f"git cannot be run: {failure.strerror}") from failure
-    if done.returncode:
-        raise GitError(os.fsdecode(done.stderr).strip())
-    return os.fsdecode(done.stdout).strip()
+        """Delete the texts that the repository here keeps, if there is one."""
+        self._asked("update-ref", "-d", CACHE)
 
 
 def _command() -> str:
-    """How git's shell is to call this very miltext, whatever folder and environment it is in.
+    """Return the command for git's shell that runs this very miltext, in any folder and environment.
 
-    Not `python -m`, which would import modules from the repository's own folder.
+    It is not `python -m`, which would import modules from the repository's own folder.
     """
     folder = os.path.dirname(sys.executable)
     script = shutil.which("miltext", path=folder)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from miltext.printing.tensors import Style
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Message
 
 UPDATE_VARIABLE = "MIL_UPDATE"
 """The environment variable that makes every golden what the test now sees; `pytest --mil-update` sets it."""
@@ -57,6 +56,7 @@ def normalize(
     from miltext.printing import renaming
     from miltext.printing.printing import to_text
     from miltext.printing.tensors import Style
+    from miltext.schema.walk import values
     from miltext.syntax.programs import own_copy
 
     source = _exported(source)  # its weights are there for as long as it is
@@ -68,12 +68,8 @@ def normalize(
         renaming.rename_values(program)
     if drop_names:
         renaming.drop_names(program)
-    if not digest_weights or not _has_weight_files(program):
+    if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
-    return _with_digests(program, folder, dialect, Style(floats == "decimal", elide))
-
-
-def _with_digests(program: Program, folder: Path | None, dialect: str, style: Style) -> str:
     if folder is None:
         raise ValueError(
             "a Program by itself has no weights to digest: give the model, as miltext.load reads it, "
@@ -81,7 +77,8 @@ def _with_digests(program: Program, folder: Path | None, dialect: str, style: St
         )
     from miltext.models.digests import DigestPrinter
 
-    return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
+    printer = DigestPrinter(folder, dialect, Style(floats == "decimal", elide))
+    return "".join([*printer.program(program), "\n"])
 
 
 def assert_matches_golden(
@@ -130,7 +127,7 @@ def _advice(golden: str, text: str) -> str:
 
 
 def _difference(golden: str, text: str) -> str:
-    """How the program differs from the golden's; line by line where only the text does, or one is no program."""
+    """Return how the program differs from the golden's, line by line where only the text does or one cannot be read."""
     from difflib import unified_diff
 
     from miltext.diagnostics import MiltextError
@@ -147,13 +144,7 @@ def _difference(golden: str, text: str) -> str:
     return "\n".join(lines)
 
 
-def _has_weight_files(program: Program) -> bool:
-    from miltext.schema.walk import values
-
-    return any(held.value.HasField("blobFileValue") for held in values(program))
-
-
-def _program_and_folder(source: Any) -> tuple[Any, Path | None]:
+def _program_and_folder(source: Any) -> tuple[Message, Path | None]:
     """Return the Program message of a source, and the folder that `@model_path` means, where it is known."""
     from miltext.models.model import Model
     from miltext.syntax.programs import FULL_NAME
