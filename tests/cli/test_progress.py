@@ -12,7 +12,7 @@ import click
 import numpy as np
 import pytest
 
-from miltext.cli import command, models
+from miltext.cli import command, progress
 from miltext.models.weights import CHUNK, BlobWriter
 from miltext.schema.dtypes import BY_NAME
 
@@ -82,7 +82,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[Bar]:
     """The bars that are made; without them, and with a terminal, each verb is a slow one."""
     monkeypatch.setattr(Bar, "made", [])
     monkeypatch.setattr(click, "progressbar", Bar)
-    monkeypatch.setattr(models, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
     return Bar.made
 
 
@@ -113,7 +113,7 @@ def test_without_a_terminal_or_when_it_is_quick_there_is_none(
     verb: str, files: Path, bars: list[Bar], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(VERBS[verb], monkeypatch, terminal=False)
-    monkeypatch.setattr(models, "QUIET_SECONDS", 60.0)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 60.0)
     run(VERBS[verb], monkeypatch, terminal=True)
     assert bars == []
 
@@ -123,7 +123,7 @@ def test_without_a_terminal_or_when_it_is_quick_there_is_none(
 def test_a_bar_is_on_the_terminal_and_not_in_the_output(verb: str, files: Path) -> None:
     import pty
 
-    code = "from miltext.cli import command, models; models.QUIET_SECONDS = -1.0; command()"
+    code = "from miltext.cli import command, progress; progress.QUIET_SECONDS = -1.0; command()"
     quiet = subprocess.run([sys.executable, "-c", code, *VERBS[verb]], capture_output=True, check=False)
     shutil.rmtree("arrays", ignore_errors=True)
     master, slave = pty.openpty()

@@ -342,7 +342,8 @@ def test_four_gigabytes_are_copied_and_read_in_little_memory(tmp_path: Path) -> 
 def test_the_bar_is_for_what_takes_a_while_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import click
 
-    from miltext.cli import models
+    from miltext.cli import progress
+    from miltext.cli.writing_verbs import write_model
 
     bars: list[dict[str, object]] = []
 
@@ -358,14 +359,14 @@ def test_the_bar_is_for_what_takes_a_while_on_a_terminal(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(click, "progressbar", Bar)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    models.write_model(str(EXAMPLE), str(tmp_path / "Quick.mlpackage"))
+    write_model(open_model(EXAMPLE), str(tmp_path / "Quick.mlpackage"))
     assert bars == []
-    monkeypatch.setattr(models, "QUIET_SECONDS", -1.0)
-    models.write_model(str(EXAMPLE), str(tmp_path / "Slow.mlpackage"))
+    monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
+    write_model(open_model(EXAMPLE), str(tmp_path / "Slow.mlpackage"))
     assert (len(bars), bars[0]["finished"]) == (1, True)
     assert int(str(bars[0]["done"])) == (EXAMPLE / DATA / "weights" / "weight.bin").stat().st_size
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
-    models.write_model(str(EXAMPLE), str(tmp_path / "Piped.mlpackage"))
+    write_model(open_model(EXAMPLE), str(tmp_path / "Piped.mlpackage"))
     assert len(bars) == 1
 
 

@@ -26,7 +26,10 @@ VERBS = {
     "lsp": "Serve an editor as a language server.",
 }
 
-_TOGETHER = {"rename": "edits", "expose": "edits", **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs")}
+_TOGETHER = {
+    **dict.fromkeys(("build", "rename", "expose"), "writing_verbs"),
+    **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs"),
+}
 """The modules that hold several verbs. git calls `textconv` and `difftool`, which no list shows."""
 
 EPILOG = """\b

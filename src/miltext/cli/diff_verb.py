@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import weights_bar
+from miltext.cli.progress import weights_bar
 from miltext.cli.streams import FAILED, WRONG, colored, load_model, nested_option, show, write_text
 from miltext.diagnostics import MiltextError
 

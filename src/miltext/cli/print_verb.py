@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.models import weights_bar
+from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     OptionalNumbers,
     load_model,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from miltext.cli.models import Progress, size_below
+from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import WRONG, existing
 
 EPILOG = """\b

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.models import Progress
+from miltext.cli.progress import Progress
 from miltext.cli.streams import load_model, model_argument, nested_option, write_text
 
 if TYPE_CHECKING:

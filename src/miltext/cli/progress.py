@@ -1,4 +1,4 @@
-"""What the verbs share that write models: their options, and the progress bar."""
+"""The progress bar of verbs that take long."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import open_whole, show
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,22 +17,6 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 1.0
 """How long work takes before it shows how far it is."""
-
-model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
-force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-
-
-def write_model(source: str | Model, output: str, *, original: str | Model | None = None, **choices: Any) -> None:
-    """Build a model, showing its warnings and how far it is; `choices` are those of
-    `miltext.models.building.build.build`.
-    """
-    from miltext.models.building.build import build
-
-    made = open_whole(source) if isinstance(source, str) else source
-    whole = open_whole(original) if isinstance(original, str) else original
-    with Progress("writing weights", lambda: _size(whole or made)) as progress:
-        warnings = build(made, output, original=whole, progress=progress.add, **choices)
-    show(warnings, None, made.name)
 
 
 class Progress:
@@ -71,12 +53,6 @@ class Progress:
 def weights_bar(label: str, model: Model, passes: int = 1) -> Progress:
     """Return the bar of what goes through all the weights that a model has in files, once or more often."""
     return Progress(label, lambda: passes * sum(weight.size for weight in model.weights.in_files()))
-
-
-def _size(model: Model) -> int:
-    """Return the bytes of all files of a model: about as many as there are to write."""
-    folder = model.path if model.path and model.path.is_dir() else model.model_path
-    return size_below(folder) if folder else 0
 
 
 def size_below(folder: Path) -> int:

@@ -1,0 +1,167 @@
+"""The verbs that write a model: `miltext build`, and `miltext rename` and `miltext expose`, which make one edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.progress import Progress, size_below
+from miltext.cli.streams import OptionalNumbers, model_argument, nested_option, open_whole, show
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+
+ELIDED = 64
+"""Literals of more elements are left out of the text that is edited, and filled in again."""
+
+BUILD_EPILOG = """\b
+Examples:
+  miltext print Model.mlpackage --elide 64 -o model.mil     # then edit model.mil
+  miltext build model.mil --from Model.mlpackage -o New.mlpackage
+  miltext build model.mil --from Model.mlpackage -o Model.mlpackage --force
+  miltext build program.mil -o New.mlpackage                # from text alone
+  miltext build Compiled.mlmodelc -o Recovered.mlpackage
+  miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
+"""
+
+RENAME_EPILOG = """\b
+Examples:
+  miltext rename Model.mlpackage var_42 logits -o New.mlpackage
+  miltext rename Model.mlpackage x image -o Model.mlpackage --force
+  miltext rename model.mil x image -o model.mil --force       # comments kept
+"""
+
+EXPOSE_EPILOG = """\b
+Examples:
+  miltext expose Model.mlpackage conv_3 relu_3 -o Probed.mlpackage
+  miltext expose Model.mlpackage hidden --function decode -o Probed.mlpackage
+"""
+
+
+model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
+force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+
+
+@click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG)
+@model_argument
+@model_output
+@click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
+@nested_option("With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.")
+@click.option(
+    "--weights", metavar="DIR", help="The folder of the weight files that a text by itself names.  [its folder]"
+)
+@click.option(
+    "--externalize",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=10,
+    metavar="N",
+    help="Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",
+)
+@force_option
+def build(
+    model: str,
+    output: str,
+    original: str | None,
+    nested: str | None,
+    weights: str | None,
+    externalize: int | None,
+    force: bool,
+) -> None:
+    """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
+
+    With --from, all but the program is that model's: description, metadata and weights. A compiled .mlmodelc is
+    turned back into a package. Anything else by itself gets a description made from its types.
+    """
+    if original is None and nested is not None:
+        raise click.UsageError("--model chooses in the pipeline that --from names")
+    if original is not None and weights is not None:
+        raise click.UsageError("with --from, the weights are the original's: leave out --weights")
+    whole, kept = open_whole(model), None if original is None else open_whole(original)
+    write_model(whole, output, original=kept, model=nested, weights=weights, externalize=externalize, force=force)
+
+
+# ---- one edit
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of both verbs."""
+    function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
+    for option in (force_option, nested_option(), function_option, model_output):
+        command = option(command)
+    return command
+
+
+@click.command("rename", epilog=RENAME_EPILOG)
+@click.argument("model", metavar="MODEL")
+@click.argument("old")
+@click.argument("new")
+@_options
+def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, force: bool) -> None:
+    """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
+
+    Without --function, in every function that has such a value. OUT may also be a .mil.
+    """
+    from miltext.models.building import editing
+
+    _edit(model, output, nested, force, partial(editing.rename, old=old, new=new, function=function))
+
+
+@click.command("expose", epilog=EXPOSE_EPILOG)
+@click.argument("model", metavar="MODEL")
+@click.argument("values", nargs=-1, required=True, metavar="VALUE...")
+@_options
+def expose(
+    model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, force: bool
+) -> None:
+    """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
+    from miltext.models.building import editing
+
+    _edit(model, output, nested, force, partial(editing.expose, names=values, function=function))
+
+
+def _edit(name: str, output: str, nested: str | None, force: bool, edit: Callable[..., str]) -> None:
+    """Write a model with its text edited; `edit` takes the text and the `path` that errors give.
+
+    An output that ends in `.mil` gets the edited text itself.
+    """
+    from miltext.models.files import write_file
+    from miltext.models.outputs import check_name
+    from miltext.models.programs import TextModel
+    from miltext.printing.printing import to_text
+
+    whole = open_whole(name)
+    chosen = whole.select(nested)
+    as_text = Path(output).suffix.lower() == ".mil"
+    text = chosen.text or to_text(chosen.program, elide=None if as_text else ELIDED)
+    edited = edit(text, path=chosen.name).encode()
+    if as_text:
+        check_name(Path(output), "mil")
+        write_file(Path(output), [edited], replace=force)
+        return
+    source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
+    source.model_path = chosen.model_path
+    original = None if whole.kind in ("mil", "pb", "txtpb") else whole
+    write_model(source, output, original=original, model=nested, force=force)
+
+
+# ---- the model
+
+
+def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
+    """Build a model, and show its warnings and a bar; `choices` are those of `miltext.models.building.build.build`."""
+    from miltext.models.building.build import build
+
+    with Progress("writing weights", lambda: _size(original or source)) as progress:
+        warnings = build(source, output, original=original, progress=progress.add, **choices)
+    show(warnings, None, source.name)
+
+
+def _size(model: Model) -> int:
+    """Return the bytes of all files of a model: about as many as there are to write."""
+    folder = model.path if model.path and model.path.is_dir() else model.model_path
+    return size_below(folder) if folder else 0
