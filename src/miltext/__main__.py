@@ -6,7 +6,7 @@ import sys
 from io import TextIOWrapper
 
 STREAMS = (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
-"""The standard streams by their numbers: name, mode, and how to open what fails, or of the last what takes all."""
+"""The standard streams by number: name, mode, and flags that make a stand-in fail, or for the last accept all."""
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    gc.disable()  # what is imported stays, and looking through it for garbage takes time
+    gc.disable()  # imported modules stay, so that a search for garbage would only take time
     from miltext.cli import command
 
     gc.freeze()
@@ -30,9 +30,9 @@ def _run() -> None:
 
 
 def _open_streams() -> None:
-    """Make standard streams of those that are closed: what is read or written there fails, as it does in C.
+    """Replace closed standard streams by stand-ins that fail when they are read or written, as in C.
 
-    They keep their numbers, which else the next file would get that is opened, with all that goes to the stream.
+    They keep their numbers, which otherwise the next opened file would get, and with it the output of the stream.
     """
     for number, (name, mode, flags) in enumerate(STREAMS):
         if getattr(sys, name) is None:

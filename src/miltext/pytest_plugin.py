@@ -3,10 +3,10 @@
     def test_relu(mil_golden):
         mil_golden.check(convert(relu), "relu")
 
-pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests. `pytest --mil-update` writes what the
-tests now see; goldens of a module that all its tests passed without are reported.
+pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests. `pytest --mil-update` writes the
+goldens anew. If all tests of a module pass, goldens that none of them checked are reported.
 
-pytest loads this module in every run, so that nothing else of miltext is imported before a golden is checked.
+pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPTION = "--mil-update"
 
 
 class MilGolden:
-    """What the fixture `mil_golden` gives a test: a check of programs against files in `folder`."""
+    """The value of the fixture `mil_golden`: a check of programs against files in `folder`."""
 
     def __init__(self, folder: Path, updating: bool, command: str) -> None:
         self.folder = folder
@@ -47,25 +47,21 @@ class MilGolden:
         __tracebackhide__ = True
         place = PurePath(name)
         if not place.name or ".." in place.parts or place.anchor:
-            raise ValueError(
-                f"{name!r} is not the name of a golden: a name is a path below {self.folder}, without `..`"
-            )
+            raise ValueError(f"{name!r} is not the name of a golden: give a path below {self.folder}, without `..`")
         path = self.folder / f"{name}.mil"
         self.used.append(str(path))
         compare(normalize(source, **choices), path, self._updating, self._command)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the one switch that renews goldens."""
+    """Add the switch that renews goldens."""
     group = parser.getgroup("miltext")
-    group.addoption(OPTION, action="store_true", help="rewrite the golden files with what the tests now see")
+    group.addoption(OPTION, action="store_true", help="write the golden files anew")
 
 
 @pytest.fixture
 def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
-    """Return the folder of the goldens: beside the test's file, and named after it. Override it to have them
-    elsewhere.
-    """
+    """Return the folder of the goldens: beside the test's file, and named after it. Override it for another one."""
     return request.path.with_suffix("")
 
 
@@ -78,15 +74,15 @@ def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGo
     return made
 
 
-# ---- which goldens nothing checks
+# ---- goldens that nothing checks
 
 _GOLDEN = pytest.StashKey[MilGolden]()
 _REPORT = "mil_golden"
-"""The attribute of a test's report that tells of its goldens; pytest-xdist carries it to where the reports meet."""
+"""The attribute of a test's report for its goldens; pytest-xdist hands it to the process that gathers reports."""
 
 
 class Goldens:
-    """What a run checked: kept by each process that runs tests, and gathered from their reports."""
+    """The goldens that a run checked: kept by each process that runs tests, and gathered from their reports."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -97,7 +93,7 @@ class Goldens:
         self._used: set[str] = set()
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Note that not all tests of these modules run."""
+        """Count the tests of these modules that do not run, too."""
         self._tests.update(_module(item.nodeid) for item in items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -106,7 +102,7 @@ class Goldens:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, None]:
-        """Tell in a test's report which goldens it used."""
+        """Put the goldens that a test used into its report."""
         outcome = yield
         golden = item.stash.get(_GOLDEN, None)
         if golden is not None:
@@ -114,7 +110,7 @@ class Goldens:
             setattr(outcome.get_result(), _REPORT, [count, str(golden.folder), golden.used])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Gather what a report tells."""
+        """Gather the goldens of a report."""
         if report.when != "call" or not report.passed:
             return
         module = _module(report.nodeid)
@@ -126,7 +122,7 @@ class Goldens:
             self._used.update(used)
 
     def unused(self) -> list[Path]:
-        """Return the goldens in the folders of modules whose tests all passed that none of these checked."""
+        """Return the goldens that no test checked, of modules whose tests all ran and passed."""
         whole = {folder: True for _, folder in self._modules.values()}
         for module, (count, folder) in self._modules.items():
             whole[folder] &= self._passed[module] == count
@@ -148,7 +144,7 @@ def _module(nodeid: str) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Follow the run's goldens, and hand the switch on to `miltext.testing.assert_matches_golden`."""
+    """Register the report of goldens, and set the switch for `miltext.testing.assert_matches_golden`."""
     config.pluginmanager.register(Goldens(config), "miltext-goldens")
     if config.getoption(OPTION):
         environment = pytest.MonkeyPatch()

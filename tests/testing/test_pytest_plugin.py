@@ -59,7 +59,7 @@ def test_a_failure_shows_the_difference_and_the_command(project: pytest.Pytester
     golden(project, "two").write_text(TEXT.replace("relu", "softsign"))
     result = run(project)
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*two.mil says something else:*", "*pytest --mil-update test_ops.py::test_two"])
+    result.stdout.fnmatch_lines(["*the program differs from *two.mil:*", "*pytest --mil-update test_ops.py::test_two"])
     shown = [line for line in result.outlines if line.startswith("E ")]
     assert any("softsign" in line for line in shown)
     assert any("relu" in line for line in shown)
@@ -173,7 +173,7 @@ def test_without_pytest_a_variable_is_the_switch(tmp_path: Path, monkeypatch: py
     assert_matches_golden(program, path)
     assert path.read_text() == TEXT
     assert_matches_golden(miltext.parse(TEXT.replace("relu", "tanh")), path, update=True)
-    with pytest.raises(AssertionError, match=r"(?s)golden\.mil says something else.*tanh.*relu"):
+    with pytest.raises(AssertionError, match=r"(?s)differs from .*golden\.mil:.*tanh.*relu"):
         assert_matches_golden(program, path, update=False)
 
 

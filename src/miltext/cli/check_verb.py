@@ -64,7 +64,7 @@ def command(paths: tuple[str, ...], form: str, original: str | None, loader: boo
     if not paths:
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
     if loader:
-        logging.getLogger("coremltools").setLevel(logging.ERROR)  # it tells of frameworks that only macOS has
+        logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
     originals = _originals(original)
     reports: list[Report] = []
     for name in _names(paths):
@@ -100,7 +100,7 @@ def _summary(severities: list[str], programs: int) -> str:
     return f"{found or 'nothing found'} in {programs} program{'' if programs == 1 else 's'}"
 
 
-# ---- what the paths name
+# ---- the files and models of the paths
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -137,7 +137,7 @@ def _below(folder: str) -> list[str]:
     return [name for name in names if not is_sidecar(name)]
 
 
-# ---- what is found in them
+# ---- the findings in them
 
 
 def _originals(name: str | None) -> list[Program]:
@@ -146,7 +146,7 @@ def _originals(name: str | None) -> list[Program]:
 
 
 def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
-    """Yield what is found in each program of a file or model."""
+    """Yield the findings in each program of a file or model."""
     from miltext.models.opening import open_model, read
 
     try:

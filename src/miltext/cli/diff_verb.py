@@ -24,7 +24,7 @@ Examples:
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
 \b
-Exit status: 0 no difference; 1 a difference; 2 it cannot be told: a model cannot be read, or no difference was
+Exit status: 0 no difference; 1 a difference; 2 unknown: a model cannot be read, or no difference was
 found and a weight was not read.
 """
 
@@ -49,7 +49,7 @@ found and a weight was not read.
 )
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
 def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str | None, **choices: bool) -> None:
-    """Tell what is different between the models A and B, operations matched by structure.
+    """Show the differences between the models A and B, with operations matched by structure.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
     - removed, ~ changed, > moved, = renamed.

@@ -79,17 +79,13 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
     """Yield the outcome of each file, in order; many are worked on at once."""
     work = partial(_format, width=width)
     processes = min(len(names), os.cpu_count() or 1)
-    if processes < 2 or "-" in names or sum(_size(name) for name in names) < ENOUGH:
+    if processes < 2 or "-" in names or sum(map(os.path.getsize, filter(os.path.isfile, names))) < ENOUGH:
         yield from map(work, names)
         return
     from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(processes) as pool:
         yield from pool.map(work, names)
-
-
-def _size(name: str) -> int:
-    return os.path.getsize(name) if os.path.isfile(name) else 0
 
 
 def _format(name: str, width: int | None) -> Outcome:
@@ -136,9 +132,8 @@ def _write(name: str, text: str) -> int:
     return 0
 
 
-def _difference(name: str, text: str, formatted: str) -> list[str]:
+def _difference(name: str, text: str, formatted: str) -> Iterable[str]:
     from difflib import unified_diff
 
-    return list(
-        unified_diff(text.splitlines(keepends=True), formatted.splitlines(keepends=True), name, f"{name} (formatted)")
-    )
+    before, after = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
+    return unified_diff(before, after, name, f"{name} (formatted)")

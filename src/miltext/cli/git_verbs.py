@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext git setup --dry-run            # what it would write, and where
+  miltext git setup --dry-run            # show what it would write, and where
   miltext git setup                      # for this repository
   miltext git setup --global             # for all of yours
   git log -p -- Model.mlpackage
@@ -38,7 +38,7 @@ def git() -> None:
     """Let `git diff`, `git log -p` and `git show` print models as MIL text.
 
     Models and the parts of compiled ones are shown as text, weight files as a table of digests, and `git difftool`
-    compares models by structure. Nothing is written into what is committed.
+    compares models by structure. No committed file is changed.
     """
 
 
@@ -63,7 +63,7 @@ def undo(everywhere: bool) -> None:
 
 @contextmanager
 def _installation(everywhere: bool) -> Iterator[Installation]:
-    """Give what is told to git; an error of git's ends the command."""
+    """Give the settings for git, and end the command at an error of git."""
     from miltext.review.git import GitError, Installation
 
     try:
@@ -120,7 +120,7 @@ def _by_line(old: Path, new: Path) -> list[str]:
 
 
 def _as_git_does(old: Path, new: Path) -> None:
-    """Show what `git diff` would; without `--no-ext-diff` that would call this again, and so for ever."""
+    """Show what `git diff` would; without `--no-ext-diff` it would call this verb again, without end."""
     import subprocess
 
     command = ["git", "--no-pager", "diff", "--no-ext-diff", "--no-index", "--", str(old), str(new)]

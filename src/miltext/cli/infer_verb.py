@@ -1,4 +1,4 @@
-"""`miltext infer`: a draft made whole."""
+"""`miltext infer`: a draft, completed."""
 
 from __future__ import annotations
 

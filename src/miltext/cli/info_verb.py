@@ -25,7 +25,7 @@ Examples:
 @nested_option()
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
-    """Tell what MODEL holds: kind and specification, functions, operations, weights, and the models of a pipeline."""
+    """Summarize MODEL: kind and specification, functions, operations, weights, and the models of a pipeline."""
     from miltext.models.summary import inventory
 
     whole = open_whole(model)

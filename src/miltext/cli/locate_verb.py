@@ -21,10 +21,10 @@ Examples:
 """
 
 _PLACE = re.compile(r"(?:(?![0-9]+:).*?:)??([0-9]{1,4000})(?::([0-9]{1,4000}))?(?::(?:\s.*)?)?", re.DOTALL)
-"""A line, perhaps a column, perhaps between a file's name, which is not a number, and a message."""
+"""A line with or without a column, a file's name before it, which is not a number, and a message after it."""
 
 LONGEST = 2000
-"""Characters of an operation's text that are shown; of longer ones the middle is left out."""
+"""How many characters of an operation's text are shown; the middle of longer ones is left out."""
 
 
 @click.command("locate", epilog=EPILOG)
@@ -32,11 +32,11 @@ LONGEST = 2000
 @click.argument("place", metavar="LINE[:COL]")
 @nested_option()
 def command(model: str, place: str, nested: str | None) -> None:
-    """Tell which operation stands at LINE[:COL] of the model.mil that Core ML made of MODEL.
+    """Show the operation at LINE[:COL] of the model.mil that Core ML made of MODEL.
 
-    Of a .mil or a .mlmodelc, in its own text; of any other model, in the text that Apple's compiler would write. LINE
-    counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. On the space
-    before a line's first operation, that is told.
+    The text is that of a .mil or a .mlmodelc; for any other model, that which Apple's compiler would write. LINE
+    counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the
+    space before a line's first operation stands for that operation.
     """
     from miltext.models.building.refusals import refusal
     from miltext.parsing.locating import at_place

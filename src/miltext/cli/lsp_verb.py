@@ -24,7 +24,7 @@ MISSING = "the language server needs pygls 2 or later, which is not installed: p
 
 @click.command("lsp", epilog=EPILOG)
 @click.option("--stdio", is_flag=True, help="Use standard input and output (the default).")
-def command(stdio: bool) -> None:  # noqa: ARG001  # clients that can speak in several ways name this one
+def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several transports name this one
     """Serve an editor: diagnostics, completion, hovers, rename and the like for .mil files.
 
     It speaks the Language Server Protocol on standard input and output; editors start it.
@@ -41,7 +41,7 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that can speak in s
 
 
 def _say_what_is_missing() -> NoReturn:
-    """Say it on standard error and, where a client listens, in a window of its."""
+    """Show the message on standard error and, if a client listens, in a window of the client."""
     from miltext.lsp import without_extra
 
     click.echo(f"miltext: {MISSING}", err=True)

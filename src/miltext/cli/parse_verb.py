@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 MOST_NAMED = 3
-"""How many of the values that would be lost a message names."""
+"""How many of the values that would be lost are named in a message."""
 
 EPILOG = """\b
 Examples:
@@ -48,7 +48,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
         show_strict_findings(loaded.text, loaded.name)
     data = program.SerializeToString(deterministic=True)
     if not data:
-        raise _lossy("this Program is empty, and so would be its file, which would read as a damaged one")
+        raise _lossy("an empty Program has no bytes, and its file would read as a damaged one")
     if form == "pb":
         write_bytes(output, [data], "pb", model)
     else:
@@ -56,7 +56,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
 
 
 def _protobuf_text(program: Program, data: bytes) -> str:
-    """Return the Program in protobuf's text format, if that reads back equal: it has one NaN only."""
+    """Return the Program in protobuf's text format, which has only one NaN, if that reads back equal."""
     from google.protobuf import text_format
 
     text = text_format.MessageToString(program)
@@ -68,7 +68,7 @@ def _protobuf_text(program: Program, data: bytes) -> str:
 
 
 def _unlike(program: Program, back: Program) -> Iterator[str]:
-    """Yield the names of the values that were read back as others."""
+    """Yield the names of the values that did not read back equal."""
     from miltext.schema.walk import values
 
     for held, read in zip(values(program), values(back), strict=False):

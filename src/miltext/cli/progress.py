@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 QUIET_SECONDS = 1.0
-"""How long work takes before it shows how far it is."""
+"""How long work takes before its progress is shown."""
 
 
 class Progress:
-    """A bar on standard error for what takes longer than a second, if that is a terminal."""
+    """A bar on standard error, if that is a terminal, for work that takes longer than a second."""
 
     def __init__(self, label: str, size: Callable[[], int]) -> None:
         """Make a bar with this label; `size` gives the number of bytes, once it is needed."""
@@ -39,7 +39,7 @@ class Progress:
             self._bar.render_finish()
 
     def add(self, size: int) -> None:
-        """So many bytes more are done."""
+        """Advance the bar by so many bytes."""
         if not self._shown:
             return
         self._before += size
@@ -51,7 +51,7 @@ class Progress:
 
 
 def weights_bar(label: str, model: Model, passes: int = 1) -> Progress:
-    """Return the bar of what goes through all the weights that a model has in files, once or more often."""
+    """Return the bar for work that reads all weights in a model's files, once or several times."""
     return Progress(label, lambda: passes * sum(weight.size for weight in model.weights.in_files()))
 
 

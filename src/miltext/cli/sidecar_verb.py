@@ -1,4 +1,4 @@
-"""`miltext sidecar`: a model's text beside it."""
+"""`miltext sidecar`: the text of a model, beside it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from miltext.cli.streams import WRONG, existing
 EPILOG = """\b
 Examples:
   miltext sidecar Model.mlpackage            # writes Model.mlpackage.mil
-  miltext sidecar --check Model.mlpackage    # exit 1 if it is not what the model says
+  miltext sidecar --check Model.mlpackage    # exit 1 if it is not up to date
   miltext sidecar --full models/*.mlmodelc
 """
 
@@ -27,8 +27,8 @@ Examples:
 def command(models: tuple[str, ...], check: bool, full: bool) -> None:
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
-    The text is the program in compact form, weights as digests, after the model's description; its first line says
-    what made it. MODEL may also be a file inside an .mlpackage or .mlmodelc, which then means the whole.
+    The text is the model's description and the program in compact form, with weights as digests; its first line names
+    the command that made it. A file inside an .mlpackage or .mlmodelc stands for the whole model.
     """
     from miltext.models.outputs import check_content
     from miltext.review.sidecar import is_current, write

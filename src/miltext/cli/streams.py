@@ -22,7 +22,7 @@ WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
 
 CANNOT_READ = "MIL250"
-"""The code of a file that is not there or cannot be read."""
+"""The code of a file that does not exist or cannot be read."""
 
 STDOUT = "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -69,7 +69,7 @@ class OptionalNumbers(click.Command):
 
 
 def existing(name: str) -> str:
-    """Return the name of a file or folder that is there; else end the command."""
+    """Return the name of a file or folder that exists; otherwise end the command."""
     return name if os.path.lexists(name) else fail(f"file or folder not found: {name}")
 
 

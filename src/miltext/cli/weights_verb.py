@@ -1,4 +1,4 @@
-"""`miltext weights`: what weights a model has, and arrays of them."""
+"""`miltext weights`: a model's weights, listed or saved as arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
 
-    A weight that stands in the program itself has `-` for its offset. Saved, bf16 and fp8 are their bit patterns, and
+    The offset of a weight in the program itself is `-`. Saved bf16 and fp8 arrays hold bit patterns, and elements of
     sub-byte types take a byte each.
     """
     from miltext.models.outputs import check_place
@@ -57,7 +57,7 @@ def _row(weights: Weights, name: str, weight: Weight, progress: Progress) -> tup
 def save_arrays(weights: Weights, folder: Path) -> None:
     """Write each weight as `NAME.npy`, all of them or none.
 
-    Characters of a name that files may not have are written `%2F` and the like.
+    Characters that are not allowed in file names are written as `%2F` and the like.
     """
     from miltext.models.files import write_new
     from miltext.models.model_weights import npy_pieces
@@ -74,6 +74,6 @@ def save_arrays(weights: Weights, folder: Path) -> None:
 
 
 def file_stem(name: str) -> str:
-    """Return a weight's name as that of a file, on any system; no two names have the same."""
+    """Return the file name for a weight's name, valid on any system and different for every name."""
     made = re.sub(r"[^A-Za-z0-9_@.-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
     return made or "%"

@@ -1,4 +1,4 @@
-"""Two models or programs compared by structure: `diff` tells what is different, as a person would say it."""
+"""Two models or programs compared by structure: `diff` returns their differences as a person would describe them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def diff(
     ignore_weights: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Difference:
-    """Return what is different between two models: each the path of one, a Model, or a Program.
+    """Return the differences between two models: each is the path of a model, a Model, or a Program.
 
-    Operations are matched by structure: a value that goes by another name, independent operations in another order, and
-    weights of another content are told as that. Weights are compared by content; where a file of them cannot be read,
-    or a Program is given, of which nobody knows the folder, by file name and offset, and the Difference has a note. If
-    then no difference is found, whether the two are the same cannot be told, unless both are one file, or neither has
-    a weight file and `ignore_weights` says that this is enough. Of two Models, their specification versions and
-    descriptions are compared too. What says which tools made a model, and when, is left out unless asked for with
-    `build_info`: the program's attribute `buildInfo`, and coremltools' entries in the metadata. `progress` is told how
-    many bytes of weights were compared. Raise ModelError and ParseError for what cannot be read, and PrintError for a
-    Program with fields that the schema lacks.
+    Operations are matched by structure, so that a renamed value, independent operations in another order, and weights
+    with other contents are reported as such. Weights are compared by content. Where a weight file cannot be read, or
+    for a Program, whose folder is not known, file name and offset are compared instead, and the Difference has a note.
+    If no difference is found then, whether the two are the same is unknown, unless both are one file, or neither has a
+    weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
+    too. Facts about the tools that made a model, and when, are compared only with `build_info`: the program's attribute
+    `buildInfo`, and coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared.
+    Raise ModelError and ParseError for what cannot be read, and PrintError for a Program with fields that the schema
+    lacks.
     """
     keys = Keys()
     a, b = _side(old, "old", keys), _side(new, "new", keys)

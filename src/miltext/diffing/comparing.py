@@ -1,4 +1,4 @@
-"""What is different between functions, blocks and operations that correspond, and in which order it is told."""
+"""The differences between functions, blocks and operations that correspond, in the order in which they are shown."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ if TYPE_CHECKING:
     from miltext.models.pairing.sequences import Pair
 
 _USES = 3
-"""How many of the arguments that a constant stands for are named."""
+"""How many of the arguments that take a constant are named."""
 
 Bound: TypeAlias = "int | Value | None"
 """What an argument is bound to: the number of a value for a name, a Value for a literal, None for nothing."""
 
+Bindings: TypeAlias = "Mapping[str, Sequence[Bound]]"
+"""The bindings of arguments or attributes by name."""
+
 Uses: TypeAlias = "dict[int, list[tuple[str, str]]]"
-"""The operations that take each value of a block, by what they are called, and the arguments that they take it for."""
+"""The users of each value of a block: the label of the operation, and the argument."""
 
 
 class Comparison:
-    """Tells two programs apart whose functions are paired.
+    """Compares two programs whose functions are paired.
 
-    As it goes, it gathers the operations of the new program that say something else than their partners, or whose
-    weights do: `different`.
+    `different` gathers the operations of the new program that differ from their partners, by themselves or by their
+    weights.
     """
 
     def __init__(self, old: Graph, new: Graph, values: Values) -> None:
@@ -55,7 +58,7 @@ class Comparison:
         self.different: set[Node] = set()
 
     def program(self, ignored: str | None) -> list[Change]:
-        """Return what is different in the programs themselves: an attribute of the name `ignored` is not looked at."""
+        """Return the differences of the programs themselves, apart from an attribute of the name `ignored`."""
         a, b = self._old.program, self._new.program
         changes = [
             Change(field, "", spell(old), spell(new))
@@ -66,7 +69,7 @@ class Comparison:
         return changes + self._attributes(kept[0], kept[1], "")
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
-        """Return what is different in a function."""
+        """Return the differences of a function."""
         name, old_name, a, b = name_text(pair.name), name_text(pair.old_name), pair.old, pair.new
         one = b or a
         assert one is not None
@@ -108,7 +111,7 @@ class Comparison:
         return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(self._told(pair, function)))
 
     def _inputs(self, a: Region, b: Region, pairs: Sequence[Pair]) -> list[Change]:
-        """Compare inputs: those that came, went, have another type, or another order among those that stayed."""
+        """Compare inputs: the removed, the added, the retyped, and the order of those that both have."""
         type_of, there = self._spelling.type, dict(pairs)
         stayed = {*there.values()}
         old, new = a.block.inputs, b.block.inputs
@@ -128,31 +131,30 @@ class Comparison:
         return changes
 
     def _outputs(self, a: Region, b: Region) -> list[Change]:
-        """Compare the values that two blocks give."""
+        """Compare the values that two blocks return."""
         if self._tokens(self._old, a.outputs) == self._tokens(self._new, b.outputs):
             return []
         return [Change("outputs", "", *self._texts(a.outputs, b.outputs))]
 
     def _attributes(self, old: Mapping[str, Value], new: Mapping[str, Value], function: str) -> list[Change]:
-        before, now = [dict(self._flat(each)) for each in (old, new)]
-        return self._values.changes("attribute", before, now, (function, ""))
+        return [*self._named("attribute", dict(self._flat(old)), dict(self._flat(new)), (function, ""))]
 
-    def _flat(self, attributes: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
-        """Yield attributes by name; what a dictionary holds by name and key: `buildInfo["coremltools-version"]`."""
+    def _flat(self, attributes: Mapping[str, Value]) -> Iterator[tuple[str, list[Value]]]:
+        """Yield attributes by name, and entries of a dictionary by name and key: `buildInfo["coremltools-version"]`."""
         for key, value in attributes.items():
             name, entries = name_text(key), value.immediateValue.dictionary.values
             keys = [self._spelling.value(entry.key) for entry in entries if entry.HasField("value")]
             if keys and len({*keys}) == len(entries) and all(text.startswith('string("') for text in keys):
                 for text, entry in zip(keys, entries, strict=True):
-                    yield f"{name}[{text[len('string(') : -1]}]", entry.value
+                    yield f"{name}[{text[len('string(') : -1]}]", [entry.value]
                 value = deepcopy(value)
                 del value.immediateValue.dictionary.values[:]
-            yield name, value
+            yield name, [value]
 
     # ---- the operations of a block
 
     def _told(self, pair: PairedBlock, function: str) -> Iterator[OperationDifference]:
-        """Yield what is different in the operations, in the order of both blocks merged."""
+        """Yield the differences of the operations, in the order of both blocks merged."""
         mates = {j: i for i, j in pair.pairs.items()}
         old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
         moves = {move.new_index: move for move in _moves(pair, mates, new)}
@@ -183,14 +185,14 @@ class Comparison:
     # ---- two operations
 
     def _changes(self, a: Node, b: Node, where: tuple[str, str]) -> list[Change]:
-        """Return what an operation says otherwise; the operation of the function `where`, for its weights."""
+        """Return the changes of an operation; `where` is the function, and the operation, for its weights."""
         weights = len(self._values.changed)
         changes: list[Change] = []
         if not self._is_untouched(a, b):
             old, new = a.operation.type, b.operation.type
             changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
-            changes += self._arguments(a, b, where)
-            changes += self._values.changes("attribute", _stated(a), _stated(b), where)
+            changes += self._named("argument", arguments(a), arguments(b), where)
+            changes += self._named("attribute", _stated(a), _stated(b), where)
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
@@ -199,7 +201,7 @@ class Comparison:
         return changes
 
     def _is_untouched(self, a: Node, b: Node) -> bool:
-        """Whether nothing can be different: there are no weights, which only seem to be equal."""
+        """Whether nothing can differ: all is equal, and there are no weights, of which only samples were compared."""
         if a.weighty or b.weighty or a.kinds[EXACT] != b.kinds[EXACT]:
             return False
         return self._tokens(self._old, a.operands) == self._tokens(self._new, b.operands)
@@ -207,16 +209,16 @@ class Comparison:
     def _tokens(self, graph: Graph, values: Sequence[int]) -> list[int | None]:
         return [graph.tokens[value] for value in values]
 
-    def _arguments(self, a: Node, b: Node, where: tuple[str, str]) -> Iterator[Change]:
-        old, new = arguments(a), arguments(b)
+    def _named(self, kind: str, old: Bindings, new: Bindings, where: tuple[str, str]) -> Iterator[Change]:
+        """Yield the changes of arguments by key, or of attributes by the text of their name."""
         for key in sorted({*old, *new}):
-            name, before, now = name_text(key), old.get(key), new.get(key)
+            name, before, now = name_text(key) if kind == "argument" else key, old.get(key), new.get(key)
             if before is None or now is None:
-                yield Change("argument", name, self._text(self._old, before), self._text(self._new, now))
+                yield Change(kind, name, self._text(self._old, before), self._text(self._new, now))
             elif len(before) == len(now) == 1 and isinstance(before[0], Value) and isinstance(now[0], Value):
-                yield from self._values.change("argument", name, before[0], now[0], where)
+                yield from self._values.change(kind, name, before[0], now[0], where)
             elif len(before) != len(now) or not all(map(self._same, before, now)):
-                yield Change("argument", name, *self._texts(before, now))
+                yield Change(kind, name, *self._texts(before, now))
 
     def _same(self, before: Bound, now: Bound) -> bool:
         if isinstance(before, int) and isinstance(now, int):
@@ -226,7 +228,7 @@ class Comparison:
         return before is None and now is None
 
     def _texts(self, before: Sequence[Bound], now: Sequence[Bound]) -> tuple[str | None, str | None]:
-        """Return the texts of two bindings that differ; of one text if an operation is gone whose name another has."""
+        """Return the texts of two different bindings: equal ones if another operation took a removed one's name."""
         old, new = self._text(self._old, before), self._text(self._new, now)
         return (f"{old} (removed)", new) if old == new else (old, new)
 
@@ -242,7 +244,7 @@ class Comparison:
         return name_text(graph.known_as[bound]) if isinstance(bound, int) else self._spelling.value(bound)
 
     def _types(self, a: Node, b: Node) -> list[Change]:
-        """Return what is different in the types of the outputs, or their number."""
+        """Return the changes of the types of the outputs, or of their number."""
         old, new = a.operation.outputs, b.operation.outputs
         if len(old) != len(new):
             return [Change("outputs", "", self._spelling.parameters(old), self._spelling.parameters(new))]
@@ -254,7 +256,7 @@ class Comparison:
         ]
 
     def _renamed(self, a: Node, b: Node, outputs: Set[int]) -> Iterator[Rename]:
-        """Yield the names that two operations do not share; `outputs` are the values that the function gives."""
+        """Yield the names that differ between two operations; `outputs` are the values that the function returns."""
         for old, new in zip(a.values, b.values, strict=False):  # one may have more outputs
             before, now = name_text(self._old.names[old]), name_text(self._new.names[new])
             if before != now:
@@ -277,10 +279,10 @@ def arguments(node: Node) -> dict[str, list[Bound]]:
     }
 
 
-def _stated(node: Node) -> dict[str, Value]:
-    """Return the attributes of an operation but its name."""
+def _stated(node: Node) -> dict[str, list[Value]]:
+    """Return the attributes of an operation except its name."""
     attributes = node.operation.attributes
-    return {name_text(key): attributes[key] for key in attributes if key != NAME}
+    return {name_text(key): [attributes[key]] for key in attributes if key != NAME}
 
 
 def _users(nodes: Sequence[Node]) -> Uses:
@@ -295,7 +297,7 @@ def _users(nodes: Sequence[Node]) -> Uses:
 
 
 def _moves(pair: PairedBlock, mates: Mapping[int, int], nodes: Sequence[Node]) -> Iterator[MovedOperations]:
-    """Yield the runs of operations that are not on the spine."""
+    """Yield the runs of operations that are paired, but not on the spine."""
     moved = sorted(mates.keys() - {j for _, j in pair.spine})
     run: list[int] = []
     for j, following in zip_longest(moved, moved[1:]):

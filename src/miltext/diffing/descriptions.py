@@ -1,4 +1,4 @@
-"""What is different in two models around their programs: specification version and description."""
+"""The differences of two models around their programs: specification version and description."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 MADE_BY = "metadata.userDefined[com.github.apple.coremltools."
-"""The begin of the facts that say what made a model, and when."""
+"""The prefix of the facts about the tools that made a model, and when."""
 
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes, where both models say something."""
+    """Return the changes of what both models have."""
     changes: list[Change] = []
     before, now = old.specification_version, new.specification_version
     if before and now and before != now:
@@ -39,7 +39,7 @@ def _facts(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _field(field: FieldDescriptor, value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the facts in a field; of an empty message, that it was chosen, if there was a choice."""
+    """Yield the facts in a field; an empty message is one only in a oneof, where it was chosen."""
     if isinstance(value, Message):
         if field.containing_oneof is not None and not value.ListFields():
             yield path, "set"

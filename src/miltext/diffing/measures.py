@@ -1,4 +1,4 @@
-"""How far two tensors are apart, wherever their elements are kept."""
+"""The distance between two tensors, wherever their elements are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE = 1 << 16
-"""How many elements are worked on at once: what is made of them stays in the processor's cache."""
+"""How many elements are compared at once, so that intermediate arrays stay in the processor's cache."""
 
 
 class Elements(NamedTuple):
@@ -45,7 +45,8 @@ class Elements(NamedTuple):
 def elements(value: Value, blob: Blob | None) -> Elements | None:
     """Return the numbers or truth values of a tensor, in this record or else in the Value itself, if it has any.
 
-    Of values in the program, only those are read that stand in the usual field of their type, and fill its shape.
+    A value in the program is read only if it stands in the usual field of its type, within its range, and fills its
+    shape.
     """
     if blob is not None:
         return Elements(blob.dtype, blob.count, blob)
@@ -55,10 +56,10 @@ def elements(value: Value, blob: Blob | None) -> Elements | None:
 
 
 def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
-    """Return how far two tensors are apart; None where they differ in the number of elements, or have no numbers.
+    """Return the distance between two tensors; None where they differ in the number of elements, or have no numbers.
 
-    Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` is told
-    how many bytes of the new one each piece has.
+    Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` gets the
+    number of bytes of each piece of the new one.
     """
     if old is None or new is None or old.number != new.number:
         return None
@@ -111,13 +112,13 @@ def _bits(array: Array) -> Array:
 
 
 def _exact_distances(old: Array, new: Array) -> Array:
-    """Return the absolute differences of integers of 64 bits: of the greater and the lesser, modulo 2**64."""
+    """Return the absolute differences of 64-bit integers: the greater minus the lesser, modulo 2**64."""
     apart = np.maximum(old, new).astype(np.uint64) - np.minimum(old, new).astype(np.uint64)
     return apart.astype(np.float64)
 
 
 def _distances(old: Array, new: Array, unlike: Array) -> Array:
-    """Return the absolute differences: infinite from or to what is not finite, from NaN to NaN 0."""
+    """Return the absolute differences: infinite where one side is not finite, 0 from NaN to NaN."""
     apart: Array = np.abs(old - new)
     if not np.isfinite(apart).all():
         apart[np.isnan(apart)] = np.inf

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, NamedValueType, Operation, TensorValue, Value
 
 SHOWN = 16
-"""Tensors of up to this many elements are shown; of others, how far they are apart."""
+"""Tensors of up to this many elements are shown; of longer ones, their distance."""
 
 
 class Spelling(Printer):

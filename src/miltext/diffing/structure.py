@@ -1,4 +1,4 @@
-"""What a Difference is made of, as plain data."""
+"""The parts of a Difference, as plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How far two tensors of as many elements are apart.
+    """The distance between two tensors with the same number of elements.
 
     Of `count` elements, `changed` are not the same. `maximum` and `mean` are of the absolute differences, over all
     elements; `snr` is the signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the old values'
@@ -24,14 +24,13 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was `old` and is `new`, as MIL text has it, but for weights and long literals; None is for what is
-    not there.
+    """Something that was `old` and is `new`, in MIL text apart from weights and long literals; None where it is absent.
 
     `kind` says what: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of an output,
     its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
     order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
     `specification` version or something in its `description`. `name` says which one, where there are several. Values
-    of the old program go by their new names.
+    of the old program have their new names.
     """
 
     kind: str
@@ -43,8 +42,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A name that is another: of an `input` or `output` of a function, of another `value`, or of an operation, by its
-    attribute `name`. `of` is what the operation is called now, where it has a name.
+    """A changed name: of an `input` or `output` of a function, of another `value`, or of an operation, in its attribute
+    `name`. `of` is the new label of the operation, where it has a name.
     """
 
     kind: str
@@ -77,8 +76,8 @@ class RemovedOperation(UnpairedOperation):
 
 @dataclass(frozen=True, slots=True)
 class ChangedOperation:
-    """An operation that says something else, or whose inner `blocks` do. `used_as` are the arguments, as
-    ("conv", "strides"), that a constant stands for, the first few. Indexes are those in the two blocks.
+    """An operation that differs, by itself or in its inner `blocks`. `used_as` are the first few arguments that take a
+    constant, as ("conv", "strides"). Indexes are those in the two blocks.
     """
 
     name: str
@@ -92,9 +91,9 @@ class ChangedOperation:
 
 @dataclass(frozen=True, slots=True)
 class MovedOperations:
-    """Operations, one after the other before and now, that come at another place among those that stayed.
+    """Operations, one after the other in both programs, at another place among those that kept their order.
 
-    `after` is what the operation before them now is called; None where they are the first.
+    `after` is the label of the operation that now stands before them; None where they are the first.
     """
 
     names: tuple[str, ...]
@@ -108,7 +107,7 @@ OperationDifference = AddedOperation | RemovedOperation | ChangedOperation | Mov
 
 @dataclass(frozen=True, slots=True)
 class BlockDifference:
-    """What is different in a block. `place` is its opset in a function, its index in an operation; `status` is `added`,
+    """The differences of a block. `place` is its opset in a function, its index in an operation; `status` is `added`,
     `removed` or `changed`; `operations` are in the order of the two programs, merged.
     """
 
@@ -135,20 +134,20 @@ class BlockDifference:
 
     @property
     def changed(self) -> tuple[ChangedOperation, ...]:
-        """The operations that say something else."""
+        """The operations that both blocks have, and that differ."""
         return tuple([each for each in self.operations if isinstance(each, ChangedOperation)])
 
     @property
     def moved(self) -> tuple[MovedOperations, ...]:
-        """The operations that come at another place."""
+        """The operations that are at another place."""
         return tuple([each for each in self.operations if isinstance(each, MovedOperations)])
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionDifference:
-    """What is different in a function. `status` as a block's; `text` is its head, without the blocks.
+    """The differences of a function. `status` is as in a block; `text` is its head, without the blocks.
 
-    `old_name` is another than `name` where it was renamed. `operations` counts those of a function that was added or
+    `old_name` differs from `name` where it was renamed. `operations` counts those of a function that was added or
     removed.
     """
 
@@ -170,7 +169,7 @@ class FunctionDifference:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a weight is kept: a file, as the program names it, and the offset of the record in it."""
+    """The place of a weight: a file, as the program names it, and the offset of the record in it."""
 
     file: str
     offset: int
@@ -178,10 +177,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """A weight, or another long tensor, of which only the elements are different: which parameter of which operation
-    of which function, its type, and where it was and is kept (None for one that stands in the program itself).
+    """A weight, or another long tensor, of which only the elements differ: its function, operation and parameter, its
+    type, and its old and new place (None for one that stands in the program itself).
 
-    `measure` is None where a weight file could not be read, and the places are what was compared.
+    `measure` is None where a weight file could not be read, and the places were compared instead.
     """
 
     function: str
@@ -195,8 +194,8 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class WeightDifference:
-    """The weights that both programs have: those that are `changed`, how many are `equal`, and how many of all were
-    `unread`, so that only their places could be compared.
+    """The weights that both programs have: the `changed` ones, the number of `equal` ones, and the number of all that
+    were `unread`, so that only their places could be compared.
     """
 
     changed: tuple[WeightChange, ...] = ()

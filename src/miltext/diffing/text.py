@@ -30,7 +30,7 @@ LISTED = 20
 
 VERDICTS = {
     True: "no difference",
-    None: "cannot be told: what was read is the same, and not all weights were read; "
+    None: "cannot be told: what was read is the same, but not all weights were read; "
     "use --ignore-weights if neither model has weight files",
 }
 """The line for two models without a difference, by whether they are the same."""
@@ -42,7 +42,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "@"}
 """The sign of a function's or block's line by its status."""
 
 _TOLD = {"operation", "type", "outputs", "blocks"}
-"""The kinds of changes of an operation that are named; arguments and attributes are known by their names."""
+"""The kinds of changes of an operation that are named; arguments and attributes have names."""
 
 
 class Line(NamedTuple):
@@ -172,7 +172,7 @@ def _renames(renamed: Sequence[Rename], depth: int, limit: int) -> Iterator[Line
 
 
 def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
-    """Return the renames to show; that of an operation goes without saying where its values have other names, too."""
+    """Return the renames to show: not that of an operation where its values have other names, too."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
 
@@ -199,7 +199,7 @@ def _weights_summary(weights: WeightDifference) -> str:
 
 
 def _weights(weights: WeightDifference, limit: int) -> Iterator[Line]:
-    """Yield the weights, those that differ most first if not all are listed."""
+    """Yield the weights; if not all are listed, those that differ most come first."""
     if not weights.changed:
         return
     yield Line(0, "@", _weights_summary(weights))

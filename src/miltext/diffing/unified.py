@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 Shell = TypeVar("Shell", bound="Function | Operation")
 
 CONTEXT = 3
-"""How many lines that are the same stand around a change."""
+"""How many unchanged lines are shown around a change."""
 
 Line: TypeAlias = "tuple[str, str]"
 """A line of a diff: ` `, `-` or `+`, and its text."""
 
 
 class _Page(Printer):
-    """Prints parts of a program by lines, long literals left out."""
+    """Prints parts of a program as lines without long literals."""
 
     def __init__(self) -> None:
         super().__init__(style=Style(elide=SHOWN))
@@ -54,8 +54,8 @@ class _Page(Printer):
 class Texts:
     """The texts of two programs whose functions are paired, line by line.
 
-    `different` are the operations of the new one that say something else than their partners; `same_attributes`: the
-    programs' attributes are the same, as far as they count. The old Program is changed here: its values get the names
+    `different` are the operations of the new one that differ from their partners; `same_attributes` says whether the
+    programs' attributes are the same, as far as they count. `lines` changes the old Program: its values get the names
     that they have in the new one.
     """
 
@@ -119,7 +119,7 @@ class Texts:
         yield from _aligned(*[self._page.function(pair.name, each) if each else [] for each in (old, new)])
 
     def _around(self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str) -> Iterator[Line]:
-        """Yield the lines around blocks, with these in their places."""
+        """Yield the lines around blocks, and the blocks in their places."""
         left = iter(blocks)
         for before, now in zip(*shells, strict=True):
             yield from _either([before], [now])
@@ -138,7 +138,7 @@ class Texts:
                 yield from self._sides(a, b, indent)
 
     def _nest(self, a: Node, b: Node, inner: Sequence[PairedBlock], indent: str) -> Iterator[Line]:
-        """Two operations with inner blocks."""
+        """Yield two operations with inner blocks."""
         if not all(pair.old and pair.new for pair in inner):
             yield from _aligned(*[self._page.operation(each.operation, indent) for each in (a, b)])
             return
@@ -147,7 +147,7 @@ class Texts:
         yield from self._around([head + before[1:], now], inner, indent + " " * 8)
 
     def _sides(self, a: Node | None, b: Node | None, indent: str) -> Iterator[Line]:
-        """Two operations that are not the same, or one that has no partner at this place."""
+        """Yield two operations that differ, or one that has no partner at this place."""
         for sign, node, graph in (("-", a, self._old), ("+", b, self._new)):
             if node:
                 *lines, last = self._page.operation(node.operation, indent)
@@ -173,7 +173,7 @@ def _shell(message: Shell) -> Shell:
 
 
 def _either(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
-    """Lines that are the same, or those that were and those that are."""
+    """Yield lines that are the same once, others as removed and added."""
     if before == now:
         yield from ((" ", line) for line in now)
     else:
@@ -182,13 +182,13 @@ def _either(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
 
 
 def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
-    """Lines that have no structure, lined up as text."""
+    """Yield lines without a structure, lined up as text."""
     for i, j in merged(common(before, now), len(before), len(now)):
         yield ("+", now[j]) if i is None and j is not None else ("-" if j is None else " ", before[i or 0])
 
 
 def hunks(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield the lines near changes, under heads that say where they are."""
+    """Yield the lines near changes, under heads with their numbers."""
     old = new = 1
     done = 0
     for start, stop in _stretches(lines):
@@ -201,7 +201,7 @@ def hunks(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _stretches(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Yield where there are changes, with their context: from which line to which."""
+    """Yield the ranges of lines that have changes, with their context."""
     changed = [place for place, (sign, _) in enumerate(lines) if sign != " "]
     start = max(0, changed[0] - CONTEXT) if changed else 0
     for place, following in zip_longest(changed, changed[1:], fillvalue=len(lines) + 2 * CONTEXT + 1):
@@ -215,7 +215,7 @@ def _range(first: int, count: int) -> str:
 
 
 def render_unified(difference: Difference, lines: Iterable[Line]) -> str:
-    """Return the lines that are different, with some around them; before them, what no line of a program says."""
+    """Return the lines that differ, with their context, after all that has no line in a program."""
     said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
     told = [change for change in difference.changes if change.kind in ("specification", "description")]
     said += [change_text(change, with_kind=True) for change in told]

@@ -1,4 +1,4 @@
-"""Two Values side by side: the same, or how they differ."""
+"""Two Values compared: they are the same, or differ in some way."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from miltext.diffing.structure import Change, Measure, Place, WeightChange, Weig
 from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from miltext.models.pairing.contents import Contents
     from miltext.models.weights import Blob, Progress
     from miltext.schema.proto import Value
 
 DIGITS = 12
-"""How many digits of a digest tell two long literals or weights apart."""
+"""How many digits of a digest are shown."""
 
 
 class _Verdict(NamedTuple):
     """The result of comparing two Values.
 
-    `apart` is how far they are, where that can be said and they are too long to be shown. `weight`: of two tensors of
-    one type, only the elements differ.
+    `apart` is their distance, where it can be measured and they are too long to be shown. `weight`: they are tensors of
+    one type, and only the elements differ.
     """
 
     same: bool
@@ -35,8 +33,7 @@ class _Verdict(NamedTuple):
 class Values:
     """Compares Values of two programs, and gathers the `changed` weights.
 
-    Of the weights, `equal` counts those that are, and `unread` those that could not be read, so that only their
-    places were compared. `progress` is told how many bytes of the new ones were compared.
+    `progress` gets the number of bytes of each weight of the new one that was compared.
     """
 
     def __init__(self, old: Contents, new: Contents, progress: Progress | None = None) -> None:
@@ -53,7 +50,7 @@ class Values:
         return WeightDifference(tuple(self.changed), self._equal, self._unread)
 
     def change(self, kind: str, name: str, a: Value, b: Value, where: tuple[str, str]) -> list[Change]:
-        """Return the change from one Value to another, if there is one; that of a weight is put aside.
+        """Return the change from one Value to another, if any; that of a weight goes to `changed` instead.
 
         `where` is the function, and the operation.
         """
@@ -73,20 +70,6 @@ class Values:
     def same(self, a: Value, b: Value) -> bool:
         """Whether two Values hold the same."""
         return self._compare(a, b).same
-
-    def changes(
-        self, kind: str, old: Mapping[str, Value], new: Mapping[str, Value], where: tuple[str, str]
-    ) -> list[Change]:
-        """Return the changes between Values by name."""
-        found: list[Change] = []
-        for name in sorted({*old, *new}):
-            if name not in new:
-                found.append(Change(kind, name, self.spelling.value(old[name]), None))
-            elif name not in old:
-                found.append(Change(kind, name, None, self.spelling.value(new[name])))
-            else:
-                found += self.change(kind, name, old[name], new[name], where)
-        return found
 
     def _alike(self, a: Value, b: Value) -> bool:
         return (a.docString, self._old.type_key(a)) == (b.docString, self._new.type_key(b))
@@ -109,7 +92,7 @@ class Values:
         return a == b and not (self._old.reads(a) and self._new.reads(b))
 
     def _compare_weights(self, a: Value, b: Value) -> _Verdict:
-        """Compare by content, wherever that is kept; where it cannot be read, by the place."""
+        """Compare by content, wherever that is kept; where it cannot be read, by place."""
         alike = self._alike(a, b)
         old, new = self._old.blob(a), self._new.blob(b)
         if old is None or new is None:
@@ -125,7 +108,7 @@ class Values:
         return _Verdict(alike and old.dtype == new.dtype and not apart.changed, apart, alike)
 
     def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> Measure | None:
-        """Return how far two tensors are apart, if they have as many numbers."""
+        """Return the distance between two tensors, if both have the same number of elements."""
         if a.immediateValue.tensor.HasField("strings"):
             return None
         from miltext.diffing.measures import elements, measure

@@ -65,7 +65,7 @@ class Installation:
             return ""
 
     def _attributes_file(self) -> Path:
-        """Return the user's file of attributes, or the repository's own that is no part of its contents."""
+        """Return the user's file of attributes, or that of the repository which is not committed."""
         if not self._everywhere:
             return self._folder / self._git("rev-parse", "--git-path", "info/attributes")
         named = self._get("core.attributesFile", "--type=path")
@@ -77,7 +77,7 @@ class Installation:
         return self._asked("config", self.scope, *options, "--get", key)
 
     def configuration(self) -> dict[str, str]:
-        """Return the keys to set. The structural diff becomes git's difftool where no other has been chosen."""
+        """Return the keys to set. The structural diff becomes git's difftool unless another one is chosen."""
         command = _command()
         chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
@@ -90,15 +90,13 @@ class Installation:
         }
 
     def _or_name(self, command: str) -> str:
-        """Return a command for git's shell that names a file where the command cannot be run: git itself would
-        give up.
-        """
+        """Return a command for git's shell that names the file if the given command fails, where git would stop."""
         again = f"miltext git setup{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {again}"'
         return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
 
     def plan(self) -> str:
-        """Return what `install` would write, for people."""
+        """Return what `install` writes, for people."""
         lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
 

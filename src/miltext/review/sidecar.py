@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 ENDING = ".mil"
 
 _NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil$")
-"""What names of sidecars end in, as the pre-commit hooks have it, too."""
+"""The ends of names of sidecars, as in the pre-commit hooks."""
 
 
 def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
-    """Yield the sidecars of a model, each with the text that it is to have: one, or of a pipeline one for each program.
+    """Yield the sidecars of a model, each with the text that it should have: one for each program of a pipeline.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
-    their digests; `progress` is told how many bytes of them were read. Raise ModelError, WeightsError where a weight
-    cannot be read, and ParseError.
+    their digests; `progress` gets the number of bytes of each that is read. Raise ModelError, WeightsError for a weight
+    that cannot be read, and ParseError.
     """
     model = open_model(path)
     programs = list(_programs(model, ""))
@@ -49,17 +49,17 @@ def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterat
 
 
 def is_sidecar(name: str) -> bool:
-    """Whether a file is a sidecar, by its name: a text for reading, no model."""
+    """Whether a file is a sidecar, by its name: a text for reading, and not a model."""
     return _NAME.search(name) is not None
 
 
 def is_current(path: Path, text: str) -> bool:
-    """Whether a sidecar says what it should, whichever version of miltext made it."""
+    """Whether a sidecar is up to date, whichever version of miltext made it."""
     return path.is_file() and _without_head(path.read_bytes()) == _without_head(_bytes(text))
 
 
 def write(path: Path, text: str) -> None:
-    """Make a sidecar hold a text, with the line ends that it has, where it is there. Raise OSError."""
+    """Write the text of a sidecar, and keep the line ends of one that exists. Raise OSError."""
     from miltext.models.files import write_file
 
     before = path.read_bytes().decode(errors="replace") if path.is_file() else ""
@@ -71,7 +71,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _without_head(data: bytes) -> bytes:
-    """Return what a sidecar says of its model; git may have checked it out with other line ends."""
+    """Return a sidecar without its first line; git may have checked it out with other line ends."""
     return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
 
 

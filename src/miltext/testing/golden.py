@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 UPDATE_VARIABLE = "MIL_UPDATE"
-"""The environment variable that makes every golden what the test now sees; `pytest --mil-update` sets it."""
+"""The environment variable with which tests write their goldens; `pytest --mil-update` sets it."""
 
 
 class Normalization(TypedDict, total=False):
-    """What of a program a golden pins; each choice is an argument of `normalize`."""
+    """The parts of a program that a golden pins; each choice is an argument of `normalize`."""
 
     rename_values: bool
     drop_names: bool
@@ -41,17 +41,17 @@ def normalize(
     dialect: str = "1.3",
     floats: str = "hex",
 ) -> str:
-    """Return the MIL text of a program, without what a test does not care about; the program stays as it is.
+    """Return the MIL text of a program, without what does not matter to a test; the program is not changed.
 
     `source` is a Program (coremltools' own too), what `miltext.load` gives, coremltools' `MLModel`, or its pymil
     `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
-    the inputs and outputs of functions; `drop_names` takes the `name` attributes away; literals of more than `elide`
-    elements are left out, with their digest in their place. Each weight has its digest in place of the file and offset
-    where it stands; with `digest_weights=False` it has these, and what it holds does not count. buildInfo, the versions
-    of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+    the inputs and outputs of functions; `drop_names` removes the `name` attributes; the digest of a literal of more
+    than `elide` elements replaces it. The digest of a weight replaces its file and offset; with `digest_weights=False`
+    these stay, and the contents do not matter. buildInfo, the versions of the tools, is dropped unless
+    `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
-    Raise TypeError for another source, ValueError for a Program by itself whose weights are to be digested,
-    WeightsError where they cannot be read, and PrintError as `to_text` does.
+    Raise TypeError for another source, ValueError for the weights of a Program without its model, WeightsError for
+    weights that cannot be read, and PrintError as `to_text` does.
     """
     from miltext.printing import renaming
     from miltext.printing.printing import to_text
@@ -72,8 +72,8 @@ def normalize(
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
     if folder is None:
         raise ValueError(
-            "a Program by itself has no weights to digest: give the model, as miltext.load reads it, "
-            "or digest_weights=False to pin only where its weights stand"
+            "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
+            "or digest_weights=False to pin only the places of its weights"
         )
     from miltext.models.digests import DigestPrinter
 
@@ -86,8 +86,8 @@ def assert_matches_golden(
 ) -> None:
     """Assert that the file `path` holds the text of a program, as `normalize` makes it from `source` and `choices`.
 
-    With `update`, the file is written instead; if None, that is asked of the environment variable MIL_UPDATE. Raises
-    AssertionError that shows the difference and how to accept it.
+    With `update`, write the file instead; None stands for the environment variable MIL_UPDATE. Raise AssertionError
+    that shows the difference and how to accept it.
     """
     command = f"set {UPDATE_VARIABLE}=1 and run the test again"
     updating = bool(os.environ.get(UPDATE_VARIABLE)) if update is None else update
@@ -95,7 +95,7 @@ def assert_matches_golden(
 
 
 def compare(text: str, path: Path, updating: bool, command: str) -> None:
-    """Assert that the file `path` holds `text`, or write it; `command` is how to accept a difference."""
+    """Assert that the file `path` holds `text`, or write it; `command` accepts a difference."""
     __tracebackhide__ = True
     data = path.read_bytes() if path.exists() else None
     golden = None if data is None else data.decode(errors="replace").replace("\r\n", "\n")
@@ -112,17 +112,17 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     else:
         advice = _advice(golden, text)
         raise AssertionError(
-            f"{path} says something else:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
+            f"the program differs from {path}:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
         )
 
 
 def _advice(golden: str, text: str) -> str:
-    """Return what to say of a golden from before weights were pinned by their digests."""
+    """Return a hint for a golden from before weights were pinned by their digests."""
     if "BLOBFILE(" not in golden or "BLOBFILE(" in text:
         return ""
     return (
-        "this golden pins where its weights stand, not what they hold; now each is pinned by its digest\n"
-        "to go on without: digest_weights=False\n"
+        "this golden pins the places of its weights, not their contents; now each is pinned by its digest\n"
+        "to keep the places: digest_weights=False\n"
     )
 
 
@@ -160,7 +160,7 @@ def _program_and_folder(source: Any) -> tuple[Message, Path | None]:
 
 
 def _exported(source: Any) -> Any:
-    """Return a pymil Program as a model; anything else as it is."""
+    """Return a pymil Program as a model, and anything else as it is."""
     if not str(type(source).__module__).startswith("coremltools.converters.mil"):
         return source
     from miltext.coreml import from_pymil

@@ -1,1 +1,1 @@
-"""Which functions, operations and values of two Programs are the same, by structure."""
+"""The functions, operations and values of two Programs that correspond by structure."""

@@ -1,4 +1,4 @@
-"""Finding partners along connections: who takes values from partners, or gives values to them, in the same place."""
+"""Partners found along connections: operations that take values from partners, or give values to them, alike."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Flood:
-    """A spread from the pairs that there are to their neighbours, as far as these are alike at a level.
+    """A spread from pairs to their neighbours, as far as these are alike at a level.
 
-    Each place where two operations take the same from partners, or give the same to them, is a vote for the two; the
-    pair with the most votes goes first, and among equals one of the same name. With `constants`, it is only from
-    operations to the constants that they take.
+    Each place where two operations take the same from partners, or give the same to them, is a vote for the two. The
+    pair with the most votes comes first, and among equals one of the same name. With `constants`, the spread goes only
+    from operations to the constants that they take.
     """
 
     def __init__(self, a: Side, b: Side, level: int, constants: bool = False) -> None:
@@ -28,9 +28,9 @@ class Flood:
         self._heap: list[tuple[int, bool, int, Pair]] = []
 
     def pairs(self, needed: int) -> Iterator[Pair]:
-        """Yield the new pairs, which the caller makes partners of, one after the other.
+        """Yield the new pairs, each of which the caller makes partners before it asks for the next.
 
-        Each has `needed` votes; where that is more than one, to have the same name counts as a vote, too.
+        Each has `needed` votes, and an equal name counts as a vote if that is more than one.
         """
         self._spread(self._border())
         while self._heap:
@@ -40,7 +40,7 @@ class Flood:
                 self._spread([(i, j)])
 
     def _border(self) -> list[Pair]:
-        """Return the pairs with a neighbour that has no partner."""
+        """Return the pairs with an unpaired neighbour."""
         a = self._a
         beside: set[int] = set()
         for index in a.single():
@@ -57,7 +57,7 @@ class Flood:
                 heappush(self._heap, (-votes, a.names(i) != b.names(j), abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
-        """Operations that partners take a value from in the same slot."""
+        """Yield the operations that partners take a value from in the same slot."""
         a, b, level = self._a, self._b, self._level
         there = {slot: (maker, place) for slot, maker, place in b.makers[j]}
         for slot, maker, place in a.makers[i]:
@@ -71,9 +71,9 @@ class Flood:
                 yield maker, other
 
     def _users(self, i: int, j: int) -> Iterator[Pair]:
-        """Operations that take a value from partners, each the only one of its sort to do so.
+        """Yield the operations that take a value from partners, each the only one of its kind to do so.
 
-        A constant that several take says nothing about them.
+        A constant with several users is not evidence for any of them.
         """
         a, b = self._a, self._b
         shared = not a.nodes[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
@@ -85,9 +85,7 @@ class Flood:
                 yield user, there[key]
 
     def _only_users(self, side: Side, index: int) -> dict[tuple[int, int, int], int]:
-        """Return the users by the place of the value, the slot that it is taken in and what they are; -1 for
-        several.
-        """
+        """Return the users by the place of the value, their slot for it, and their kind; -1 for several."""
         found: dict[tuple[int, int, int], int] = {}
         for place, slot, user in side.uses[index]:
             if side.mates[user] is None:
@@ -97,10 +95,9 @@ class Flood:
 
 
 def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
-    """Those of the pairs `found`, by their first, that take a value from partners, or give one to them, in one place.
+    """Return the first of each pair in `found` that takes a value from partners, or gives one to them, in one place.
 
-    Partners are those that are it already, and the pairs found themselves. That both take the same constant says
-    nothing.
+    Partners are those that were paired before, and the pairs found themselves. An equal constant is not evidence.
     """
     agreed: set[int] = set()
     for i, j in found.items():
@@ -114,7 +111,7 @@ def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
 
 
 def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
-    """Yield the uses of an operation, with those who have partners as the other side knows them."""
+    """Yield the uses of an operation; users with partners have the partners' indexes."""
     yield from side.exits.get(index, ())
     for place, slot, user in side.uses[index]:
         yield place, slot, side.mates[user]

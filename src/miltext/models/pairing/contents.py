@@ -1,4 +1,4 @@
-"""What values hold, whatever file and offset it is kept at."""
+"""The contents of values, whatever file and offset they are kept at."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""
 
 _SAMPLES, _SAMPLE = 16, 64
-"""How many pieces of a weight, and of how many bytes, stand for it while operations are matched."""
+"""The number and size in bytes of the pieces of a weight that represent it while operations are matched."""
 
 
 class Contents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
-    `weights` are the keys of those that are in a weight file; `unread` says why, for each file, or record of one, that
-    could not be read. `has_files`: at least one of the weight files that values name is there, readable or not.
+    `weights` are the keys of those that are in a weight file; `unread` has the reason for each file, or record of one,
+    that could not be read. `has_files`: at least one of the weight files that values name exists, readable or not.
     """
 
     def __init__(self, keys: Keys, model_path: Path | None) -> None:
@@ -46,7 +46,7 @@ class Contents:
         return self._keys[wire or ("type", message.HasField("type"))]
 
     def key(self, value: Value) -> int:
-        """Return an integer for a Value: the same for the same literal, and for weights that seem to be the same."""
+        """Return an integer for a Value: the same for equal literals, and for weights with equal samples."""
         wire = value.SerializeToString(deterministic=True)
         number = self._known.get(wire)
         if number is None:
@@ -65,8 +65,8 @@ class Contents:
         return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
 
     def said(self, value: Value, wire: bytes) -> bytes:
-        """Return the wire of a Value in which each weight inside a list, tuple or dictionary has its digest for its
-        place.
+        """Return the wire of a Value; a weight inside a list, tuple or dictionary has its digest in place of its
+        file name and offset.
         """
         if not any(each.HasField("blobFileValue") for each in inner_values(value)):
             return wire

@@ -1,7 +1,7 @@
-"""A Program as the graph that it is: operations, the values that they make, and who uses which.
+"""A Program as a graph: operations, the values that they make, and the users of each value.
 
-Whatever two programs are compared by is turned into small integers first, by one table that both share: equal
-integers are equal things, and no hash is trusted.
+Two programs are compared by small integers, from one table that both share: equal integers are equal things, and no
+hash is trusted.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, Operation, Program
 
 NAME = "name"
-"""The attribute that only says what an operation was called: no part of what it is."""
+"""The attribute that only names an operation, and is not compared."""
 
 _UNSET = -1
 """A binding to nothing, among the keys of literals."""
 
 EXACT, SHAPED, TYPED, LOOSE = range(4)
-"""How alike two operations have to be, by themselves, to be taken for the same one: the levels.
+"""The levels of likeness at which two operations, by themselves, may correspond.
 
-EXACT in all but name; SHAPED but for the values of their literals; TYPED of one type; LOOSE both constant, or both not.
+EXACT: equal but for names; SHAPED: but for the values of literals too; TYPED: of one type; LOOSE: both constant, or
+both not.
 """
 
 
 class Keys(dict[Hashable, int]):
-    """An integer for each thing that is asked for, the same for equal things."""
+    """Integers by thing: a new one for a new thing, the same for equal things."""
 
     def __missing__(self, thing: Hashable) -> int:
         self[thing] = number = len(self)
@@ -48,9 +49,9 @@ class Node:
 
     `names` and `values` are the names and numbers of its outputs; `operands` the numbers of the values that its
     arguments name, each in the slot of the same index: an argument's key and a position in it, as a number. `captures`
-    are the values that its inner blocks take from outside. `kinds` is what the operation says by itself, whatever it is
-    connected to, as an integer by level: the exact one, and others once they are asked for. `weighty`: it has weights.
-    A node is grounded if it depends on an input: what does not, is a constant.
+    are the values that its inner blocks take from outside. `kinds` are integers, by level, for the operation by itself,
+    without its connections; all but the exact one are computed when they are needed. `weighty`: it has weights. A node
+    that depends on an input is `grounded`; any other is a constant.
     """
 
     operation: Operation
@@ -67,7 +68,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What a person calls the operation, as the text has it: its outputs' names, or its type where it has none."""
+        """The name of the operation for people: its outputs' names as text, or its type where it has none."""
         return ", ".join([name_text(name) for name in self.names]) or f"{name_text(self.operation.type)}(...)"
 
 
@@ -97,11 +98,11 @@ class FunctionGraph(NamedTuple):
 
 
 class Graph:
-    """A Program's functions by name, and what is known of each value by its number.
+    """A Program's functions by name, and lists of facts about its values, by number.
 
     `names` are the values' names, `types` the keys of their types, `makers` the nodes that make them (None for an
-    input, and for a name that nothing defines), `places` their places among the outputs. `tokens` is what comparing
-    adds: an equal integer for values that correspond, and a name that the value has in the other program, `known_as`.
+    input, and for an undefined name), `places` their places among the outputs. Comparing adds `tokens`, equal integers
+    for values that correspond, and `known_as`, the names in the other program.
     """
 
     def __init__(self, program: Program, keys: Keys, contents: Contents) -> None:
@@ -142,7 +143,7 @@ class Graph:
         return region
 
     def _find(self, name: str, region: Region) -> int:
-        """Return the value that a name means here; the regions that it comes through, from outside, take note."""
+        """Return the value of a name here; each region between here and its definition captures it."""
         passed: list[Region] = []
         place: Region | None = region
         while place is not None:
@@ -177,7 +178,7 @@ class Graph:
         return node
 
     def _read_arguments(self, node: Node, region: Region) -> tuple[Hashable, ...]:
-        """Return what the arguments say: their keys, and what is bound to each but for names, which become operands."""
+        """Return the keys of the arguments and their literals, and make operands of the names."""
         slots: list[int] = []
         arguments: list[Hashable] = []
         inputs = node.operation.inputs

@@ -1,4 +1,4 @@
-"""When two operations are alike: by what each says itself, by all that it is made from, and by where it stands."""
+"""The likeness of operations: each by itself, with all that it is made from, and with its connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def local(graph: Graph, node: Node, level: int) -> int:
-    """Return what an operation is by itself, as an integer."""
+    """Return an integer for an operation by itself, at a level."""
     known = node.kinds.get(level)
     if known is None:
         other = ("type", node.operation.type) if level is TYPED else ("grounded", node.grounded)
@@ -21,7 +21,7 @@ def local(graph: Graph, node: Node, level: int) -> int:
 
 
 def _shape(graph: Graph, node: Node) -> Hashable:
-    """Return an operation without the values of its literals: their types are left."""
+    """Return an operation with the types of its literals, but without their values."""
     type_key, operation = graph.contents.type_key, node.operation
     arguments = [
         (
@@ -36,9 +36,9 @@ def _shape(graph: Graph, node: Node) -> Hashable:
 
 
 class Sources:
-    """Integers for all that operations are made from, up to inputs or to values that have a token.
+    """Integers for operations with all that they are made from, up to inputs or to values that have a token.
 
-    An operation must come after those that it takes values from.
+    Operations must be visited after those that they take values from.
     """
 
     def __init__(self, graph: Graph, level: int) -> None:
@@ -47,7 +47,7 @@ class Sources:
         self._known: dict[int, int] = {}
 
     def function(self, function: FunctionGraph) -> Hashable:
-        """Return all that a function says but its own name and those of its values."""
+        """Return everything in a function except its own name and those of its values."""
         types = self._inputs(function.inputs, 0)
         blocks = [(opset, self.block(region, 1)) for opset, region in function.blocks.items()]
         attributes = function.function.attributes
@@ -55,7 +55,7 @@ class Sources:
         return function.function.opset, types, tuple(blocks), tuple(stated)
 
     def node(self, node: Node, depth: int = 0) -> int:
-        """Return an operation that stands in so many blocks."""
+        """Return the integer of an operation inside `depth` blocks."""
         keys = self._graph.keys
         operands = self._tokens(node.operands)
         blocks = tuple([self.block(block, depth + 1) for block in node.blocks]) if node.blocks else ()
@@ -65,7 +65,7 @@ class Sources:
         return number
 
     def block(self, region: Region, depth: int) -> int:
-        """Return a block, the order of its operations aside."""
+        """Return the integer of a block, whatever the order of its operations."""
         types = self._inputs(region, depth)
         made = sorted([self.node(node, depth) for node in region.nodes])
         return self._graph.keys["block", types, tuple(made), self._tokens(region.outputs)]
@@ -83,10 +83,10 @@ class Sources:
 class Side:
     """The operations of one block, by index.
 
-    `mates` are their partners' indexes in the other block, `tokens` what partners have in common. `makers` lists for
+    `mates` are their partners' indexes in the other block, `tokens` integers that partners share. `makers` lists for
     each the operations that it takes values from, as (slot, index, place among that one's outputs), `uses` those that
-    take values from it, as (place, slot, index), and `exits` where the block's outputs do, with a token of the output
-    for an index.
+    take values from it, as (place, slot, index), and `exits` the outputs of the block that do, with a token of the
+    output for an index.
     """
 
     def __init__(self, graph: Graph, region: Region) -> None:
@@ -112,7 +112,7 @@ class Side:
         ]
 
     def maker(self, value: int) -> Node | None:
-        """Return the operation of this block that makes a value, if one does."""
+        """Return the operation of this block that makes a value, if any."""
         maker = self.graph.makers[value]
         own = maker is not None and maker.index < len(self.nodes) and self.nodes[maker.index] is maker
         return maker if own else None
@@ -130,15 +130,15 @@ class Side:
         return bool(self.uses[index]) or index in self.exits
 
     def is_telling(self, index: int) -> bool:
-        """Whether what an operation says, and its name, is worth something: it has weights, or is no constant."""
+        """Whether an operation is known by its text and name: it has weights, or is not a constant."""
         return self.nodes[index].grounded or self.nodes[index].weighty
 
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:
-        """Return the operations, all or those of a range, that have no partner yet."""
+        """Return the unpaired operations, all or those of a range."""
         return [index for index, mate in enumerate(self.mates[start:stop], start) if mate is None]
 
     def local(self, index: int, level: int) -> int:
-        """Return what an operation is by itself, at a level."""
+        """Return an integer for an operation by itself, at a level."""
         return local(self.graph, self.nodes[index], level)
 
     def names(self, index: int) -> tuple[str, ...]:
@@ -146,17 +146,17 @@ class Side:
         return self.nodes[index].names
 
     def line(self, index: int) -> Hashable:
-        """Return an operation as it is written, but for weights, inner blocks and the attribute `name`."""
+        """Return an operation as it is written, except weights, inner blocks and the attribute `name`."""
         node, names = self.nodes[index], self.graph.names
         return node.kinds[EXACT], node.slots, self.names(index), tuple([names[value] for value in node.operands])
 
     def upward(self, level: int) -> dict[int, int]:
-        """Return all that each operation without a partner is made from, up to the inputs or to a pair of partners."""
+        """Return an integer for all that each unpaired operation is made from, up to the inputs or to partners."""
         sources = Sources(self.graph, level)
         return {index: sources.node(self.nodes[index]) for index in self.single()}
 
     def downward(self, level: int) -> dict[int, int]:
-        """Return all that is made from each operation without a partner, down to the outputs or to partners."""
+        """Return an integer for all that is made from each unpaired operation, down to the outputs or to partners."""
         keys = self.graph.keys
         known = list(self.tokens)
         found: dict[int, int] = {}

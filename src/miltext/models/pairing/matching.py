@@ -1,8 +1,8 @@
-"""Which operation of one block is which of another's: by what they are and how they are connected, then by name.
+"""The operations of two blocks that correspond: by likeness and connections, then by name.
 
-No operation is compared with all others. A step gives each operation without a partner a key, and makes partners of
-those whose key nobody else has on their side; or it follows the connections of partners. Strict steps come first, and
-what they find is firm ground for the looser ones: to a key, partners are one and the same.
+No operation is compared with all others. A step gives each unpaired operation a key, and makes partners of those whose
+key is unique on either side; or it follows the connections of partners. Strict steps come first, and looser ones build
+on the pairs that these found: keys do not distinguish partners.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def match_regions(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
 
 
 def match_names(old: Graph, a: Sequence[int], new: Graph, b: Sequence[int]) -> list[Pair]:
-    """Which of some values is which of others, by place: that of the same name, else of the same type and order.
+    """Return the pairs of values, by index: of the same name, else of the same type, in order.
 
-    What is then left is taken in order, if it is as much on both sides.
+    Those that are left are paired in order, if both sides have the same number.
     """
     left, free = dict(enumerate(a)), dict(enumerate(b))
     pairs: list[Pair] = []
@@ -53,7 +53,7 @@ def match_names(old: Graph, a: Sequence[int], new: Graph, b: Sequence[int]) -> l
 
 
 def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[Pair]:
-    """Pairs of those of one key, in order."""
+    """Return pairs with equal keys, in order."""
     waiting: dict[Hashable, deque[int]] = {}
     for j, key in new.items():
         waiting.setdefault(key, deque()).append(j)
@@ -61,7 +61,7 @@ def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[
 
 
 Keyed = Callable[[Side, int], Mapping[int, Hashable]]
-"""Gives each operation of a side that has no partner a key."""
+"""A function that gives each unpaired operation of a side a key."""
 
 
 class _Matcher:
@@ -77,7 +77,7 @@ class _Matcher:
             side.set_exits(tokens)
 
     def run(self) -> None:
-        """Look for partners, by one sort of evidence after another, while both sides have operations without one."""
+        """Look for partners, by one kind of evidence after another, while both sides have unpaired operations."""
         for step in self._steps():
             if not (self._a.single() and self._b.single()):
                 return
@@ -99,7 +99,7 @@ class _Matcher:
         yield partial(self._flood, LOOSE, needed=2)
 
     def finish(self) -> list[Pair]:
-        """Return the pairs; values that correspond to none get a token of their own."""
+        """Return the pairs, and give all other values a token of their own."""
         for side in (self._a, self._b):
             for node in side.nodes:
                 for value in node.values:
@@ -119,24 +119,24 @@ class _Matcher:
             a.graph.known_as[old] = b.graph.names[new]
 
     def _match_closures(self, level: int) -> None:
-        """By all that operations are made from, then by all that is made from them."""
+        """Match by all that operations are made from, then by all that is made from them."""
         self._match_keys(_sources, level)
         self._match_by(_results, level)
 
     def _match_by(self, keys: Keyed, level: int) -> None:
-        """By a key, then by the connections of those that it made partners of."""
+        """Match by a key, then by the connections of the new partners."""
         self._match_keys(keys, level)
         self._flood(level)
 
     def _match_keys(self, keys: Keyed, level: int) -> None:
-        """Make partners of those whose key is theirs alone on both sides."""
+        """Make partners of those whose key is unique on both sides."""
         there = _alone(keys(self._b, level))
         for key, i in _alone(keys(self._a, level)).items():
             if key in there:
                 self._match(i, there[key])
 
     def _match_twins(self) -> None:
-        """Make partners of those that nothing but the name or the order tells apart."""
+        """Make partners of those that differ only in name or order."""
         a, b = self._a, self._b
         old, new = _surroundings(a), _surroundings(b)
         for i, j in _pair_off(
@@ -148,9 +148,9 @@ class _Matcher:
             self._match(i, j)
 
     def _align(self, level: int) -> None:
-        """Make partners of those that stand in the same order between the same partners, if their connections agree.
+        """Make partners of those in the same order between the same partners, if their connections agree.
 
-        Constants are not told by their order: what they are for is known by who uses them.
+        Constants are not matched by order, but by their users.
         """
         a, b = self._a, self._b
         found: dict[int, int] = {}
@@ -172,7 +172,7 @@ class _Matcher:
 
 
 def _alone(keys: Mapping[int, Hashable]) -> dict[Hashable, int]:
-    """Return the operations whose key no other one has, by the key."""
+    """Return the operations with a unique key, by key."""
     found: dict[Hashable, int] = {}
     several: set[Hashable] = set()
     for index, key in keys.items():
@@ -183,7 +183,7 @@ def _alone(keys: Mapping[int, Hashable]) -> dict[Hashable, int]:
 
 
 def _sources(side: Side, level: int) -> dict[int, Hashable]:
-    """All that operations are made from; but not of constants.
+    """Return the keys of operations with all that they are made from, except of constants.
 
     Where several constants change, one often becomes what another was, and converters number them anew: they are
     known by their users.
@@ -192,31 +192,31 @@ def _sources(side: Side, level: int) -> dict[int, Hashable]:
 
 
 def _results(side: Side, level: int) -> dict[int, Hashable]:
-    """All that is made from operations."""
+    """Return the keys of operations with all that is made from them."""
     return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
 
 
 def _lines(side: Side, _: int) -> dict[int, Hashable]:
-    """Operations as they are written; but not constants."""
+    """Return operations as they are written, except constants."""
     return {index: side.line(index) for index in side.single() if side.is_telling(index)}
 
 
 def _weights(side: Side, _: int) -> dict[int, Hashable]:
-    """Return what weights hold."""
+    """Return the contents of weights."""
     return {index: side.nodes[index].kinds[EXACT] for index in side.single() if side.nodes[index].weighty}
 
 
 def _surroundings(side: Side) -> dict[int, Hashable]:
-    """All that operations are made from, and all that is made from them."""
+    """Return the keys of operations with all that they are made from, and all that is made from them."""
     down = side.downward(EXACT)
     return {index: (key, down[index]) for index, key in side.upward(EXACT).items()}
 
 
 def _named(side: Side, level: int) -> dict[int, Hashable]:
-    """Return what operations are by themselves, and their names; but not of constants."""
+    """Return operations by themselves, and their names, except constants."""
     return {index: key for index, key in _constants(side, level).items() if side.is_telling(index)}
 
 
 def _constants(side: Side, level: int) -> dict[int, Hashable]:
-    """Return what operations are by themselves, and their names: of constants whose users do not tell them."""
+    """Return operations by themselves, and their names: for constants that their users do not identify."""
     return {index: (side.local(index, level), side.names(index)) for index in side.single()}

@@ -1,4 +1,4 @@
-"""Two programs side by side: functions, blocks and operations with those that they correspond to."""
+"""Two programs side by side: pairs of functions, blocks and operations that correspond."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class PairedBlock(NamedTuple):
-    """A block and what it corresponds to, or one of the two alone.
+    """Two blocks that correspond, or one without a partner.
 
     `place` is its opset in a function, its index in an operation. `inputs` and `pairs` are the inputs and operations
-    that correspond, by index; `spine` those pairs of operations that also come in the same order; `inner` the inner
+    that correspond, by index; `spine` those pairs of operations that are also in the same order; `inner` the inner
     blocks of pairs, by the new index.
     """
 
@@ -31,15 +31,13 @@ class PairedBlock(NamedTuple):
     inner: dict[int, list[PairedBlock]]
 
     def steps(self) -> Iterator[tuple[int | None, int | None]]:
-        """Return the operations of both in one order: a pair of the spine as two indexes, any other operation
-        as one.
-        """
+        """Return the operations of both in one order: two indexes for a pair of the spine, else one."""
         sizes = [len(region.nodes) if region else 0 for region in (self.old, self.new)]
         return merged(self.spine, *sizes)
 
 
 class PairedFunction(NamedTuple):
-    """A function and what it corresponds to, or one of the two alone; `inputs` are those that correspond, by index."""
+    """Two functions that correspond, or one without a partner; `inputs` are pairs of inputs, by index."""
 
     old_name: str
     name: str
@@ -50,9 +48,7 @@ class PairedFunction(NamedTuple):
 
 
 def pair_functions(old: Graph, new: Graph) -> list[PairedFunction]:
-    """Return the functions of both programs by name, those of the same name together, and those that were only
-    renamed.
-    """
+    """Return the functions of both programs by name; those of one name, and those only renamed, are paired."""
     names = _function_names(old, new)
     found = [_pair_function(name, names.get(name, name), old, new) for name in old.functions]
     added = sorted(new.functions.keys() - names.values())
@@ -88,7 +84,7 @@ def _pair_function(old_name: str, name: str, old: Graph, new: Graph) -> PairedFu
 
 
 def _pair_inputs(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
-    """Return the inputs that correspond; all get their tokens."""
+    """Return the inputs that correspond, and set the tokens of all."""
     pairs = match_names(old, a.inputs, new, b.inputs)
     for graph, region in ((old, a), (new, b)):
         for value in region.inputs:
@@ -113,7 +109,7 @@ def _pair_block(place: str, a: Region | None, b: Region | None, old: Graph, new:
 
 
 def _inner_blocks(old: Graph, a: Node, new: Graph, b: Node) -> list[tuple[str, Region | None, Region | None]]:
-    """Return the inner blocks of two operations: one by one if they are as many, else by what they say."""
+    """Return the inner blocks of two operations: one by one if the numbers are equal, else by their contents."""
     if len(a.blocks) == len(b.blocks):
         return [(str(place), a.blocks[place], b.blocks[place]) for place in range(len(b.blocks))]
     keys = [[Sources(graph, EXACT).block(block, 1) for block in node.blocks] for graph, node in ((old, a), (new, b))]

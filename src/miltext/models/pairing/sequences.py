@@ -1,4 +1,4 @@
-"""Two sequences side by side: what they have in common, and which of their pairs keep their order."""
+"""Two sequences side by side: their common items, and the pairs that keep their order."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 
 _EFFORT = 100
-"""How many differences between two sequences are looked at together."""
+"""How many differences between two sequences are considered at once."""
 
 Pair = tuple[int, int]
 
 
 def in_order(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return a longest choice of pairs, which come sorted by their first number, whose second numbers rise too."""
+    """Return a longest selection of pairs, sorted by their first numbers, whose second numbers rise too."""
     ends: list[int] = []
     at_end: list[int] = []
     before: list[int] = []
@@ -30,7 +30,7 @@ def in_order(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def merged(spine: Sequence[Pair], length: int, other: int) -> Iterator[tuple[int | None, int | None]]:
-    """Two sequences in one order: the pairs that keep their order as two places, all other items as one of the two."""
+    """Yield two sequences in one order: both places of each pair in the spine, one place of any other item."""
     i, j = 0, 0
     for end, edge in [*spine, (length, other)]:
         yield from ((place, None) for place in range(i, end))
@@ -41,7 +41,7 @@ def merged(spine: Sequence[Pair], length: int, other: int) -> Iterator[tuple[int
 
 
 def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Pair]:
-    """Places of a longest common subsequence; where the two differ much, of a long one, found piece by piece."""
+    """Return the places of a longest common subsequence; where the two differ much, of a long one, piece by piece."""
     both = {*a} & {*b}
     left, free = [i for i, item in enumerate(a) if item in both], [j for j, item in enumerate(b) if item in both]
     old, new = [a[i] for i in left], [b[j] for j in free]
@@ -54,7 +54,7 @@ def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Pair]:
 
 
 def _piece(a: Sequence[Hashable], b: Sequence[Hashable], start: int, stop: int) -> tuple[list[Pair], Pair]:
-    """Return the common items from these places on, and how far they reach.
+    """Return the common items from these places on, and the places after them.
 
     The greedy algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986: on the diagonal of all
     places i in `a` and j in `b` with the same i - j, how far one gets at a cost, the number of items left out.
@@ -77,9 +77,7 @@ def _piece(a: Sequence[Hashable], b: Sequence[Hashable], start: int, stop: int) 
 
 
 def _entry(reach: dict[int, int], diagonal: int, cost: int) -> Pair:
-    """Return the diagonal that one comes from, and the place where one comes in: by leaving out an item of `b`, or of
-    `a`.
-    """
+    """Return the diagonal before this one, and the place of entry: after an item of `b`, or of `a`, is left out."""
     if diagonal == -cost or (diagonal != cost and reach[diagonal - 1] < reach[diagonal + 1]):
         return diagonal + 1, reach[diagonal + 1]
     return diagonal - 1, reach[diagonal - 1] + 1
