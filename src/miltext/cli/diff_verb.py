@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import FAILED, WRONG, colored, load_model, nested_option, show, write_text
 from miltext.diagnostics import MiltextError
-
-if TYPE_CHECKING:
-    from miltext.diffing import Difference
-    from miltext.models.model import Model
 
 EPILOG = """\b
 Examples:
@@ -58,8 +53,12 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
         raise click.UsageError("--stat cannot be combined with --format")
     if old == new == "-":
         raise click.UsageError("standard input can be only one of the models")
+    from miltext.diffing import diff
+
     try:
-        difference = _compared(load_model(old, nested), load_model(new, nested), choices)
+        models = load_model(old, nested), load_model(new, nested)
+        with weights_bar("comparing weights", models[1]) as progress:
+            difference = diff(models[0], models[1], progress=progress.add, **choices)
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
         sys.exit(FAILED)
@@ -71,10 +70,3 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
         text = difference.to_stat() if stat else difference.to_text(color=colored(sys.stdout), full=full)
     write_text("-", [text])
     sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
-
-
-def _compared(old: Model, new: Model, choices: dict[str, bool]) -> Difference:
-    from miltext.diffing import diff
-
-    with weights_bar("comparing weights", new) as progress:
-        return diff(old, new, progress=progress.add, **choices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
 
 import click
 
@@ -34,17 +33,12 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
     except ImportError as failure:
         if (failure.name or "").partition(".")[0] not in EXTRA:
             raise
-        _say_what_is_missing()
+        from miltext.lsp import without_extra
+
+        click.echo(f"miltext: {MISSING}", err=True)
+        if not sys.stdin.isatty():  # a client listens, which shows the message in a window
+            without_extra.serve(sys.stdin.buffer, sys.stdout.buffer, f"miltext: {MISSING}")
+        sys.exit(FAILED)
     if sys.stdin.isatty():
         raise click.UsageError("editors start the server and speak to it; standard input is a terminal")
     sys.exit(serve())
-
-
-def _say_what_is_missing() -> NoReturn:
-    """Show the message on standard error and, if a client listens, in a window of the client."""
-    from miltext.lsp import without_extra
-
-    click.echo(f"miltext: {MISSING}", err=True)
-    if not sys.stdin.isatty():
-        without_extra.serve(sys.stdin.buffer, sys.stdout.buffer, f"miltext: {MISSING}")
-    sys.exit(FAILED)

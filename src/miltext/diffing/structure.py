@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -121,6 +122,13 @@ class BlockDifference:
     def same(self) -> bool:
         """Whether there is no difference."""
         return self.status == "changed" and not (self.changes or self.renamed or self.operations)
+
+    def walk(self) -> Iterator[BlockDifference]:
+        """Yield this block, and then those inside its changed operations, however deep."""
+        yield self
+        for operation in self.changed:
+            for block in operation.blocks:
+                yield from block.walk()
 
     @property
     def added(self) -> tuple[AddedOperation, ...]:

@@ -233,20 +233,13 @@ def _summary(function: FunctionDifference) -> str:
     if function.status != "changed":
         return f"{function.status}, {_count(function.operations, 'operation')}"
     counts = Counter(renamed=len(told_renames(function.renamed)))
-    for block in function.blocks:
-        _tally(block, counts)
+    for block in [each for outer in function.blocks for each in outer.walk()]:
+        counts.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
+        counts.update(moved=sum(len(move.names) for move in block.moved))
+        counts.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
     told = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
     nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
     told += [f"{_count(counts[kind], noun)} {kind}" for kind, noun in nouns.items() if counts[kind]]
     if function.changes or counts["other"]:
         told.append("interface changed")
     return ", ".join(told)
-
-
-def _tally(block: BlockDifference, counts: Counter[str]) -> None:
-    counts.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
-    counts.update(moved=sum(len(move.names) for move in block.moved))
-    counts.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
-    for operation in block.changed:
-        for inner in operation.blocks:
-            _tally(inner, counts)

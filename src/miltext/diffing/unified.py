@@ -18,7 +18,6 @@ from miltext.schema.proto import Function, Operation, Value
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
-    from miltext.diffing.structure import BlockDifference, Rename
     from miltext.models.pairing.graph import Graph, Node, Region
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import NamedValueType, Program
@@ -222,16 +221,10 @@ def render_unified(difference: Difference, lines: Iterable[Line]) -> str:
     for function in difference.functions:
         if function.name != function.old_name:
             said.append(f"renamed: {function.old_name} -> {function.name} (function)")
-        renamed = [*function.renamed, *(each for block in function.blocks for each in _renames(block))]
+        blocks = [each for block in function.blocks for each in block.walk()]
+        renamed = [*function.renamed, *(rename for block in blocks for rename in block.renamed)]
         said += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
     shown = [f"# {line}" for line in said]
     found = list(hunks([*lines]))
     heads = [f"--- {difference.old}", f"+++ {difference.new}"] if found else []
     return "".join(f"{line}\n" for line in [*shown, *heads, *found])
-
-
-def _renames(block: BlockDifference) -> Iterator[Rename]:
-    yield from block.renamed
-    for operation in block.changed:
-        for inner in operation.blocks:
-            yield from _renames(inner)
