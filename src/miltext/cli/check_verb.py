@@ -17,12 +17,11 @@ from miltext.cli.streams import (
     existing,
     fail,
     open_whole,
-    read_stdin,
     show,
+    texts_in,
     write_text,
 )
 from miltext.diagnostics import MiltextError
-from miltext.models.files import texts_below
 
 if TYPE_CHECKING:
     from miltext.diagnostics.reports import Report
@@ -104,9 +103,7 @@ def _summary(severities: list[str], programs: int) -> str:
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """Return the files and models that the paths name, each once: a folder that is not a model stands for every .mil
-    below.
-    """
+    """Return the files and models of the paths, each once; those of a plain folder are all .mil below."""
     names: dict[str, str] = {}
     for path in paths:
         for name in _below(path) if path != "-" and _is_plain_folder(existing(path)) else [path]:
@@ -131,10 +128,7 @@ def _below(folder: str) -> list[str]:
     """Return every .mil below, but for sidecars, which say less than a program."""
     from miltext.review.sidecar import is_sidecar
 
-    names = texts_below(folder)
-    if not names:
-        fail(f"no .mil file found in the folder {folder}")
-    return [name for name in names if not is_sidecar(name)]
+    return [name for name in texts_in(folder) if not is_sidecar(name)]
 
 
 # ---- the findings in them
@@ -147,10 +141,8 @@ def _originals(name: str | None) -> list[Program]:
 
 def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
     """Yield the findings in each program of a file or model."""
-    from miltext.models.opening import open_model, read
-
     try:
-        models = list(_programs(read(read_stdin(), "<stdin>") if name == "-" else open_model(name)))
+        models = list(_programs(open_whole(name)))
     except MiltextError as error:
         yield _refused(error, name)
     else:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, existing, fail, read_stdin, show, write_text
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, existing, read_stdin, show, texts_in, write_text
 from miltext.diagnostics import MiltextError
-from miltext.models.files import is_stream, texts_below, write_file
+from miltext.models.files import is_stream, write_file
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -30,9 +30,6 @@ Examples:
 
 ENOUGH = 1 << 18
 """From this many bytes on, several files are worked on by several processes, which take a while to start."""
-
-
-_NO_TEXT = "no .mil file found in the folder {}; of a model, `miltext print` writes one"
 
 
 class Outcome(NamedTuple):
@@ -71,7 +68,7 @@ def _files(paths: tuple[str, ...]) -> list[str]:
     names: list[str] = []
     for path in paths:
         is_folder = path != "-" and os.path.isdir(existing(path))
-        names += (texts_below(path) or fail(_NO_TEXT.format(path))) if is_folder else [path]
+        names += texts_in(path) if is_folder else [path]
     return names
 
 

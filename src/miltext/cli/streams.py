@@ -73,6 +73,14 @@ def existing(name: str) -> str:
     return name if os.path.lexists(name) else fail(f"file or folder not found: {name}")
 
 
+def texts_in(folder: str) -> list[str]:
+    """Return every .mil below a folder; end the command if there are none."""
+    from miltext.models.files import texts_below
+
+    message = f"no .mil file found in the folder {folder}; of a model, `miltext print` writes one"
+    return texts_below(folder) or fail(message)
+
+
 def load_model(name: str, nested: str | None = None) -> Model:
     """Return the ML Program of that path, or on standard input."""
     from miltext.models.opening import load, read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -62,12 +62,10 @@ class Flood:
         there = {slot: (maker, place) for slot, maker, place in b.makers[j]}
         for slot, maker, place in a.makers[i]:
             other, other_place = there.get(slot, (-1, -1))
-            free = place == other_place and a.mates[maker] is None and b.mates[other] is None
-            if (
-                free
-                and not (self._constants and a.nodes[maker].grounded)
-                and a.local(maker, level) == b.local(other, level)
-            ):
+            if place != other_place or a.mates[maker] is not None or b.mates[other] is not None:
+                continue
+            wanted = not (self._constants and a.nodes[maker].grounded)
+            if wanted and a.local(maker, level) == b.local(other, level):
                 yield maker, other
 
     def _users(self, i: int, j: int) -> Iterator[Pair]:
@@ -77,21 +75,31 @@ class Flood:
         """
         a, b = self._a, self._b
         shared = not a.nodes[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
-        if self._constants or shared:
-            return
-        there = self._only_users(b, j)
-        for key, user in self._only_users(a, i).items():
-            if user >= 0 and there.get(key, -1) >= 0:
-                yield user, there[key]
+        if not (self._constants or shared):
+            yield from only_pairs(self._unpaired_users(a, i), self._unpaired_users(b, j))
 
-    def _only_users(self, side: Side, index: int) -> dict[tuple[int, int, int], int]:
-        """Return the users by the place of the value, their slot for it, and their kind; -1 for several."""
-        found: dict[tuple[int, int, int], int] = {}
+    def _unpaired_users(self, side: Side, index: int) -> Iterator[tuple[int, Hashable]]:
+        """Yield the users, each with the place of the value, its slot for it, and its kind."""
         for place, slot, user in side.uses[index]:
             if side.mates[user] is None:
-                key = place, slot, side.local(user, self._level)
-                found[key] = -1 if key in found else user
-        return found
+                yield user, (place, slot, side.local(user, self._level))
+
+
+def only_pairs(old: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]) -> list[Pair]:
+    """Return the pairs of operations with equal keys that are unique on both sides."""
+    there = _only_ones(new)
+    return [(i, there[key]) for key, i in _only_ones(old).items() if key in there]
+
+
+def _only_ones(keyed: Iterable[tuple[int, Hashable]]) -> dict[Hashable, int]:
+    """Return the operations with a unique key, by key."""
+    found: dict[Hashable, int] = {}
+    several: set[Hashable] = set()
+    for index, key in keyed:
+        if key in found:
+            several.add(key)
+        found[key] = index
+    return {key: index for key, index in found.items() if key not in several}
 
 
 def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.connections import Flood, agreeing
+from miltext.models.pairing.connections import Flood, agreeing, only_pairs
 from miltext.models.pairing.graph import EXACT, LOOSE, SHAPED, TYPED
 from miltext.models.pairing.likeness import Side
 from miltext.models.pairing.sequences import Pair, common, in_order
@@ -130,10 +130,8 @@ class _Matcher:
 
     def _match_keys(self, keys: Keyed, level: int) -> None:
         """Make partners of those whose key is unique on both sides."""
-        there = _alone(keys(self._b, level))
-        for key, i in _alone(keys(self._a, level)).items():
-            if key in there:
-                self._match(i, there[key])
+        for i, j in only_pairs(keys(self._a, level).items(), keys(self._b, level).items()):
+            self._match(i, j)
 
     def _match_twins(self) -> None:
         """Make partners of those that differ only in name or order."""
@@ -169,17 +167,6 @@ class _Matcher:
         """Make partners of those that are connected to partners alike."""
         for i, j in Flood(self._a, self._b, level, constants).pairs(needed):
             self._match(i, j)
-
-
-def _alone(keys: Mapping[int, Hashable]) -> dict[Hashable, int]:
-    """Return the operations with a unique key, by key."""
-    found: dict[Hashable, int] = {}
-    several: set[Hashable] = set()
-    for index, key in keys.items():
-        if key in found:
-            several.add(key)
-        found[key] = index
-    return {key: index for key, index in found.items() if key not in several}
 
 
 def _sources(side: Side, level: int) -> dict[int, Hashable]:
