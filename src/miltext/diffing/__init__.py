@@ -58,7 +58,7 @@ def diff(
     texts = Texts(a.graph, b.graph, pairs, comparison.different, same_attributes)
     contents = a.graph.contents, b.graph.contents
     excused = ignore_weights and not any(each.has_files for each in contents)
-    complete = old is new or a.is_at(b) or excused or not any(each.unread for each in contents)
+    complete = old is new or _are_one(a.model, b.model) or excused or not any(each.unread for each in contents)
     notes, weights = (*_notes(a), *_notes(b)), values.weights()
     return Difference(a.name, b.name, notes, tuple(changes), tuple(functions), weights, complete, texts.lines)
 
@@ -68,17 +68,6 @@ class _Side(NamedTuple):
     graph: Graph
     model: Model | None
 
-    @property
-    def place(self) -> tuple[str, str] | None:
-        """The file or folder that was read, and that which `@model_path` means; None if one is not known."""
-        if self.model is None or self.model.path is None or self.model.model_path is None:
-            return None
-        return os.path.realpath(self.model.path), os.path.realpath(self.model.model_path)
-
-    def is_at(self, other: _Side) -> bool:
-        """Whether both sides are the same file or folder."""
-        return self.place is not None and self.place == other.place
-
 
 def _side(source: str | os.PathLike[str] | Model | Message, name: str, keys: Keys) -> _Side:
     if isinstance(source, (str, os.PathLike)):
@@ -87,6 +76,13 @@ def _side(source: str | os.PathLike[str] | Model | Message, name: str, keys: Key
     program = own_copy(source.program if isinstance(source, Model) else source)
     graph = Graph(program, keys, Contents(keys, model.model_path if model else None))
     return _Side(model.name if model else name, graph, model)
+
+
+def _are_one(old: Model | None, new: Model | None) -> bool:
+    """Whether two models are the same file or folder, and `@model_path` means the same folder in both."""
+    paths = [path for model in (old, new) if model for path in (model.path, model.model_path) if path]
+    real = [os.path.realpath(path) for path in paths]
+    return len(real) == 4 and real[:2] == real[2:]
 
 
 def _notes(side: _Side) -> Iterator[str]:

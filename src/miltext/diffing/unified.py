@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -50,6 +51,7 @@ class _Page(Printer):
         return self._operation(operation, indent).splitlines()
 
 
+@dataclass(frozen=True)
 class Texts:
     """The texts of two programs whose functions are paired, line by line.
 
@@ -58,39 +60,31 @@ class Texts:
     that they have in the new one.
     """
 
-    def __init__(
-        self,
-        old: Graph,
-        new: Graph,
-        pairs: Sequence[PairedFunction],
-        different: Collection[Node],
-        same_attributes: bool,
-    ) -> None:
-        self._old = old
-        self._new = new
-        self._pairs = pairs
-        self._different = different
-        self._same_attributes = same_attributes
-        self._page = _Page()
+    old: Graph
+    new: Graph
+    pairs: Sequence[PairedFunction]
+    different: Collection[Node]
+    same_attributes: bool
+    _page: _Page = field(default_factory=_Page)
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of both texts."""
-        for pair in self._pairs:
+        for pair in self.pairs:
             if pair.old and pair.new:
                 self._name_all(pair.old.function.inputs, pair.old.inputs.inputs)
                 for region in pair.old.blocks.values():
                     self._rename(region)
-        old, new, page = self._old.program, self._new.program, self._page
+        old, new, page = self.old.program, self.new.program, self._page
         yield from _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
-        yield from _either(now if self._same_attributes else before, now)
+        yield from _either(now if self.same_attributes else before, now)
         yield " ", "{"
-        for pair in self._pairs:
+        for pair in self.pairs:
             yield from self._function(pair)
         yield " ", "}"
 
     def _rename(self, region: Region) -> None:
-        block, known_as = region.block, self._old.known_as
+        block, known_as = region.block, self.old.known_as
         self._name_all(block.inputs, region.inputs)
         for node in region.nodes:
             inputs, numbers = node.operation.inputs, iter(node.operands)
@@ -104,7 +98,7 @@ class Texts:
 
     def _name_all(self, named: Iterable[NamedValueType], values: Sequence[int]) -> None:
         for each, value in zip(named, values, strict=True):
-            each.name = self._old.known_as[value]
+            each.name = self.old.known_as[value]
 
     # ---- functions, blocks and operations
 
@@ -131,7 +125,7 @@ class Texts:
             b = pair.new.nodes[j] if pair.new and j is not None else None
             if a and b and b.index in pair.inner:
                 yield from self._nest(a, b, pair.inner[b.index], indent)
-            elif a and b and b not in self._different:
+            elif a and b and b not in self.different:
                 yield from ((" ", line) for line in self._page.operation(b.operation, indent))
             else:
                 yield from self._sides(a, b, indent)
@@ -142,12 +136,12 @@ class Texts:
             yield from _aligned(*[self._page.operation(each.operation, indent) for each in (a, b)])
             return
         before, now = [self._page.operation(_shell(each.operation), indent) for each in (a, b)]
-        head = before[:1] if b in self._different else now[:1]
+        head = before[:1] if b in self.different else now[:1]
         yield from self._around([head + before[1:], now], inner, indent + " " * 8)
 
     def _sides(self, a: Node | None, b: Node | None, indent: str) -> Iterator[Line]:
         """Yield two operations that differ, or one that has no partner at this place."""
-        for sign, node, graph in (("-", a, self._old), ("+", b, self._new)):
+        for sign, node, graph in (("-", a, self.old), ("+", b, self.new)):
             if node:
                 *lines, last = self._page.operation(node.operation, indent)
                 digests = _digests(node, graph) if a and b else []
