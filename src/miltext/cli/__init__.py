@@ -62,7 +62,7 @@ class Verbs(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command as a process does, which signals end, and which has somewhere to write to."""
+        """Run the command as a process, which signals end, and report failures outside of verbs, too."""
         from miltext.cli.streams import report_failures
         from miltext.models.interrupts import ended_by_signals
 
@@ -70,7 +70,7 @@ class Verbs(click.Group):
             return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; what goes wrong with an input or a file ends in one message and an exit status."""
+        """Run a verb; a failure of an input or a file ends it with one message and an exit status."""
         from miltext.cli.streams import report_failures
 
         with report_failures():

@@ -64,7 +64,7 @@ def command(paths: tuple[str, ...], form: str, original: str | None, loader: boo
         raise click.UsageError("name the models or folders to check, or `-` for standard input")
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
-    originals = _originals(original)
+    originals = [] if original is None else [model.program for model in _programs(open_whole(original))]
     reports: list[Report] = []
     for name in _names(paths):
         for report in _reports(name, loader, originals):
@@ -132,11 +132,6 @@ def _below(folder: str) -> list[str]:
 
 
 # ---- the findings in them
-
-
-def _originals(name: str | None) -> list[Program]:
-    """Return the programs of the model that values are filled in from."""
-    return [] if name is None else [model.program for model in _programs(open_whole(name))]
 
 
 def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:

@@ -177,7 +177,7 @@ def fail(message: str) -> NoReturn:
 
 @contextmanager
 def report_failures() -> Iterator[None]:
-    """Turn what goes wrong with an input (1) or a file (2) into one message and an exit status."""
+    """Turn a failure of an input (status 1) or a file (2) into one message and an exit status."""
     from miltext.diagnostics import MiltextError
 
     try:

@@ -80,16 +80,14 @@ class Values:
             verdict = self._compare_weights(a, b)
             self._equal += verdict.same
             return verdict
-        if not any(in_files) and (self._old.key(a) == self._new.key(b) or self._alike_unread(a, b)):
+        if not any(in_files) and self._old.key(a) == self._new.key(b):
             return _Verdict(True)
+        if a == b and not any(in_files) and not (self._old.reads(a) and self._new.reads(b)):
+            return _Verdict(True)  # weights inside them are in the same places, and one cannot be read
         apart = self._apart(a, b)
         if apart is None or (apart.count <= SHOWN and not any(in_files)):
             return _Verdict(False)
         return _Verdict(False, apart, not any(in_files) and self._alike(a, b))
-
-    def _alike_unread(self, a: Value, b: Value) -> bool:
-        """Whether two Values have weights inside them in the same places, of which one cannot be read."""
-        return a == b and not (self._old.reads(a) and self._new.reads(b))
 
     def _compare_weights(self, a: Value, b: Value) -> _Verdict:
         """Compare by content, wherever that is kept; where it cannot be read, by place."""
