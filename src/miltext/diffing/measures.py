@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from miltext.diffing.structure import Measure
-from miltext.models.tensor_data import immediate_data, tensor_shape
-from miltext.models.weights import CHUNK
+from miltext.models.weights import CHUNK, Blob
+from miltext.printing.tensors import field_data
+from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.packing import decode, packed_size, unpack
 
 if TYPE_CHECKING:
-    from miltext.models.weights import Blob, Progress
-    from miltext.schema.dtypes import DType
-    from miltext.schema.proto import Value
+    from miltext.models.weights import Progress
+    from miltext.schema.proto import TensorValue, Value
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -26,18 +26,18 @@ _PIECE = 1 << 16
 
 
 class Elements(NamedTuple):
-    """The elements of a tensor: their type, their number, and their record in a weight file, or packed bytes."""
+    """The elements of a tensor: their type, their number, and the record or the TensorValue that has them."""
 
     dtype: DType
     number: int
-    source: Blob | bytes
+    source: Blob | TensorValue
 
     def chunks(self) -> Iterator[Array]:
         """Yield the elements as flat arrays, in pieces, as `packing.unpack` gives them."""
-        if not isinstance(self.source, bytes):
+        if isinstance(self.source, Blob):
             yield from self.source.chunks()
             return
-        array = unpack(self.source, self.dtype, self.number)
+        array = _array(self.source, self.dtype, self.number)
         for start in range(0, self.number, CHUNK):
             yield array[start : start + CHUNK]
 
@@ -45,14 +45,25 @@ class Elements(NamedTuple):
 def elements(value: Value, blob: Blob | None) -> Elements | None:
     """Return the numbers or truth values of a tensor, in this record or else in the Value itself, if it has any.
 
-    A value in the program is read only if it stands in the usual field of its type, within its range, and fills its
-    shape.
+    Of values in the program, only those are read that stand in the usual field of their type, and fill its shape.
     """
     if blob is not None:
         return Elements(blob.dtype, blob.count, blob)
-    held, shape = immediate_data(value), tensor_shape(value.type)
-    count = math.prod(shape or ()) if held else 0
-    return Elements(held[0], count, held[1]) if held and count else None
+    kind, tensor = value.type.tensorType, value.immediateValue.tensor
+    dtype = BY_NUMBER.get(kind.dataType)
+    if dtype is None or dtype.kind == "string" or tensor.WhichOneof("value") != dtype.field:
+        return None
+    count = math.prod([dimension.constant.size for dimension in kind.dimensions])
+    full = packed_size(count, dtype.bits) if dtype.field == "bytes" else count
+    return Elements(dtype, count, tensor) if count and len(getattr(tensor, dtype.field).values) == full else None
+
+
+def _array(tensor: TensorValue, dtype: DType, count: int) -> Array:
+    data = field_data(tensor, dtype.field)
+    if isinstance(data, bytes):
+        return unpack(data, dtype, count)
+    wide = np.array(data, np.bool_ if dtype.kind == "bool" else np.int64)
+    return wide.view(np.uint64) if dtype.name == "uint64" else wide
 
 
 def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
