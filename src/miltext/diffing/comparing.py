@@ -159,15 +159,15 @@ class Comparison:
         old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
         moves = {move.new_index: move for move in _moves(pair, mates, new)}
         users = cache(lambda: _users(new))
-        for i, j in pair.steps():
-            if i is not None and j is None and i not in pair.pairs:
-                yield RemovedOperation(*self._alone(old[i]))
-            if j is not None and j not in mates:
-                yield AddedOperation(*self._alone(new[j]))
-            elif j is not None:
-                if j in moves:
-                    yield moves[j]
-                yield from self._changed(old[mates[j]], new[j], pair.inner.get(j, []), function, users)
+        for a, b in pair.steps():
+            if a and not b and a.index not in pair.pairs:
+                yield RemovedOperation(*self._alone(a))
+            if b and b.index not in mates:
+                yield AddedOperation(*self._alone(b))
+            elif b:
+                if b.index in moves:
+                    yield moves[b.index]
+                yield from self._changed(old[mates[b.index]], b, pair.inner.get(b.index, []), function, users)
 
     def _alone(self, node: Node) -> tuple[str, str, str, int]:
         return node.label, name_text(node.operation.type), self._spelling.operation(node.operation), node.index

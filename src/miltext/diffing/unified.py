@@ -120,9 +120,7 @@ class Texts:
                 yield from self._block(next(left), indent)
 
     def _block(self, pair: PairedBlock, indent: str) -> Iterator[Line]:
-        for i, j in pair.steps():
-            a = pair.old.nodes[i] if pair.old and i is not None else None
-            b = pair.new.nodes[j] if pair.new and j is not None else None
+        for a, b in pair.steps():
             if a and b and b.index in pair.inner:
                 yield from self._nest(a, b, pair.inner[b.index], indent)
             elif a and b and b not in self.different:

@@ -30,10 +30,11 @@ class PairedBlock(NamedTuple):
     spine: list[Pair]
     inner: dict[int, list[PairedBlock]]
 
-    def steps(self) -> Iterator[tuple[int | None, int | None]]:
-        """Return the operations of both in one order: two indexes for a pair of the spine, else one."""
-        sizes = [len(region.nodes) if region else 0 for region in (self.old, self.new)]
-        return merged(self.spine, *sizes)
+    def steps(self) -> Iterator[tuple[Node | None, Node | None]]:
+        """Yield the operations of both in one order: two for a pair of the spine, else one."""
+        old, new = [region.nodes if region else [] for region in (self.old, self.new)]
+        for i, j in merged(self.spine, len(old), len(new)):
+            yield None if i is None else old[i], None if j is None else new[j]
 
 
 class PairedFunction(NamedTuple):
