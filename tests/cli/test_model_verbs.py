@@ -167,7 +167,7 @@ def test_locate(tmp_path: Path) -> None:
         assert (result.exit_code, f"error[MIL433]: {reason}" in result.stderr) == (1, True), result.stderr
     for place in ("4:12:13", f"{'9' * 5000}:4", "4:x", "x"):
         result = run("locate", bundle, place)
-        assert (result.exit_code, "name a place as LINE or LINE:COL" in result.stderr) == (2, True), result.stderr
+        assert (result.exit_code, "is not a place: give LINE or LINE:COL" in result.stderr) == (2, True), result.stderr
 
 
 def test_the_places_of_core_mls_errors_are_found() -> None:

@@ -50,9 +50,9 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
     - removed, ~ changed, > moved, = renamed.
     """
     if stat and form != "text":
-        raise click.UsageError("--stat cannot be combined with --format")
+        raise click.UsageError("--stat cannot be combined with --format: leave out one of them")
     if old == new == "-":
-        raise click.UsageError("standard input can be only one of the models")
+        raise click.UsageError("standard input can be only one of the models: name the other")
     from miltext.diffing import diff
 
     try:

@@ -45,7 +45,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     loaded = load_model(model, nested)
     numbers = _PLACE.fullmatch(place)
     if numbers is None:
-        raise click.UsageError("name a place as LINE or LINE:COL")
+        raise click.UsageError(f"{place!r} is not a place: give LINE or LINE:COL")
     text = _text(loaded)
     root = parse_tree(text, loaded.name, whole=True).root
     line, column = int(numbers[1]), int(numbers[2]) if numbers[2] else None

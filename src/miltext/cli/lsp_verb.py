@@ -40,5 +40,5 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
             without_extra.serve(sys.stdin.buffer, sys.stdout.buffer, f"miltext: {MISSING}")
         sys.exit(FAILED)
     if sys.stdin.isatty():
-        raise click.UsageError("editors start the server and speak to it; standard input is a terminal")
+        raise click.UsageError("standard input is a terminal: let an editor start the server")
     sys.exit(serve())

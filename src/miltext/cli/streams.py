@@ -98,7 +98,7 @@ def open_whole(name: str) -> Model:
 def read_stdin() -> bytes:
     """Return the bytes on standard input, unless a person would have to type them: waiting would look like a hang."""
     if sys.stdin.isatty():
-        raise click.UsageError("no MODEL was given, and standard input is a terminal")
+        raise click.UsageError("standard input is a terminal: name a MODEL, or pipe one in")
     with _named("standard input"):
         return sys.stdin.buffer.read()
 
@@ -125,7 +125,7 @@ def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) ->
         check_output(output, kind, source)
         write_file(Path(output), pieces)
     elif sys.stdout.isatty():
-        raise click.UsageError("the output is binary and standard output is a terminal; name a file with -o")
+        raise click.UsageError("the output is binary, and standard output is a terminal: name a file with -o")
     else:
         _write_stdout(pieces)
 

@@ -78,7 +78,7 @@ def build(
     turned back into a package. Anything else by itself gets a description made from its types.
     """
     if original is None and nested is not None:
-        raise click.UsageError("--model chooses in the pipeline that --from names")
+        raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
     if original is not None and weights is not None:
         raise click.UsageError("with --from, the weights are the original's: leave out --weights")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
