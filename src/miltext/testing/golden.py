@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from miltext.schema.proto import Message
+    from miltext.printing.tensors import Style
+    from miltext.schema.proto import Message, Program
 
 UPDATE_VARIABLE = "MIL_UPDATE"
 """The environment variable with which tests write their goldens; `pytest --mil-update` sets it."""
@@ -70,6 +71,10 @@ def normalize(
         renaming.drop_names(program)
     if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
+    return _with_digests(program, folder, dialect, Style(floats == "decimal", elide))
+
+
+def _with_digests(program: Program, folder: Path | None, dialect: str, style: Style) -> str:
     if folder is None:
         raise ValueError(
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
@@ -77,8 +82,7 @@ def normalize(
         )
     from miltext.models.digests import DigestPrinter
 
-    printer = DigestPrinter(folder, dialect, Style(floats == "decimal", elide))
-    return "".join([*printer.program(program), "\n"])
+    return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
 
 
 def assert_matches_golden(
