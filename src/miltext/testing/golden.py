@@ -44,15 +44,14 @@ def normalize(
 ) -> str:
     """Return the MIL text of a program, without what does not matter to a test; the program is not changed.
 
-    `source` is a Program (coremltools' own too), what `miltext.load` gives, coremltools' `MLModel`, or its pymil
+    `source` is a Program (coremltools' own too), the result of `miltext.load`, coremltools' `MLModel`, or its pymil
     `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
     the inputs and outputs of functions; `drop_names` removes the `name` attributes; the digest of a literal of more
-    than `elide` elements replaces it. The digest of a weight replaces its file and offset; with `digest_weights=False`
-    these stay, and the contents do not matter. buildInfo, the versions of the tools, is dropped unless
+    than `elide` elements replaces it. The digest of a weight replaces its file and offset, which stay with
+    `digest_weights=False`, and then the contents do not matter. buildInfo, the versions of the tools, is dropped unless
     `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
-    Raise TypeError for another source, ValueError for the weights of a Program without its model, WeightsError for
-    weights that cannot be read, and PrintError as `to_text` does.
+    Raise TypeError for another source, ValueError for weights without their model, WeightsError, and PrintError.
     """
     from miltext.printing import renaming
     from miltext.printing.printing import to_text
