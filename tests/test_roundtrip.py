@@ -16,7 +16,7 @@ from support.coremltools_programs import PROGRAMS, Sample
 from support.strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
-from miltext.models.building.draft import ml_programs
+from miltext.models.building.new_model import ml_programs
 from miltext.parsing.strict import strict_findings
 from miltext.schema.paths import walk
 from miltext.schema.proto import Model, Program

@@ -23,7 +23,7 @@ from support.containers import LFS
 import miltext
 from miltext.cli import command
 from miltext.cli.diff_verb import EPILOG
-from miltext.models.weight_paths import refusal
+from miltext.models.refusals import refusal
 from miltext.models.weights import BlobWriter
 from miltext.schema.dtypes import BY_NAME
 

@@ -166,15 +166,15 @@ def test_an_interrupted_build_leaves_the_old_one_whole(old: Path, number: str) -
     before = contents(old)
     script = f"""
 import os, signal, sys, time
-from miltext.models.building import package
+from miltext.models.building import writing
 from miltext.__main__ import main
 
-def struck(path, pieces, write=package.write_new):
+def struck(path, pieces, write=writing.write_new):
     write(path, pieces)
     os.kill(os.getpid(), signal.{number})
     time.sleep(60)
 
-package.write_new = struck
+writing.write_new = struck
 main()
 """
     command = [sys.executable, "-c", script, "build", str(old), "-o", str(old), "--force"]
@@ -377,7 +377,7 @@ def test_a_model_that_cannot_be_taken_from_and_one_that_nobody_could_read(
     text = text_model(program("tensor<fp32, [16]>($empty)"), old.parent)
     with pytest.raises(ModelError, match="MIL404"):
         build(text, old, original=text, force=True)
-    monkeypatch.setattr("miltext.models.building.package.LARGEST", 100)
+    monkeypatch.setattr("miltext.models.building.writing.LARGEST", 100)
     with pytest.raises(ModelError, match="MIL405"):
         miltext.load(old).save(old, force=True)
     assert contents(old) == before

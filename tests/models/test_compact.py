@@ -12,7 +12,7 @@ from conftest import CORPUS, ROOT, corpus_files
 
 import miltext
 from miltext.models.compact import compact, compact_pieces
-from miltext.models.weight_paths import WeightsError
+from miltext.models.refusals import WeightsError
 from miltext.printing.renaming import blocks
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"

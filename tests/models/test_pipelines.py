@@ -30,7 +30,7 @@ import miltext
 import miltext.schema.proto
 from miltext.cli import command
 from miltext.models.building.build import build
-from miltext.models.building.recovery import strip
+from miltext.models.building.decompiling import strip
 from miltext.models.model import Model
 from miltext.models.opening import load, open_model, read
 from miltext.models.tensor_data import tensor_dtype

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from miltext.models.weights import BlobFile, BlobWriter, WeightsError, resolve
+from miltext.models.refusals import WeightsError
+from miltext.models.weight_paths import resolve
+from miltext.models.weights import BlobFile, BlobWriter
 
 NAME = "@model_path/weights/weight.bin"
 

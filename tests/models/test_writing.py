@@ -226,8 +226,8 @@ def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
 @posix
 def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path: Path) -> None:
     out = tmp_path / "out.mlpackage"
-    script = "import os, signal\nfrom miltext.models.building import package\nfrom miltext.__main__ import main\n"
-    script += "package.write_new = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nmain()\n"
+    script = "import os, signal\nfrom miltext.models.building import writing\nfrom miltext.__main__ import main\n"
+    script += "writing.write_new = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nmain()\n"
     words = [sys.executable, "-c", script, "build", str(EXAMPLE), "-o", str(out)]
     assert subprocess.run(words, check=False, timeout=50).returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()

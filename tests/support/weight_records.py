@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from miltext.models.weights import WeightsError
+from miltext.models.refusals import WeightsError
 
 
 def refused(code: str, *sayings: str) -> Any:

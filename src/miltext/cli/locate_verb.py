@@ -38,7 +38,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the
     space before a line's first operation stands for that operation.
     """
-    from miltext.models.building.refusals import refusal
+    from miltext.models.refusals import refusal
     from miltext.parsing.locating import at_place
     from miltext.parsing.parser import parse_tree
 

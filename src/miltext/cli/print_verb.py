@@ -24,7 +24,7 @@ from miltext.printing.printing import pieces
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
-    from miltext.models.weight_paths import WeightsError
+    from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Program
 
 EPILOG = """\b

@@ -16,7 +16,7 @@ from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.packing import decode, packed_size, unpack
 
 if TYPE_CHECKING:
-    from miltext.models.weights import Progress
+    from miltext.models.files import Progress
     from miltext.schema.proto import TensorValue, Value
 
 Array: TypeAlias = npt.NDArray[Any]

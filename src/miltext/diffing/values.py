@@ -10,8 +10,9 @@ from miltext.diffing.structure import Change, Measure, Place, WeightChange, Weig
 from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
+    from miltext.models.files import Progress
     from miltext.models.pairing.contents import Contents
-    from miltext.models.weights import Blob, Progress
+    from miltext.models.weights import Blob
     from miltext.schema.proto import Value
 
 DIGITS = 12

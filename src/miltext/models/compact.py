@@ -15,9 +15,9 @@ from miltext.printing.renaming import NAME, blocks, names_itself
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.models.files import Progress
     from miltext.models.model import Model
-    from miltext.models.weight_paths import WeightsError
-    from miltext.models.weights import Progress
+    from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Message, Program
 
 ELIDE = 64

@@ -7,12 +7,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, refusing
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from miltext.diagnostics import refusing
 from miltext.models.refusals import refusal
-from miltext.schema.proto import Program
+from miltext.schema.proto import Int64FeatureType, Program
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import MODEL_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.diagnostics import ModelError
+    from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
 """How the small file begins that stands in a git repository in place of one that git-lfs keeps."""
@@ -22,6 +29,13 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
 _PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
 """How protobuf's text of a Program begins: with one of its comments or of its fields."""
+
+_PIPELINES: dict[str | None, Callable[[Spec], Pipeline]] = {
+    "pipeline": lambda spec: spec.pipeline,
+    "pipelineClassifier": lambda spec: spec.pipelineClassifier.pipeline,
+    "pipelineRegressor": lambda spec: spec.pipelineRegressor.pipeline,
+}
+"""The Pipeline in a Model message, by the kind of the model."""
 
 
 def read_file(path: Path) -> bytes:
@@ -123,3 +137,46 @@ def parse_text(text: str, name: str) -> Program:
     from miltext.parsing.parser import parse
 
     return parse(text, path=name)
+
+
+# ---- Model messages
+
+
+def parse_spec(data: bytes, name: str) -> Spec:
+    """Return the Model message in bytes. Raise ModelError (MIL253) when they are not one."""
+    if not data:
+        raise refusal("MIL253", "the file is empty", name)
+    message = "these bytes are not a Core ML model: they are damaged, cut short, or something else"
+    with refusing(lambda _: refusal("MIL253", message, name)):
+        return Spec.FromString(data)
+
+
+def specification_version(number: int) -> int:
+    """Return the number, if a Model can have it for its specificationVersion. Raise ValueError."""
+    return Spec(specificationVersion=number).specificationVersion
+
+
+def kind_of_model(spec: Spec) -> str | None:
+    """Return the kind of model that a Model message holds, by the name of its field; None where it holds none."""
+    return spec.WhichOneof("Type") or _undeclared_kind(spec)
+
+
+def pipeline_of(spec: Spec, kind: str | None) -> Pipeline | None:
+    """Return the Pipeline in a Model message of a kind; None if a model of that kind is not a pipeline."""
+    return _PIPELINES[kind](spec) if kind in _PIPELINES else None
+
+
+def is_spec(data: bytes) -> bool:
+    """Whether bytes are a Model rather than a Program: a Model has a field of its Type, and a Program has none."""
+    try:
+        fields = Int64FeatureType.FromString(data)  # a message without fields takes any as unknown ones
+    except Exception:  # noqa: BLE001 - what is no message at all is no Model
+        return False
+    return _undeclared_kind(fields) is not None
+
+
+def _undeclared_kind(message: Message) -> str | None:
+    """Return the kind of model that a message's unknown fields tell of."""
+    fields = UnknownFieldSet(message)
+    numbers = [fields[index].field_number for index in range(len(fields))]
+    return next((MODEL_KINDS[number] for number in numbers if number in MODEL_KINDS), None)

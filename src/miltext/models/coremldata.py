@@ -24,8 +24,8 @@ import struct
 from typing import NamedTuple
 
 from miltext.diagnostics import refusing
+from miltext.models.contents import kind_of_model, specification_version
 from miltext.models.refusals import refusal
-from miltext.models.spec import kind_of_model, specification_version
 from miltext.schema.proto import Model, ModelDescription
 from miltext.schema.proto.kinds import MODEL_KINDS
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.models.model_weights import BlobFolder
-from miltext.models.weight_paths import WeightsError
+from miltext.models.refusals import WeightsError
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
 
 if TYPE_CHECKING:
-    from miltext.models.weights import Progress
+    from miltext.models.files import Progress
     from miltext.printing.printer import TypeText
 
 DIGITS = 16

@@ -13,6 +13,9 @@ from miltext.models.staging import Staging
 PIECE = 1 << 20
 """Bytes that are copied at once."""
 
+Progress = Callable[[int], object]
+"""What is told how many bytes, or elements, each piece has that is done."""
+
 _MOST_LINKS = 40
 """How many links Linux follows from a name."""
 
@@ -79,9 +82,17 @@ def _descriptor(path: Path) -> int | None:
     return None
 
 
-def copy_pieces(
-    reading: FileIO, writing: FileIO | BufferedWriter, progress: Callable[[int], object] | None = None
-) -> None:
+def copy_file(source: Path, target: Path, progress: Progress | None = None) -> None:
+    """Copy a file's bytes to a new file, on the disk when this returns. Long runs of zeros become holes.
+
+    `progress` is called with the size of each piece. Raise OSError.
+    """
+    with open(source, "rb", buffering=0) as reading, open(target, "xb", buffering=0) as writing:
+        copy_pieces(reading, writing, progress)
+        os.fsync(writing.fileno())
+
+
+def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Progress | None = None) -> None:
     """Copy what is left of a file to another, where that stands; holes stay holes.
 
     `progress` is called with the size of each piece. Raise OSError.

@@ -17,7 +17,6 @@ from miltext.models.refusals import refusal
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
 
-
 MANIFEST = "Manifest.json"
 
 

@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import refusing
+from miltext.models.contents import specification_version
 from miltext.models.refusals import refusal
-from miltext.models.spec import specification_version
 from miltext.schema.proto import (
     ArrayFeatureType,
     FeatureDescription,

@@ -9,15 +9,16 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.models.refusals import refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
-from miltext.models.weight_paths import refusal, resolve
+from miltext.models.weight_paths import resolve
 from miltext.models.weights import Blob, BlobFile, digest
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from miltext.models.weights import Progress
+    from miltext.models.files import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
 

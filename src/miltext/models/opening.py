@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.models.contents import is_binary, is_protobuf_text, read_file
+from miltext.models.contents import is_binary, is_protobuf_text, is_spec, parse_spec, read_file
+from miltext.models.manifest import MANIFEST
 from miltext.models.refusals import refusal
-from miltext.models.spec import SpecModel, is_spec, parse_spec
+from miltext.models.spec import SpecModel, open_package
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -54,9 +55,6 @@ def _open(path: Path) -> Model:
 
 
 def _open_folder(folder: Path, name: str) -> Model:
-    from miltext.models.manifest import MANIFEST
-    from miltext.models.package import open_package
-
     suffix = folder.suffix.lower()
     if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
         return open_package(folder, name)

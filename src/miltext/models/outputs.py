@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from miltext.models.building.refusals import refusal
 from miltext.models.contents import is_protobuf_text
 from miltext.models.files import is_stream
+from miltext.models.manifest import MANIFEST
+from miltext.models.refusals import refusal
+from miltext.models.staging import THERE
 from miltext.schema.proto import Program
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
 
 ENDINGS = {
     ".mil": "mil",
@@ -32,6 +39,9 @@ _CALLED = {
     "txtpb": "a Program as protobuf's text",
     "sidecar": "a sidecar",
 }
+
+PROGRAMS = ("mil", "pb", "txtpb")
+"""The kinds of input that a model does not take the place of."""
 
 _HEAD = 1 << 16
 """Bytes of a file that are looked at."""
@@ -66,6 +76,30 @@ def check_output(output: str, kind: str, source: str) -> None:
     check_place(output, source)
     if not _said(path):
         check_content(path, kind)
+
+
+def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
+    """Refuse a target that may not be written, when the models `read` are what it is made from.
+
+    Raise FileExistsError for one that is there, unless `force`; ModelError (MIL402) for one that is not replaced even
+    then: a folder that is not a package, anything but a file for a file, and what holds an input or is inside one.
+    """
+    real = Path(os.path.realpath(output))
+    inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
+    if any(path.is_dir() and path in real.parents for path in inputs):
+        raise refusal("MIL402", "this is inside the input model", output)
+    if not os.path.lexists(real):
+        return
+    if not force:
+        raise FileExistsError(errno.EEXIST, THERE, str(output))
+    wants_folder = output.suffix.lower() == ".mlpackage"
+    is_ours = (real / MANIFEST).is_file() or (wants_folder and real.is_dir() and not any(real.iterdir()))
+    if not (is_ours if wants_folder else real.is_file()):
+        kind = "package" if wants_folder else "file"
+        raise refusal("MIL402", f"this is not a {kind}, and is not replaced", output)
+    for path, of in inputs.items():
+        if real in path.parents or (real == path and of in PROGRAMS):
+            raise refusal("MIL402", f"this contains the input {path.name!r}, and is not replaced", output)
 
 
 def check_place(output: str, source: str) -> None:

@@ -1,4 +1,4 @@
-"""What may be wrong with a model's files, and what to do about each."""
+"""Errors about a model's files, about weights and about a model that is to be written, each with its way out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from miltext.diagnostics import ModelError, Note, error
 
 WAYS_OUT = {
+    # Models as files and folders.
     "MIL250": "name a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb that can be read",
     "MIL251": "an .mlpackage has a Manifest.json, an .mlmodelc a model.mil and a coremldata.bin: name such a folder",
     "MIL252": "run `git lfs pull` in the model's repository",
@@ -17,16 +18,52 @@ WAYS_OUT = {
     "MIL257": 'choose a model by its index or name, of a nested pipeline as in "1/0"; --model on the command line',
     "MIL258": "fetch the bundle again, or compile its model again",
     "MIL259": "a .txtpb is a CoreML.Specification.MILSpec.Program in protobuf's text format; MIL text is a .mil",
+    # Weight files.
+    "MIL301": "a weight file is named @model_path/ and a path inside the model's folder; "
+    "of a model that has links to elsewhere, use a copy with the links followed (cp -RL)",
+    "MIL302": "fetch the whole model, its weight files as regular files: links to them are not followed",
+    "MIL303": "run `git lfs pull` in the model's repository",
+    "MIL304": "name the weight file of an ML Program; if it is one, fetch or export it again",
+    "MIL305": "the offset must be that of a record's metadata; model and weight file may not belong together",
+    "MIL306": "the file is damaged or cut short: fetch or export it again",
+    "MIL307": "read the records by the offsets that the model names",
+    "MIL308": "convert the values to a type that holds them and that a weight file has",
+    "MIL309": "give the value the type and shape of the record, or the offset of another",
+    # Writing models.
+    "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
+    "infer` .mil, `miltext print --html` .html, `miltext parse` .pb and .txtpb",
+    "MIL402": "name another output, or move away what is there",
+    "MIL403": "copy the model with its links followed (cp -RL) and build from that",
+    "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
+    "MIL405": "shorten the program: --externalize moves values into the weight file; put pipelines beside one another",
+    "MIL410": "give --from the model that the text was printed from, or print without --elide",
+    "MIL411": "leave the type of an elided literal as it was printed, or print without --elide and write the values",
+    "MIL412": "save the array with numpy.save in a folder beside the text, in the type and shape of the value",
+    "MIL420": "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: "
+    "cast the value with `cast`, or leave it inside the program",
+    "MIL421": "name the opset in the text, as in `func main<ios18>`",
+    "MIL422": "return only what an operation of the function's own block makes, or an input",
+    "MIL423": "convert the model's source with coremltools, convert_to='mlprogram'",
+    "MIL430": "use the name of a value; `miltext print` shows them all",
+    "MIL431": "choose a name that the function does not use",
+    "MIL432": "only a value of the function's own block can be an output, and only once",
+    "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
 }
-"""The way out of each ModelError, by its code.
-
-MIL250 a file that cannot be opened; MIL251 a folder that is no model; MIL252 a git-lfs pointer; MIL253 bytes that
-are no Model or Program; MIL254 another kind of model than an ML Program; MIL255 a package or bundle that does not hold
-together; MIL256 a text that is none; MIL257 a pipeline, or a place in one that is not there; MIL258 a bundle's
-description that cannot be read; MIL259 protobuf's text with a mistake.
-"""
+"""The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 
 
-def refusal(code: str, message: str, path: str | os.PathLike[str], *notes: Note) -> ModelError:
-    """Return a ModelError that names the file, says what is wrong, and what to do about it."""
-    return ModelError([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=os.fspath(path))
+class WeightsError(ModelError):
+    """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL309."""
+
+
+def refusal(
+    code: str, message: str, path: str | os.PathLike[str] | None = None, *notes: Note, about: object = None
+) -> ModelError:
+    """Return a ModelError, for MIL30x a WeightsError, that says what is wrong and what to do about it.
+
+    `path` is the file, and `about` the Subject in the program, that it is about.
+    """
+    kind = WeightsError if code.startswith("MIL30") else ModelError
+    made = kind([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=None if path is None else str(path))
+    made.about = about
+    return made

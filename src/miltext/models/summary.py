@@ -82,7 +82,7 @@ def _parameters(model: Model) -> dict[str, Record]:
 def _blob_files(model: Model) -> list[Record]:
     """Return the weight files that the program names: values and distinct records there, and the bytes of the file."""
     from miltext.models.model_weights import BlobFolder
-    from miltext.models.weights import WeightsError
+    from miltext.models.refusals import WeightsError
     from miltext.schema.walk import values
 
     offsets: dict[str, list[int]] = {}

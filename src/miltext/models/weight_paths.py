@@ -8,38 +8,10 @@ import re
 import stat
 from pathlib import Path
 
-from miltext.diagnostics import ModelError, Note, error
+from miltext.models.refusals import refusal
 
 MODEL_PATH = "@model_path"
 """What a BlobFileValue's fileName starts with: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
-
-WAYS_OUT = {
-    "MIL301": f"a weight file is named {MODEL_PATH}/ and a path inside the model's folder; "
-    "of a model that has links to elsewhere, use a copy with the links followed (cp -RL)",
-    "MIL302": "fetch the whole model, its weight files as regular files: links to them are not followed",
-    "MIL303": "run `git lfs pull` in the model's repository",
-    "MIL304": "name the weight file of an ML Program; if it is one, fetch or export it again",
-    "MIL305": "the offset must be that of a record's metadata; model and weight file may not belong together",
-    "MIL306": "the file is damaged or cut short: fetch or export it again",
-    "MIL307": "read the records by the offsets that the model names",
-    "MIL308": "convert the values to a type that holds them and that a weight file has",
-    "MIL309": "give the value the type and shape of the record, or the offset of another",
-}
-"""What to do about each WeightsError, by its code."""
-
-
-class WeightsError(ModelError):
-    """A weight file that cannot be read or written, or a name of one that is refused.
-
-    MIL301 a fileName that is not followed; MIL302 a file that cannot be opened; MIL303 a git-lfs pointer;
-    MIL304 not blob storage version 2; MIL305 no record at an offset; MIL306 a record that lies; MIL307
-    records that cannot be listed; MIL308 values that cannot be stored; MIL309 a record of other values.
-    """
-
-
-def refusal(code: str, message: str, path: str | os.PathLike[str]) -> WeightsError:
-    """Return a WeightsError that names the file, says what is wrong, and what to do about it."""
-    return WeightsError([error(code, message, None, Note(WAYS_OUT[code]))], path=os.fspath(path))
 
 
 def resolve(file_name: str, model_path: Path) -> Path:

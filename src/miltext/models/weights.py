@@ -11,22 +11,23 @@ import hashlib
 import mmap
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.models.files import copy_pieces
+from miltext.models.files import Progress, copy_pieces
+from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
-from miltext.models.weight_paths import WeightsError, map_file, refusal, resolve
+from miltext.models.weight_paths import map_file
 from miltext.schema.dtypes import BY_BLOB, DType
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Blob", "BlobFile", "BlobWriter", "Summary", "WeightsError", "digest", "resolve", "summarise"]
+    from miltext.diagnostics import ModelError
 
 ALIGNMENT = 64
 """Header, metadata and data start at multiples of this many bytes; the two former are as long."""
@@ -39,9 +40,6 @@ CHUNK = 1 << 20
 _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
 _LFS_POINTER = b"version https://git-lfs"
-
-
-Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -188,7 +186,7 @@ class BlobFile:
         if offset + ALIGNMENT > self.size:
             raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)
 
-    def _lie(self, offset: int, what: str) -> WeightsError:
+    def _lie(self, offset: int, what: str) -> ModelError:
         return refusal("MIL306", f"the record at offset {offset} {what}", self.path)
 
 

@@ -17,8 +17,8 @@ from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.models.files import Progress
     from miltext.models.model import Model
-    from miltext.models.weights import Progress
 
 ENDING = ".mil"
 

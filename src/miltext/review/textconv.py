@@ -44,9 +44,8 @@ def file_text(path: Path) -> Iterator[str]:
 
 
 def _pieces(path: Path, data: bytes) -> Iterator[str]:
-    from miltext.models.contents import is_binary
+    from miltext.models.contents import is_binary, is_spec, parse_spec
     from miltext.models.opening import read
-    from miltext.models.spec import is_spec, parse_spec
 
     if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
         return _weights(path)

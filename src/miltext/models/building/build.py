@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, ModelError, Note
+from miltext.diagnostics import MiltextError, ModelError, Note, warning
 from miltext.models.building.counterparts import Version
+from miltext.models.building.decompiling import decompile, order_inputs, strip
 from miltext.models.building.description import describe, known_version, required_version, update
-from miltext.models.building.draft import Draft, ml_programs, path_to, spec_at
 from miltext.models.building.filling import Array, Filled, fill
-from miltext.models.building.package import write_model
+from miltext.models.building.new_model import NewModel, ml_programs, path_to, spec_at
 from miltext.models.building.placing import placed
-from miltext.models.building.recovery import order_inputs, recover, strip
-from miltext.models.building.refusals import caution, refusal
-from miltext.models.building.storing import WEIGHT_FILE, LooseFolder, Storing
-from miltext.models.building.targets import check_target
+from miltext.models.building.storing import LooseFolder, Storing
+from miltext.models.building.writing import write_model
 from miltext.models.contents import parse_text
 from miltext.models.model_weights import BlobFolder
-from miltext.models.weight_paths import MODEL_PATH, WeightsError, resolve
+from miltext.models.outputs import check_target
+from miltext.models.refusals import WeightsError, refusal
+from miltext.models.weight_paths import MODEL_PATH, resolve
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
-from miltext.schema.proto import Program
 from miltext.schema.walk import values
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.copying import Progress
+    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.function_io import Interface
-
-__all__ = ["build"]
+    from miltext.schema.proto import Program
 
 OUTPUTS = (".mlpackage", ".mlmodel")
 WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
@@ -63,81 +62,67 @@ def build(
     """
     output = Path(output)
     if output.suffix.lower() not in OUTPUTS:
-        raise refusal(
-            "MIL401", f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}", str(output)
-        )
+        message = f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}"
+        raise refusal("MIL401", message, output)
     check_target(output, force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
     try:
-        draft = (
-            _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
-        )
-        write_model(draft, output, force, progress)
+        new = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        write_model(new, output, force, progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
-    return draft.warnings
+    return new.warnings
 
 
-def _program(source: Model, original: Program | None) -> Filled:
+def _program(source: Model, originals: list[Program]) -> Filled:
     """Return the program of a source; a text is read with what it leaves out, unless its program was asked for
     already.
     """
     if source.kind != "mil" or "program" in vars(source):
-        program = Program()
-        program.CopyFrom(source.program)
-        return Filled(program, {})
-    return fill(source.text or "", source.name, source.model_path or Path.cwd(), [original] if original else [])
+        return Filled(deepcopy(source.program), {})
+    return fill(source.text or "", source.name, source.model_path or Path.cwd(), originals)
 
 
-def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> Draft:
-    program, arrays = _program(source, None)
+def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> NewModel:
+    """Return the model of a program by itself."""
+    program, arrays = _program(source, [])
     description, warnings = describe(program)
     version = known_version(program, description)
-    draft = Draft(Spec(specificationVersion=version, description=description, mlProgram=program), {})
-    draft.warnings += warnings
+    new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program), warnings=warnings)
     folder = source.model_path if weights is None else Path(weights)
     try:
-        draft.find_files(LooseFolder(folder or Path.cwd()))
+        new.find_files(LooseFolder(folder or Path.cwd()))
     except WeightsError as failure:
-        raise _with_ways_out(failure) from failure
-    _store(draft, draft.spec, arrays, externalize, None)
-    return draft
+        found = failure.diagnostics[0]
+        if found.code == "MIL302":
+            way = "name the folder of the weights with --weights, or with --from the model that the program is of"
+            failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], Note(way)))
+        raise
+    _store(new, new.spec, arrays, externalize, None)
+    return new
 
 
-def _with_ways_out(failure: WeightsError) -> WeightsError:
-    """Return the error of a program by itself whose weights are not there, with the options that tell where
-    they are.
-    """
-    found = failure.diagnostics[0]
-    if found.code == "MIL302":
-        note = Note("name the folder of the weights with --weights, or with --from the model that the program is of")
-        failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], note))
-    return failure
-
-
-def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> Draft:
-    """Return the original's draft, with the program of the source at its place."""
-    if source is original and source.models:  # a whole pipeline, as it is
-        draft = _draft(original, {})
+def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> NewModel:
+    """Return the original with the program of the source at its place; a whole pipeline as it is."""
+    if source is original and source.models:
+        new = _original(original, {})
+    else:
+        chosen = original.select(model)
+        before = _before(chosen, changed=source is original and "program" in vars(chosen))
+        program, arrays = _program(source, [chosen.program])
+        path = path_to(original, chosen)
+        assert path is not None
         if original.kind == "mlmodelc":
-            order_inputs(draft.spec)
-        return draft
-    chosen = original.select(model)
-    before = _before(chosen, changed=source is original and "program" in vars(chosen))
-    program, arrays = _program(source, chosen.program)
-    path = path_to(original, chosen)
-    assert path is not None
+            strip(program)
+        new = _original(original, {id(chosen): program}, path)
+        way = list(spec_at(new.spec, path))
+        if before.program is None or _wire(before.program) != _wire(program):
+            new.warnings += _edited(way, before)
+        _store(new, way[-1], arrays, externalize, original.model_path)
     if original.kind == "mlmodelc":
-        strip(program)
-    draft = _draft(original, {id(chosen): program}, path)
-    way = list(spec_at(draft.spec, path))
-    if before.program is None or _wire(before.program) != _wire(program):
-        draft.warnings += _edited(way, before)
-    if original.kind == "mlmodelc":
-        order_inputs(draft.spec)
-    _store(draft, way[-1], arrays, externalize, original.model_path)
-    return draft
+        order_inputs(new.spec)
+    return new
 
 
 def _wire(program: Program) -> bytes:
@@ -154,9 +139,7 @@ def _before(chosen: Model, changed: bool) -> Version:
         program = _read_again(chosen)
     if program is None or interfaces(program) != chosen.interfaces:
         return Version(chosen.interfaces, None)
-    copy = Program()
-    copy.CopyFrom(program)
-    return Version(chosen.interfaces, strip(copy) if chosen.kind == "mlmodelc" else copy)
+    return Version(chosen.interfaces, strip(deepcopy(program)) if chosen.kind == "mlmodelc" else deepcopy(program))
 
 
 def _read_again(model: Model) -> Program | None:
@@ -177,7 +160,7 @@ def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
         warnings += update(spec.description, before, spec.mlProgram, after)
         if len(way) > 1:
             message = "inputs or outputs of this model changed, but the pipeline's own description did not"
-            warnings.append(caution("MIL453", message))
+            warnings.append(warning("MIL453", message))
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():
         each.specificationVersion = max(each.specificationVersion, version)
@@ -189,34 +172,29 @@ def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[ob
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
-def _draft(original: Model, programs: dict[int, Program], path: tuple[int, ...] = ()) -> Draft:
-    """Return the draft of a model that has a description; `programs` take the place of its own, by the `id` of its
-    Model.
+def _original(original: Model, programs: dict[int, Program], path: Collection[int] = ()) -> NewModel:
+    """Return a model that has a description, to be written again; `programs` take the place of its own, by the `id` of
+    its Model.
     """
     if original.kind == "mlmodelc":
-        recovered = recover(original, programs)
-        draft = Draft(recovered.spec, recovered.files)
-        draft.warnings += recovered.warnings
-        return draft
+        return decompile(original, programs)
     if original.spec is None:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
-    spec = Spec()
-    spec.CopyFrom(original.spec)
-    lacking = {held.value.blobFileValue.fileName for each in ml_programs(spec) for held in values(each)}
+    new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
+    lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in values(each)}
     for program in programs.values():
-        list(spec_at(spec, path))[-1].mlProgram.CopyFrom(program)
-    draft = Draft(spec, {}, original.path if original.kind == "mlpackage" else None)
-    draft.find_files(BlobFolder(original.model_path), lacking)
-    return draft
+        list(spec_at(new.spec, path))[-1].mlProgram.CopyFrom(program)
+    new.find_files(BlobFolder(original.model_path), lacking)
+    return new
 
 
-def _store(draft: Draft, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
     """Note what is to be stored, in the first weight file that the program names or else in coremltools'.
 
     `folder` is that of the original; a file that is there already is kept, and added to.
     """
-    draft.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
+    new.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
     named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}
-    draft.store = min(named & set(draft.files), default=WEIGHT_FILE)
-    if folder and draft.store not in draft.files and os.path.lexists(folder / draft.store):
-        draft.files[draft.store] = resolve(f"{MODEL_PATH}/{draft.store}", folder)
+    new.store = min(named & set(new.files), default=new.store)
+    if folder and new.store not in new.files and os.path.lexists(folder / new.store):
+        new.files[new.store] = resolve(f"{MODEL_PATH}/{new.store}", folder)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import warning
 from miltext.models.building.counterparts import Version, counterparts
 from miltext.models.building.placing import Subject
-from miltext.models.building.refusals import caution, refusal
+from miltext.models.refusals import refusal
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
@@ -181,8 +182,8 @@ def _update_function(
     warnings: list[Diagnostic] = []
     for side, types in after.sides.items():
         change = _Change(was.interface.sides[side], types, was.sides[side]) if was else _Change({}, types, {})
-        entries, cautions = _entries(getattr(described, side), change, (side, name))
-        warnings += cautions
+        entries, found = _entries(getattr(described, side), change, (side, name))
+        warnings += found
         described.ClearField(side)
         getattr(described, side).extend(entries)
         if side == "output":
@@ -239,14 +240,14 @@ def _guessed(made: FeatureDescription) -> list[Diagnostic]:
     if made.type.multiArrayType.WhichOneof("ShapeFlexibility") is None:
         return []
     message = f"the sizes of the input `{made.name}` for its `?` are unknown: the description allows any from 1 on"
-    return [caution("MIL452", message)]
+    return [warning("MIL452", message)]
 
 
 def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
     """Return what an entry said that its new one, made from the type, does not."""
     what = _said(entry, old, side)
     message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
-    return [caution("MIL450", message)] if what else []
+    return [warning("MIL450", message)] if what else []
 
 
 def _unclaimed(
@@ -258,7 +259,7 @@ def _unclaimed(
         what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
         if what and old == value_type:
             message = f"`{made.name}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            return [caution("MIL450", f"{message} is gone, and had {what}")]
+            return [warning("MIL450", f"{message} is gone, and had {what}")]
     return []
 
 

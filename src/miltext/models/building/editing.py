@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
-from miltext.models.building.refusals import refusal
+from miltext.models.refusals import refusal
 from miltext.parsing.locating import name_token, results, string_of
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import name_of

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note, ParseError, refusing
-from miltext.models.building.refusals import WAYS_OUT, refusal
 from miltext.models.contents import LFS_POINTER, inside
+from miltext.models.refusals import WAYS_OUT, refusal
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.left_out import MARK

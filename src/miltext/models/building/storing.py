@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import Note
 from miltext.models.building.placing import Subject
 from miltext.models.model_weights import BlobFolder
+from miltext.models.refusals import WeightsError
 from miltext.models.tensor_data import immediate_data, tensor_shape, tensor_value
-from miltext.models.weight_paths import MODEL_PATH, WeightsError, resolve
-from miltext.models.weights import BlobFile, BlobWriter, digest
+from miltext.models.weight_paths import MODEL_PATH, resolve
+from miltext.models.weights import digest
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.packing import pack
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
-    from miltext.models.building.copying import Progress
     from miltext.models.building.filling import Array
+    from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
 
@@ -145,15 +146,3 @@ class LooseFolder(BlobFolder):
                 return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
             except WeightsError:
                 raise failure from None
-
-
-def write_weights(
-    storing: Storing, file_name: str, source: Path | None, target: Path, progress: Progress | None
-) -> None:
-    """Write a weight file with what is to be stored, after the records of the file `source` if there is one."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    old = BlobFile(source) if source else None
-    with BlobWriter(target, progress, after=old) as writer:
-        storing.write(writer, file_name)
-    if old:
-        old.close()

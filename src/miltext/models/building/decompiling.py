@@ -6,36 +6,26 @@ buildInfo, and FlexibleShapeInformation. What it loses is the order of a functio
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.models.building.description import describe, known_version
-from miltext.models.building.draft import nested
-from miltext.models.building.refusals import refusal, refusing_depth
+from miltext.models.building.new_model import NewModel, nested, refusing_depth, rename_files
 from miltext.models.building.storing import named_files
+from miltext.models.contents import pipeline_of
 from miltext.models.model_weights import BlobFolder
-from miltext.models.weight_paths import MODEL_PATH
+from miltext.models.refusals import refusal
 from miltext.printing.coremlc import BUILD_INFO
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto import Model as Spec
-from miltext.schema.proto import ModelDescription, Program
+from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import values
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
 
 COMPILERS_ENTRY = "coremlc-"
-PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
-
-
-class Recovered(NamedTuple):
-    """A Model message, and the weight files that it names by their path below `@model_path`."""
-
-    spec: Spec
-    files: dict[str, Path]
-    warnings: list[Diagnostic]
 
 
 def strip(program: Program) -> Program:
@@ -53,54 +43,48 @@ def strip(program: Program) -> Program:
     return program
 
 
-def recover(bundle: Model, programs: dict[int, Program], prefix: str = "") -> Recovered:
+def decompile(bundle: Model, programs: dict[int, Program], prefix: str = "") -> NewModel:
     """Return the model of a bundle; `programs` has those that take the place of a bundle's own, by the `id` of its
     Model.
 
     In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
-    as coremltools does. Raise ModelError (MIL254, MIL423) for what is no ML Program, and as reading a bundle does.
+    as coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle does.
     """
-    if bundle.type in PIPELINES and bundle.models:
-        return _recover_pipeline(bundle, programs, prefix)
-    if bundle.type != PROGRAM and bundle.spec is not None:
-        spec = Spec()
-        spec.CopyFrom(bundle.spec)
-        return Recovered(spec, {}, list(bundle.warnings))
-    if bundle.type != PROGRAM:
-        message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
-        raise refusal("MIL423", message, bundle.name)
-    program = Program()
-    program.CopyFrom(programs.get(id(bundle), bundle.program))
-    strip(program)
-    warnings = list(bundle.warnings)
-    description = ModelDescription()
-    known = bundle.description
-    if known is not None:
-        description.CopyFrom(known)
-    else:
+    if bundle.type == PROGRAM:
+        return _decompile_program(bundle, programs.get(id(bundle), bundle.program), prefix)
+    if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
+        return _decompile_pipeline(bundle, programs, prefix)
+    if bundle.spec is not None:
+        return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
+    message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
+    raise refusal("MIL423", message, bundle.name)
+
+
+def _decompile_program(bundle: Model, program: Program, prefix: str) -> NewModel:
+    program = strip(deepcopy(program))
+    description, warnings = bundle.description, bundle.warnings
+    if description is None:
         description, guesses = describe(program)
-        warnings += guesses
+        warnings = [*warnings, *guesses]
     files = _move_weights(program, BlobFolder(bundle.model_path), prefix)
     version = bundle.specification_version or known_version(program, description)
     spec = Spec(specificationVersion=version, description=description, mlProgram=program)
-    return Recovered(spec, files, [*warnings, *[found for found in bundle.warnings if found not in warnings]])
+    return NewModel(spec, files, warnings=list(warnings))
 
 
-def _recover_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) -> Recovered:
-    spec = Spec(specificationVersion=bundle.specification_version or 0)
-    if bundle.description is not None:
-        spec.description.CopyFrom(bundle.description)
-    pipeline = spec.pipeline if bundle.type == "pipeline" else getattr(spec, bundle.type).pipeline
-    files: dict[str, Path] = {}
-    warnings: list[Diagnostic] = []
+def _decompile_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) -> NewModel:
+    made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
+    made.warnings += bundle.warnings
+    pipeline = pipeline_of(made.spec, bundle.type)
+    assert pipeline is not None
     for index, model in enumerate(bundle.models):
-        inner = recover(model, programs, f"{prefix}{index}-")
+        inner = decompile(model, programs, f"{prefix}{index}-")
         with refusing_depth(bundle.name):
             pipeline.models.append(inner.spec)
         pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
-        files.update(inner.files)
-        warnings += inner.warnings
-    return Recovered(spec, files, [*bundle.warnings, *warnings])
+        made.files.update(inner.files)
+        made.warnings += inner.warnings
+    return made
 
 
 def order_inputs(spec: Spec) -> None:
@@ -125,10 +109,7 @@ def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str
     found, missing = named_files(program, folder)
     for failure in missing.values():
         raise failure
-    names = {name: str(PurePosixPath(name).with_name(prefix + PurePosixPath(name).name)) for name in found}
-    for held in values(program):
-        name = held.value.blobFileValue.fileName.partition("/")[2]
-        if name in names:
-            held.value.blobFileValue.fileName = f"{MODEL_PATH}/{names[name]}"
     folder.close()
+    names = {name: str(PurePosixPath(name).with_name(prefix + PurePosixPath(name).name)) for name in found}
+    rename_files(program, names)
     return {names[name]: path for name, path in found.items()}

@@ -1,0 +1,113 @@
+"""A model about to be written: its message, the weight files that it names, and the package that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import refusing, warning
+from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
+from miltext.models.contents import pipeline_of
+from miltext.models.refusals import refusal
+from miltext.models.weight_paths import MODEL_PATH
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.walk import values
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+    from miltext.models.model_weights import BlobFolder
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Program
+
+
+@dataclass
+class NewModel:
+    """What is to be written.
+
+    `files` has each weight file by its path below `@model_path`. `package` is the .mlpackage that the model comes
+    from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`.
+    """
+
+    spec: Spec
+    files: dict[str, Path] = field(default_factory=dict)
+    package: Path | None = None
+    warnings: list[Diagnostic] = field(default_factory=list)
+    storing: Storing | None = None
+    store: str = WEIGHT_FILE
+
+    def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
+        """Find and check the weights that every program names.
+
+        A file that does not exist is an error; or a warning where its fileName is among those `lacking`, which the
+        model that this one is made of names, too.
+        """
+        for program in ml_programs(self.spec):
+            found, missing = named_files(program, folder)
+            self.files.update(found)
+            for name, failure in missing.items():
+                if name not in lacking:
+                    raise failure
+                self.warnings.append(warning("MIL451", f"the original lacks it too: {failure.diagnostics[0].message}"))
+        folder.close()
+
+    def is_stored_in(self, name: str) -> bool:
+        """Whether values are still to be stored in this weight file."""
+        return bool(self.storing) and name == self.store
+
+    @property
+    def weight_files(self) -> list[str]:
+        """The names of all weight files to write, sorted."""
+        return sorted({*self.files, self.store} if self.storing else self.files)
+
+
+def rename_files(program: Program, names: Mapping[str, str]) -> None:
+    """Have a program name weight files otherwise: new names by the old ones, both below `@model_path`."""
+    for held in values(program):
+        old = held.value.blobFileValue.fileName.partition("/")[2]
+        if names.get(old, old) != old:
+            held.value.blobFileValue.fileName = f"{MODEL_PATH}/{names[old]}"
+
+
+def ml_programs(spec: Spec) -> Iterator[Program]:
+    """Yield the ML Programs of a Model message, those of its pipelines included."""
+    if spec.WhichOneof("Type") == PROGRAM:
+        yield spec.mlProgram
+    for model in nested(spec):
+        yield from ml_programs(model)
+
+
+def nested(spec: Spec) -> Sequence[Spec]:
+    """Return the models of a Model message, which are none unless it is a pipeline."""
+    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
+    return pipeline.models if pipeline else ()
+
+
+def path_to(root: Model, chosen: Model) -> list[int] | None:
+    """Return the indices that lead from a model to one of those inside it."""
+    if root is chosen:
+        return []
+    for index, model in enumerate(root.models):
+        inner = path_to(model, chosen)
+        if inner is not None:
+            return [index, *inner]
+    return None
+
+
+def spec_at(spec: Spec, path: Collection[int]) -> Iterator[Spec]:
+    """Yield the Model messages on the way to one, itself the last."""
+    yield spec
+    for index in path:
+        spec = nested(spec)[index]
+        yield spec
+
+
+def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
+    """Return a `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else
+    (MIL405).
+    """
+    message = "the model's pipelines are nested more deeply than protobuf's readers allow"
+    return refusing(lambda _: refusal("MIL405", message, path))
