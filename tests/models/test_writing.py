@@ -24,7 +24,6 @@ from miltext.models.files import write_file
 from miltext.models.opening import load, open_model
 from miltext.models.staging import Staging
 from miltext.models.weights import BlobWriter
-from miltext.models.workshop import Workshop
 from miltext.schema.dtypes import BY_NAME
 
 # ---- nothing is replaced that comes late
@@ -252,13 +251,10 @@ def test_what_is_in_use_or_of_others_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / ".miltext-01234567").write_text("a file")
     (tmp_path / ".miltext-89abcdef").symlink_to(".miltext-notours")
     before = tree(tmp_path)
-    one = Workshop(tmp_path)
-    (one.folder / "half").write_text("half")
-    two = Workshop(tmp_path)
-    assert (one.folder / "half").exists()
-    two.close()
-    one.close()
-    one.close()
+    with workshop.workshop(tmp_path) as one:
+        (one / "half").write_text("half")
+        with workshop.workshop(tmp_path):
+            assert (one / "half").exists()
     assert tree(tmp_path) == before
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from miltext.models.interrupts import uninterrupted
 from miltext.models.moves import displace, move_new
-from miltext.models.workshop import Workshop
+from miltext.models.workshop import workshop
 
 THERE = "it already exists; --force replaces it"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
@@ -37,19 +37,15 @@ class Staging:
         self._replace = replace
         self._parents = parents
         self._moves: list[_Move] = []
-        self._folders: list[Path] = []
-        self._workshops: dict[Path, Workshop] = {}
+        self._workshops: dict[Path, Path] = {}
+        self._cleaning = ExitStack()
 
     def __enter__(self) -> Staging:
         return self
 
     def __exit__(self, _: object, failure: BaseException | None, __: object) -> None:
         with uninterrupted():
-            for workshop in self._workshops.values():
-                workshop.close()
-            for folder in reversed(self._folders):
-                with suppress(OSError):  # it holds what was moved into place
-                    folder.rmdir()
+            self._cleaning.close()
         if isinstance(failure, OSError):
             self._name_target(failure)
 
@@ -64,22 +60,17 @@ class Staging:
             raise FileExistsError(errno.EEXIST, CAME if free else THERE, str(target))
         with uninterrupted():  # what is made is known to what removes it
             self._make_workshop(real.parent, target)
-        made = self._workshops[real.parent].folder / str(len(self._moves))  # which nobody takes for what it is to be
+        made = self._workshops[real.parent] / str(len(self._moves))  # which nobody takes for what it is to be
         self._moves.append(_Move(made, real, target, free))
         return made
 
     def commit(self) -> None:
         """Move everything into place; if one move fails, those before it are taken back."""
-        done: list[_Move] = []
-        with uninterrupted():
-            try:
-                for move in self._moves:
-                    self._put(move)
-                    done.append(move)
-            except BaseException:
-                for move in reversed(done):
-                    _take_back(move)
-                raise
+        with uninterrupted(), ExitStack() as undo:
+            for move in self._moves:
+                self._put(move)
+                undo.callback(_take_back, move)
+            undo.pop_all()
 
     def _put(self, move: _Move) -> None:
         try:
@@ -94,7 +85,7 @@ class Staging:
             if self._parents:
                 self._make_folders(folder)
             if folder not in self._workshops:
-                self._workshops[folder] = Workshop(folder)
+                self._workshops[folder] = self._cleaning.enter_context(workshop(folder))
         except OSError as failure:
             failure.filename = str(target)
             raise
@@ -103,7 +94,7 @@ class Staging:
         for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
             with suppress(FileExistsError):  # another process was faster
                 missing.mkdir()
-                self._folders.append(missing)
+                self._cleaning.callback(_remove_if_empty, missing)
 
     def _name_target(self, failure: OSError) -> None:
         """Have a failure name the target of what it speaks of."""
@@ -113,6 +104,11 @@ class Staging:
             named = [name for name in (failure.filename, failure.filename2) if isinstance(name, (str, Path))]
             if any(Path(name).is_relative_to(move.made) for name in named):
                 failure.filename, failure.filename2 = str(move.given), None
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):  # it may hold what was moved into place
+        folder.rmdir()
 
 
 def _take_back(move: _Move) -> None:

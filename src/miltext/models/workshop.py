@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _NAME = re.compile(r"\.miltext-[0-9a-f]{8}")
 
 
-class Workshop:
-    """A folder in the folder `parent`, locked as long as it is in use.
+@contextmanager
+def workshop(parent: Path) -> Iterator[Path]:
+    """Make a folder in the folder `parent` that lasts as long as the block, locked, and is removed with all in it.
 
     The lock ends with its process, however that ends. What has none was left behind, and is removed by the next that
     writes in the same folder; where the system has no such locks, nothing is.
     """
-
-    def __init__(self, parent: Path) -> None:
-        with suppress(OSError):  # one may write in a folder that one may not list
-            for name in filter(_NAME.fullmatch, os.listdir(parent)):
-                _remove_left(parent / name)
-        self.folder, self._lock = _opened(parent)
-
-    def close(self) -> None:
-        """Remove the folder with all that is in it."""
-        _remove(self.folder)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+    with suppress(OSError):  # one may write in a folder that one may not list
+        for name in filter(_NAME.fullmatch, os.listdir(parent)):
+            _remove_left(parent / name)
+    folder, lock = _opened(parent)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        if lock is not None:
+            os.close(lock)
 
 
 def _opened(parent: Path) -> tuple[Path, int | None]:
