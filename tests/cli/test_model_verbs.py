@@ -17,7 +17,7 @@ import miltext
 from miltext.cli import command
 from miltext.cli.weights_verb import file_stem
 from miltext.models.opening import open_model
-from miltext.models.summary import inventory
+from miltext.models.summary import summarize
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -205,14 +205,14 @@ def test_info() -> None:
 def test_info_of_what_is_not_whole(tmp_path: Path) -> None:
     text = tmp_path / "model.mil"
     done("print", EXAMPLE, "-o", text)
-    record = inventory(open_model(text))
+    record = summarize(open_model(text))
     assert record["weights"] == {"fp16": {"parameters": 342, "bytes": 684}}
     assert "cannot be found" in record["blobFiles"][0]["problem"]
     inner = pipeline(spec("deep"), names=("deep",))
     path = write_package(
         tmp_path / "P.mlpackage", pipeline(spec("one"), inner, names=("one", "two")).SerializeToString()
     )
-    assert [model["type"] for model in inventory(open_model(path))["models"]] == ["mlProgram", "pipeline"]
+    assert [model["type"] for model in summarize(open_model(path))["models"]] == ["mlProgram", "pipeline"]
     shown = done("info", path)
     assert "  0: one: mlProgram in a mlpackage, specification 9 (ios18)\n    function one (ios18)\n" in shown
     assert "\n    0: deep: mlProgram" in shown

@@ -92,7 +92,7 @@ def test_real_bundles_say_the_same_twice(path: Path) -> None:
     data = parse_coremldata((path / "coremldata.bin").read_bytes(), path)
     metadata = MetadataJson((path / "metadata.json").read_bytes(), path)
     assert data.type == "mlProgram"
-    assert data.specification_version == metadata.interface.specification_version
+    assert data.specification_version == metadata.facts.specification_version
     assert data.description.input
     assert wire(data.description) == wire(metadata.description())
     assert load(path).specification_version == data.specification_version

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
 from miltext.models import weights
-from miltext.models.weights import BlobFile, BlobWriter, Summary, summarise
+from miltext.models.weights import BlobFile, BlobWriter, Statistics, statistics
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
 
@@ -268,8 +268,8 @@ def test_a_summary_of_every_type(tmp_path: Path, dtype: DType, monkeypatch: pyte
     write(tmp_path / "weight.bin", [(dtype, np.tile(array, 11))])
     monkeypatch.setattr(weights, "CHUNK", 8)
     with BlobFile(tmp_path / "weight.bin") as file:
-        summary = summarise(file.blob(64))
-    assert summary == Summary(min(numbers), max(numbers), sum(numbers) / 3)
+        summary = statistics(file.blob(64))
+    assert summary == Statistics(min(numbers), max(numbers), sum(numbers) / 3)
     assert type(summary.minimum) is (float if dtype.kind == "float" else int)
 
 
@@ -278,11 +278,11 @@ def test_a_summary_of_odd_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     rows = [[1, math.inf], [1, math.inf, -math.inf], [1] * 8 + [math.nan] + [1] * 8, [65504] * 1000, []]
     offsets = write(tmp_path / "weight.bin", [(BY_NAME["fp16"], np.array(row, "f2")) for row in rows])
     with BlobFile(tmp_path / "weight.bin") as file:
-        infinite, both, nan, large, nothing = (summarise(file.blob(offset)) for offset in offsets)
-    assert infinite == Summary(1, math.inf, math.inf)
-    assert repr(both) == "Summary(minimum=-inf, maximum=inf, mean=nan)"
-    assert repr(nan) == "Summary(minimum=nan, maximum=nan, mean=nan)"
-    assert large == Summary(65504, 65504, 65504)
+        infinite, both, nan, large, nothing = (statistics(file.blob(offset)) for offset in offsets)
+    assert infinite == Statistics(1, math.inf, math.inf)
+    assert repr(both) == "Statistics(minimum=-inf, maximum=inf, mean=nan)"
+    assert repr(nan) == "Statistics(minimum=nan, maximum=nan, mean=nan)"
+    assert large == Statistics(65504, 65504, 65504)
     assert nothing is None
 
 
@@ -315,7 +315,7 @@ def test_large_files_stay_on_disk(tmp_path: Path) -> None:
         assert huge.array().size == huge.count > 1 << 32
         assert (last.offset, last.dtype.name) == (far, "uint4")
         assert file.blob(far).array().tolist() == [1, 2]
-        assert summarise(large) == Summary(0, 0, 0)
+        assert statistics(large) == Statistics(0, 0, 0)
         measure(large.digest())
         writer.copy(large)
         writer.add(large.dtype, large.array()[: 1 << 27].reshape(2, -1).T)

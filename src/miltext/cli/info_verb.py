@@ -10,7 +10,7 @@ import click
 from miltext.cli.streams import model_argument, nested_option, open_whole, write_text
 
 if TYPE_CHECKING:
-    from miltext.models.summary import Record
+    from miltext.models.summary import Summary
 
 EPILOG = """\b
 Examples:
@@ -26,10 +26,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
     """Summarize MODEL: kind and specification, functions, operations, weights, and the models of a pipeline."""
-    from miltext.models.summary import inventory
+    from miltext.models.summary import summarize
 
     whole = open_whole(model)
-    record = inventory(whole.select(nested) if nested else whole)
+    record = summarize(whole.select(nested) if nested else whole)
     if as_json:
         import json
 
@@ -38,7 +38,7 @@ def command(model: str, nested: str | None, as_json: bool) -> None:
         write_text("-", [f"{line}\n" for line in _lines(record)])
 
 
-def _lines(record: Record, indent: str = "") -> Iterator[str]:
+def _lines(record: Summary, indent: str = "") -> Iterator[str]:
     version = record.get("specificationVersion")
     kind = f"{record['type']} in a {record['kind']}" + (f", specification {version}" if version else "")
     title = record.get("pipelineName")
@@ -65,7 +65,7 @@ def _system(version: int | None) -> str:
     return f" ({names[0]})" if names else ""
 
 
-def _function_lines(function: Record, indent: str) -> Iterator[str]:
+def _function_lines(function: Summary, indent: str) -> Iterator[str]:
     from miltext.schema.opsets import TEXT_BY_PROTO
 
     opset = TEXT_BY_PROTO.get(function["opset"], function["opset"])

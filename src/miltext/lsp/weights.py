@@ -44,14 +44,14 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, as of a time; of a long one, those of its beginning."""
-    from miltext.models.weights import BlobFile, summarise
+    from miltext.models.weights import BlobFile, statistics
 
     with BlobFile(path) as file:
         blob = file.blob(offset)
         is_long = blob.size > MOST_BYTES
         if is_long:
             blob = replace(blob, size=MOST_BYTES, padding_bits=0, data=blob.data[:MOST_BYTES])
-        found = summarise(blob)
+        found = statistics(blob)
     if found is None:
         return ""
     numbers = f"min {found.minimum:.6g}, max {found.maximum:.6g}, mean {found.mean:.6g}"

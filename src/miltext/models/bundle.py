@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, warning
 from miltext.models import coremldata, metadata_json
 from miltext.models.contents import decode, parse_text, read_inside
 from miltext.models.coremldata import CoreMLData, parse_coremldata, parse_names
-from miltext.models.metadata_json import Interface, MetadataJson
+from miltext.models.metadata_json import Facts, MetadataJson
 from miltext.models.model import Model
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
@@ -27,29 +27,21 @@ if TYPE_CHECKING:
 TEXT = "model.mil"
 
 SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
-"""What stands in a bundle that is no ML Program, and which type of model it tells of."""
+"""Files and folders of a bundle that is not an ML Program, and the type of model that each shows."""
 
 DEEPEST = LIMIT // 2
 """How many pipelines may stand around one: each is two messages of the Model that a bundle was made of."""
 
 UNKNOWN = "unknown"
-"""The type of a stage that does not tell its own; what can be read of the pipeline around it is read all the same."""
+"""The type of a stage whose files do not show it; what can be read of the pipeline around it is read all the same."""
 
 
 def open_bundle(folder: Path, name: str) -> BundleModel:
-    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not tell what it holds."""
+    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not show what it holds."""
     model = BundleModel(folder, name, folder)
     if model.type == UNKNOWN:
         model.select(None)  # which says why
     return model
-
-
-class Record(NamedTuple):
-    """What a bundle says about its model, where it says anything."""
-
-    specification_version: int | None
-    description: ModelDescription | None
-    spec: Spec | None = None
 
 
 class BundleModel(Model):
@@ -80,15 +72,15 @@ class BundleModel(Model):
 
     @property
     def spec(self) -> Spec | None:
-        return self._record.spec
+        return self._record.spec if self._record else None
 
     @property
     def specification_version(self) -> int | None:
-        return self._record.specification_version
+        return self._record.specification_version if self._record else None
 
     @property
     def description(self) -> ModelDescription | None:
-        return self._record.description
+        return self._record.description if self._record else None
 
     @cached_property
     def models(self) -> Sequence[Model]:
@@ -127,7 +119,7 @@ class BundleModel(Model):
         return os.path.exists(self.folder / name)
 
     def _is_folder(self, name: str) -> bool:
-        """Whether there is a folder of that name, and no link, which may lead round in circles."""
+        """Whether this is the name of a folder, and not of a link, which may lead round in circles."""
         return os.path.isdir(self.folder / name) and not os.path.islink(self.folder / name)
 
     @property
@@ -145,27 +137,27 @@ class BundleModel(Model):
         return MetadataJson(read_inside(self.folder, name), self.folder / name) if self._has(name) else None
 
     @cached_property
-    def _record(self) -> Record:
-        """From `coremldata.bin`, and from `metadata.json` where that cannot be read."""
+    def _record(self) -> CoreMLData | None:
+        """What the bundle says of the model: in `coremldata.bin`, or in `metadata.json` where that cannot be read."""
         if self._type == UNKNOWN:
-            return Record(None, None)
+            return None
         if not self._has(coremldata.FILE_NAME):
             return self._record_of_metadata(f"{coremldata.FILE_NAME} is missing")
         try:
             data = self._read_coremldata()
         except ModelError as failure:
             record = self._record_of_metadata(failure.diagnostics[0].message)
-            if record.description is None:
+            if record is None:
                 raise
             return record
         self._cross_check(data)
-        return Record(data.specification_version, data.description, data.spec)
+        return data
 
-    def _record_of_metadata(self, why: str) -> Record:
+    def _record_of_metadata(self, why: str) -> CoreMLData | None:
         metadata = self._read_metadata()
         if metadata is None:
-            return Record(None, None)
-        record = Record(metadata.interface.specification_version, metadata.description())
+            return None
+        record = CoreMLData(self._type, metadata.facts.specification_version, metadata.description())
         self._warn(f"{why}; the description is from {metadata_json.FILE_NAME}, which has less")
         return record
 
@@ -176,17 +168,17 @@ class BundleModel(Model):
         except ModelError as failure:
             self._warn(failure.diagnostics[0].message)
             return
-        if metadata and metadata.interface != _interface(data):
+        if metadata and metadata.facts != _facts(data):
             self._warn(f"{metadata_json.FILE_NAME} disagrees with {coremldata.FILE_NAME}, which takes precedence")
 
     def _warn(self, message: str) -> None:
         self.warnings.append(warning("MIL260", message))
 
 
-def _interface(data: CoreMLData) -> Interface:
+def _facts(data: CoreMLData) -> Facts:
     """Return what `metadata.json` should show: of several functions, the default one's features."""
     description = data.description
     default = [function for function in description.functions if function.name == description.defaultFunctionName]
     features = default[0] if default else description
     inputs, outputs = [[each.name for each in side] for side in (features.input, features.output)]
-    return Interface(data.specification_version, inputs, outputs)
+    return Facts(data.specification_version, inputs, outputs)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.printing.renaming import NAME, blocks, names_itself
+from miltext.schema.proto import Block
+from miltext.schema.walk import operations
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.refusals import WeightsError
-    from miltext.schema.proto import Message, Program
+    from miltext.schema.proto import Message, Operation, Program
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
@@ -32,7 +34,7 @@ def compact(program: Message) -> Program:
     itself.
 
     A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
-    is an output of a block. Raises what `own_copy` does.
+    is an output of a block. Raise what `own_copy` raises.
     """
     made = own_copy(program)
     for name in sorted(made.functions):
@@ -58,10 +60,10 @@ def compact_pieces(
     elements (ELIDE if None), by digests.
 
     A model of which the folder is not known, from standard input, has its weights by their places. Raise WeightsError
-    where a weight cannot be read, or calls `on_unread` with it and shows its place; and what `compact` raises.
+    where a weight cannot be read, or call `on_unread` with it and show its place; and what `compact` raises.
     `progress` is told how many bytes of weights were read.
     """
-    from miltext.models.digests import DigestPrinter
+    from miltext.models.weight_printing import DigestPrinter
     from miltext.printing.printer import Printer
     from miltext.printing.tensors import Style
 
@@ -72,7 +74,7 @@ def compact_pieces(
     yield "\n"
 
 
-def _says_itself(operation: Any) -> bool:
+def _says_itself(operation: Operation) -> bool:
     """Whether an operation's name is that of its first value; of a number coremltools makes `op_7` and `var_7`."""
     if not operation.outputs:
         return False
@@ -80,58 +82,34 @@ def _says_itself(operation: Any) -> bool:
     return names_itself(operation, value) or (value[:4] == "var_" and names_itself(operation, f"op_{value[4:]}"))
 
 
-def _fold(block: Any) -> None:
+def _fold(block: Block) -> None:
     """Fold the constants of a block and of those inside it; names that are defined twice are left alone."""
-    inside = [block]
-    for outer in inside:
-        inside += [inner for operation in outer.operations for inner in operation.blocks]
-    operations = [operation for each in inside for operation in each.operations]
-    defined = Counter(value.name for part in (*operations, *inside) for value in _defined(part))
-    used = Counter(binding.name for binding in _bindings(operations))
+    every = list(operations(block))
+    inside = [block, *(inner for operation in every for inner in operation.blocks)]
+    defined = Counter(value.name for operation in every for value in operation.outputs)
+    defined.update(value.name for each in inside for value in each.inputs)
+    arguments = [argument for operation in every for argument in operation.inputs.values()]
+    uses = [use for argument in arguments for use in argument.arguments if use.WhichOneof("binding") == "name"]
+    used = Counter(use.name for use in uses)
     used.update(name for each in inside for name in each.outputs for _ in range(2))
-    single = {name for name, count in used.items() if count == 1 and defined[name] == 1}
     constants = {
-        operation.outputs[0].name: operation.attributes[VALUE]
-        for operation in operations
-        if _is_plain_constant(operation) and operation.outputs[0].name in single
+        operation.outputs[0].name: operation.attributes[VALUE] for operation in every if _is_plain_constant(operation)
     }
-    for binding in _bindings(operations):
-        if binding.name in constants:
-            binding.value.CopyFrom(constants[binding.name])
+    folded = {name: value for name, value in constants.items() if used[name] == defined[name] == 1}
+    for use in uses:
+        if use.name in folded:
+            use.value.CopyFrom(folded[use.name])
     for each in inside:
-        kept = [operation for operation in each.operations if not _is_folded(operation, constants)]
+        kept = [made for made in each.operations if folded.keys().isdisjoint(value.name for value in made.outputs)]
         if len(kept) < len(each.operations):
-            _keep(each, kept)
+            copy = Block(operations=kept)
+            del each.operations[:]
+            each.operations.MergeFrom(copy.operations)
 
 
-def _defined(part: Any) -> Any:
-    """Return what an operation or a block defines."""
-    return part.outputs if part.DESCRIPTOR.name == "Operation" else part.inputs
-
-
-def _bindings(operations: Any) -> Iterator[Any]:
-    for operation in operations:
-        for argument in operation.inputs.values():
-            for binding in argument.arguments:
-                if binding.WhichOneof("binding") == "name":
-                    yield binding
-
-
-def _is_plain_constant(operation: Any) -> bool:
+def _is_plain_constant(operation: Operation) -> bool:
     if operation.type != "const" or len(operation.outputs) != 1 or operation.inputs or operation.blocks:
         return False
     if VALUE not in operation.attributes or not {*operation.attributes} <= {VALUE, NAME}:
         return False
-    return bool(operation.attributes[VALUE].type == operation.outputs[0].type)
-
-
-def _is_folded(operation: Any, constants: dict[str, Any]) -> bool:
-    return operation.type == "const" and len(operation.outputs) == 1 and operation.outputs[0].name in constants
-
-
-def _keep(block: Any, operations: list[Any]) -> None:
-    """Make these the block's only operations."""
-    shell = type(block)()
-    shell.operations.extend(operations)
-    del block.operations[:]
-    block.operations.MergeFrom(shell.operations)
+    return operation.attributes[VALUE].type == operation.outputs[0].type

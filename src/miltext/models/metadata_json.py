@@ -25,6 +25,7 @@ from miltext.schema.proto import (
     Metadata,
     ModelDescription,
     SizeRange,
+    StateFeatureType,
 )
 
 FILE_NAME = "metadata.json"
@@ -48,8 +49,8 @@ _PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringT
 Entry = Mapping[str, Any]
 
 
-class Interface(NamedTuple):
-    """What can be compared with a description: the specification version and the names of inputs and outputs."""
+class Facts(NamedTuple):
+    """What `coremldata.bin` says, too: the specification version and the names of inputs and outputs."""
 
     specification_version: int
     inputs: list[str]
@@ -57,14 +58,14 @@ class Interface(NamedTuple):
 
 
 class MetadataJson:
-    """A `metadata.json` that has been read."""
+    """A `metadata.json` that was read; `facts` can be compared with those of `coremldata.bin`."""
 
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
         """Raise ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
         self._path = path
         with self._refusing("is not what Apple's compiler writes"):
             self._model: Entry = json.loads(data)[0]
-            self.interface = Interface(
+            self.facts = Facts(
                 specification_version(int(self._model["specificationVersion"])),
                 [entry["name"] for entry in self._model["inputSchema"]],
                 [entry["name"] for entry in self._model["outputSchema"]],
@@ -112,12 +113,12 @@ def _feature(entry: Entry) -> FeatureDescription:
 def _type(entry: Entry) -> FeatureType:
     kind, made = entry["type"], FeatureType()
     if kind == "MultiArray":
-        made.multiArrayType.CopyFrom(_array(entry))
-    elif kind == "State":
-        made.stateType.arrayType.CopyFrom(_array(entry))
-    elif kind == "Image":
-        made.imageType.CopyFrom(_image(entry))
-    elif kind == "Dictionary":
+        return FeatureType(multiArrayType=_array(entry))
+    if kind == "State":
+        return FeatureType(stateType=StateFeatureType(arrayType=_array(entry)))
+    if kind == "Image":
+        return FeatureType(imageType=_image(entry))
+    if kind == "Dictionary":
         getattr(made.dictionaryType, _KEY_TYPES[entry["keyType"]]).SetInParent()
     else:
         getattr(made, _PLAIN_TYPES[kind]).SetInParent()

@@ -133,15 +133,15 @@ class Model:
         found = {**by_name, **{str(index): model for index, model in enumerate(self.models)}}
         if step not in found:
             where = "this pipeline" if self.models else f"this {self.type}, which is not a pipeline"
-            raise refusal("MIL257", f"unknown model {step!r} in {where}", self.name, *self._inventory())
+            raise refusal("MIL257", f"unknown model {step!r} in {where}", self.name, *self._list_of_models())
         return found[step]
 
-    def _inventory(self) -> list[Note]:
+    def _list_of_models(self) -> list[Note]:
         return [Note(line) for line in self.listing()]
 
     def _no_program(self) -> ModelError:
         if self.models:
             count = len(self.models)
             message = f"this is a pipeline of {count} model{'s' * (count != 1)}, not an ML Program by itself"
-            return refusal("MIL257", message, self.name, *self._inventory())
+            return refusal("MIL257", message, self.name, *self._list_of_models())
         return refusal("MIL254", f"this model is of the kind `{self.type}`, not an ML Program", self.name)

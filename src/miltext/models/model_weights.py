@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -13,6 +12,7 @@ from miltext.models.refusals import refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.models.weight_paths import resolve
 from miltext.models.weights import Blob, BlobFile, digest
+from miltext.schema.packing import packed_size, unpack
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class BlobFolder:
     def path(self, file_name: str) -> Path:
         """Return the real path of the file that a BlobFileValue's fileName names."""
         if self.model_path is None:
-            raise refusal("MIL302", f"there is no folder to find {file_name!r} in", "<stdin>")
+            raise refusal("MIL302", f"the folder of the weight file {file_name!r} is unknown", "<stdin>")
         return resolve(file_name, self.model_path)
 
     def file(self, file_name: str) -> BlobFile:
@@ -58,7 +58,7 @@ class BlobFolder:
         blob = self.file(named.fileName).blob(named.offset)
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         if dtype is None or (shape is None and dtype != blob.dtype):
-            message = f"the record at offset {blob.offset} holds {blob.dtype.name}, and the value is of another type"
+            message = f"the record at offset {blob.offset} holds {blob.dtype.name}, but its value has another type"
             raise refusal("MIL309", message, blob.path)
         return blob if shape is None else blob.require(dtype, prod(shape))
 
@@ -95,9 +95,9 @@ class Weights(Mapping[str, Any]):
 
     A weight's name is that of its `const`, or `OUTPUT.ARGUMENT` for what stands in another operation, as in `w.lut`;
     where functions have different weights of one name, it is `FUNCTION/NAME`. The names are those that the program has
-    when the first is asked for. An array is a read-only view of the
-    file; bf16 and fp8 are their bit patterns (uint16, uint8), sub-byte types are unpacked (int8, uint8). Raises
-    KeyError for what is no weight, and WeightsError for what cannot be read.
+    when the first is asked for. An array is a read-only view of the file; bf16 and fp8 are their bit patterns (uint16,
+    uint8), sub-byte types are unpacked (int8, uint8). Raise KeyError for what is not a weight, and WeightsError for
+    what cannot be read.
     """
 
     def __init__(self, program: Program, model_path: Path | None) -> None:
@@ -105,13 +105,13 @@ class Weights(Mapping[str, Any]):
         self._folder = BlobFolder(model_path)
 
     def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
-        if isinstance(key, str):
-            weight = self.entries[key]
-            return self._array(weight.value, weight.dtype, weight.shape)
-        dtype, shape = tensor_dtype(key.type), tensor_shape(key.type)
+        value = self.entries[key].value if isinstance(key, str) else key
+        dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         if dtype is None or shape is None:
             raise KeyError("this Value is not a tensor of a known shape")
-        return self._array(key, dtype, shape)
+        if value.WhichOneof("value") == "blobFileValue":
+            return self._folder.blob(value).array(shape)
+        return unpack(self._immediate(value), dtype, prod(shape)).reshape(shape)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
@@ -123,7 +123,7 @@ class Weights(Mapping[str, Any]):
     def entries(self) -> dict[str, Weight]:
         """Every weight by name, in the order of the program."""
         named: dict[str, list[Weight]] = {}
-        for weight in _weights(self._program):
+        for weight in filter(None, map(_weight, values(self._program))):
             named.setdefault(weight.name, []).append(weight)
         found: dict[str, Weight] = {}
         for name, weights in named.items():
@@ -146,13 +146,6 @@ class Weights(Mapping[str, Any]):
         data = blob.data if blob else self._immediate(weight.value)
         return digest(weight.dtype, data, progress)
 
-    def _array(self, value: Value, dtype: DType, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if value.WhichOneof("value") == "blobFileValue":
-            return self._folder.blob(value).array(shape)
-        from miltext.schema.packing import unpack
-
-        return unpack(self._immediate(value), dtype, prod(shape)).reshape(shape)
-
     def _immediate(self, value: Value) -> bytes:
         found = immediate_data(value)
         if found is None:
@@ -160,22 +153,16 @@ class Weights(Mapping[str, Any]):
         return found[1]
 
 
-def _weights(program: Program) -> Iterator[Weight]:
-    for held in values(program):
-        with suppress(LookupError):
-            yield _weight(held)
-
-
-def _weight(held: Held) -> Weight:
-    """Return the weight that a Value is. Raise LookupError for one that is not a weight."""
+def _weight(held: Held) -> Weight | None:
+    """Return the weight that a Value is, None if it is not one."""
     value = held.value
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     if dtype is None or shape is None:
-        raise LookupError
+        return None
     in_file = value.WhichOneof("value") == "blobFileValue"
     if not in_file and not (held.is_weight and prod(shape) >= FEWEST and immediate_data(value)):
-        raise LookupError
-    size = (prod(shape) * dtype.bits + 7) // 8
+        return None
+    size = packed_size(prod(shape), dtype.bits)
     return Weight(held.name, held.function, dtype, shape, size, value, value.blobFileValue if in_file else None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from miltext.printing.printer import type_text
@@ -14,32 +15,32 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Function
 
-Record = dict[str, Any]
+Summary = dict[str, Any]
 
 
-def inventory(model: Model) -> Record:
-    """Return a record of a model that JSON can hold: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
+def summarize(model: Model) -> Summary:
+    """Return what a model holds, as JSON can say it: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
     Program `functions`, `weights` and `blobFiles`; of a pipeline `models`.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
     there. Raise ParseError for a text.
     """
-    record: Record = {"name": model.name, "kind": model.kind, "type": model.type}
+    found: Summary = {"name": model.name, "kind": model.kind, "type": model.type}
     if model.pipeline_name:
-        record["pipelineName"] = model.pipeline_name
+        found["pipelineName"] = model.pipeline_name
     if model.specification_version is not None:
-        record["specificationVersion"] = model.specification_version
+        found["specificationVersion"] = model.specification_version
     metadata = _metadata(model)
     if metadata:
-        record["metadata"] = metadata
+        found["metadata"] = metadata
     if model.type == PROGRAM:
-        record.update(_program(model))
+        found.update(_program(model))
     elif model.models:
-        record["models"] = [inventory(inner) for inner in model.models]
-    return record
+        found["models"] = [summarize(inner) for inner in model.models]
+    return found
 
 
-def _metadata(model: Model) -> Record:
+def _metadata(model: Model) -> Summary:
     found = model.metadata
     if found is None:
         return {}
@@ -47,55 +48,53 @@ def _metadata(model: Model) -> Record:
     return {name: text for name, text in {**fields, **dict(sorted(found.userDefined.items()))}.items() if text}
 
 
-def _program(model: Model) -> Record:
+def _program(model: Model) -> Summary:
     program = model.program
     sides = interfaces(program)
     functions = [_function(name, program.functions[name], sides[name].sides) for name in sides]
     return {"functions": functions, "weights": _parameters(model), "blobFiles": _blob_files(model)}
 
 
-def _function(name: str, function: Function, sides: Any) -> Record:
-    operations = Counter(operation.type for operation in function_operations(function))
-    record: Record = {"name": name, "opset": function.opset}
-    record.update({f"{side}s": _features(types) for side, types in sides.items()})
-    return {**record, "operations": dict(sorted(operations.items(), key=lambda item: (-item[1], item[0])))}
+def _function(name: str, function: Function, sides: Mapping[str, Types]) -> Summary:
+    types = sorted(operation.type for operation in function_operations(function))
+    features = {f"{side}s": _features(types) for side, types in sides.items()}
+    return {"name": name, "opset": function.opset, **features, "operations": dict(Counter(types).most_common())}
 
 
-def _features(types: Types) -> list[Record]:
+def _features(types: Types) -> list[Summary]:
     return [{"name": name, "type": type_text(value_type)} for name, value_type in types.items()]
 
 
-def _parameters(model: Model) -> dict[str, Record]:
+def _parameters(model: Model) -> dict[str, Summary]:
     """Elements and bytes by data type; a record that several values share counts once."""
-    found: dict[str, Record] = {}
+    found: dict[str, Summary] = {}
     counted: set[tuple[str, int]] = set()
     for weight in model.weights.entries.values():
         place = (weight.blob.fileName, weight.blob.offset) if weight.blob else ("", id(weight.value))
         if place not in counted:
             counted.add(place)
-            record = found.setdefault(weight.dtype.name, {"parameters": 0, "bytes": 0})
-            record["parameters"] += weight.elements
-            record["bytes"] += weight.size
+            counts = found.setdefault(weight.dtype.name, {"parameters": 0, "bytes": 0})
+            counts["parameters"] += weight.elements
+            counts["bytes"] += weight.size
     return found
 
 
-def _blob_files(model: Model) -> list[Record]:
+def _blob_files(model: Model) -> list[Summary]:
     """Return the weight files that the program names: values and distinct records there, and the bytes of the file."""
     from miltext.models.model_weights import BlobFolder
     from miltext.models.refusals import WeightsError
-    from miltext.schema.walk import values
+    from miltext.models.weight_paths import blob_values
 
     offsets: dict[str, list[int]] = {}
-    for held in values(model.program):
-        if held.value.WhichOneof("value") == "blobFileValue":
-            blob = held.value.blobFileValue
-            offsets.setdefault(blob.fileName, []).append(blob.offset)
-    files: list[Record] = []
+    for held in blob_values(model.program):
+        blob = held.value.blobFileValue
+        offsets.setdefault(blob.fileName, []).append(blob.offset)
+    files: list[Summary] = []
     for name, found in sorted(offsets.items()):
-        record: Record = {"path": name, "values": len(found), "records": len(set(found))}
+        file: Summary = {"path": name, "values": len(found), "records": len(set(found))}
         try:
-            record["bytes"] = BlobFolder(model.model_path).path(name).stat().st_size
+            file["bytes"] = BlobFolder(model.model_path).path(name).stat().st_size
         except WeightsError as failure:
-            record["problem"] = failure.diagnostics[0].message
-        files.append(record)
+            file["problem"] = failure.diagnostics[0].message
+        files.append(file)
     return files

@@ -6,12 +6,23 @@ import mmap
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miltext.models.refusals import refusal
+from miltext.schema.walk import Held, values
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
 
 MODEL_PATH = "@model_path"
 """What a BlobFileValue's fileName starts with: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
+
+
+def blob_values(program: Program) -> Iterator[Held]:
+    """Yield the Values of a Program that stand in weight files."""
+    return (held for held in values(program) if held.value.WhichOneof("value") == "blobFileValue")
 
 
 def resolve(file_name: str, model_path: Path) -> Path:

@@ -1,21 +1,29 @@
-"""Weights in printed text: their values in place of the file, or a comment that tells what the file holds."""
+"""Weights in printed text: as values or digests in place of the file, or with a comment about what the file holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from miltext.models.model_weights import BlobFolder
+from miltext.models.refusals import WeightsError
 from miltext.models.tensor_data import tensor_value
-from miltext.models.weights import summarise
+from miltext.models.weight_paths import blob_values
+from miltext.models.weights import statistics
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
-from miltext.schema.walk import values
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.models.model_weights import BlobFolder
+    from miltext.models.files import Progress
     from miltext.printing.printer import Lines, TypeText
-    from miltext.schema.proto import Message, Program
+    from miltext.schema.proto import Message, Operation, Program, Value
+
+
+DIGITS = 16
+"""How many hexadecimal digits of a weight's digest are shown: enough to tell any two apart that anybody will make."""
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
@@ -23,13 +31,11 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
 
     Raise WeightsError for a weight that cannot be read.
     """
-    made = type(program)()
-    made.CopyFrom(program)
-    for held in list(values(made)):
-        if held.value.WhichOneof("value") == "blobFileValue":
-            blob = folder.blob(held.value)
-            if most is None or blob.count <= most:
-                held.value.immediateValue.tensor.CopyFrom(tensor_value(blob.dtype, blob.data))
+    made = deepcopy(program)
+    for held in list(blob_values(made)):
+        blob = folder.blob(held.value)
+        if most is None or blob.count <= most:
+            held.value.immediateValue.tensor.CopyFrom(tensor_value(blob.dtype, blob.data))
     return made
 
 
@@ -45,21 +51,21 @@ class AnnotatingPrinter(Printer):
         self._seen: list[str] = []
         self._comments: dict[bytes, str] = {}
 
-    def program(self, program: Any, lines: Lines | None = None) -> Iterable[str]:
+    def program(self, program: Program, lines: Lines | None = None) -> Iterable[str]:
         for piece in super().program(program, lines):
             yield self._annotated(piece)
 
-    def _operation(self, operation: Any, indent: str) -> str:
+    def _operation(self, operation: Operation, indent: str) -> str:
         before, self._seen = self._seen, []
         text = self._annotated(super()._operation(operation, indent))
         self._seen = before
         return text
 
-    def value(self, value: Any) -> str:
+    def value(self, value: Value) -> str:
         self._note(value)
         return super().value(value)
 
-    def _element(self, value: Any, implied: TypeText | None) -> str:
+    def _element(self, value: Value, implied: TypeText | None) -> str:
         self._note(value)
         return super()._element(value, implied)
 
@@ -70,21 +76,20 @@ class AnnotatingPrinter(Printer):
         seen, self._seen = self._seen, []
         return f"{piece[:-1]}  // {'; '.join(seen)}\n"
 
-    def _note(self, value: Any) -> None:
+    def _note(self, value: Value) -> None:
         if value.WhichOneof("value") == "blobFileValue":
             wire = value.SerializeToString(deterministic=True)
             if wire not in self._comments:
                 self._comments[wire] = self._comment(value)
             self._seen.append(self._comments[wire])
 
-    def _comment(self, value: Any) -> str:
+    def _comment(self, value: Value) -> str:
         blob = self._folder.blob(value)
-        summary = summarise(blob, self._folder.progress)
-        numbers = [] if summary is None else [f"min {summary.minimum:.6g}", f"max {summary.maximum:.6g}"]
-        numbers += [] if summary is None else [f"mean {summary.mean:.6g}"]
-        return ", ".join(
-            [f"offset {blob.offset}: {blob.dtype.name} sha256:{blob.digest(self._folder.progress)}", *numbers]
-        )
+        found = statistics(blob, self._folder.progress)
+        digest = f"offset {blob.offset}: {blob.dtype.name} sha256:{blob.digest(self._folder.progress)}"
+        if found is None:
+            return digest
+        return f"{digest}, min {found.minimum:.6g}, max {found.maximum:.6g}, mean {found.mean:.6g}"
 
 
 def annotated_pieces(
@@ -103,3 +108,36 @@ def annotated_pieces(
     printer = AnnotatingPrinter(folder, dialect, Style(floats == "decimal", elide), strict=strict)
     yield from printer.program(own_copy(program))
     yield "\n"
+
+
+class DigestPrinter(Printer):
+    """A Printer that spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
+
+    `folder` is what `@model_path` means. Raise WeightsError where a weight cannot be read; or, with `on_unread`, call
+    that with the error and print where the weight stands. `progress` is told how many bytes were read.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        dialect: str = "1.3",
+        style: Style = PLAIN,
+        on_unread: Callable[[WeightsError], object] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(dialect, style)
+        self._folder = BlobFolder(folder, progress)
+        self._on_unread = on_unread
+
+    def _raw(self, value: Value, value_type: TypeText) -> str:
+        if not value.HasField("blobFileValue"):
+            return super()._raw(value, value_type)
+        try:
+            blob = self._folder.blob(value)
+        except WeightsError as failure:
+            if self._on_unread is None:
+                raise
+            self._on_unread(failure)
+            return super()._raw(value, value_type)
+        digest = blob.digest(self._folder.progress)
+        return f'$elided({blob.count}, "sha256:{digest[:DIGITS]}")'

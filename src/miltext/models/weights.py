@@ -18,6 +18,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.models.contents import LFS_POINTER
 from miltext.models.files import Progress, copy_pieces
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
@@ -39,7 +40,6 @@ CHUNK = 1 << 20
 
 _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
-_LFS_POINTER = b"version https://git-lfs"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,11 +68,8 @@ class Blob:
         """Return this blob if it holds `count` elements of `dtype`. Raise WeightsError (MIL309) if not."""
         if (self.dtype, self.count) == (dtype, count):
             return self
-        message = (
-            f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}, "
-            f"and {count} of {dtype.name} are asked for"
-        )
-        raise refusal("MIL309", message, self.path)
+        message = f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}"
+        raise refusal("MIL309", f"{message}, not {count} of {dtype.name}", self.path)
 
     def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
         """Return the elements in the given shape, or flat.
@@ -130,7 +127,7 @@ class BlobFile:
         self._view.release()
 
     def __len__(self) -> int:
-        """How many records the header counts; raises WeightsError (MIL307) if the file has no room for them."""
+        """How many records the header counts; raise WeightsError (MIL307) if the file has no room for them."""
         # `list` asks for this, and would make room for as many as a damaged header says.
         if self._count > self.size // ALIGNMENT - 1:
             message = f"the header counts {self._count} records, too many for a file of {self.size} bytes"
@@ -148,7 +145,7 @@ class BlobFile:
             blob = self.blob(offset)
             yield blob
             if blob.start < offset + ALIGNMENT:
-                message = f"the record at offset {offset} keeps its data before itself, at {blob.start}"
+                message = f"the data of the record at offset {offset} is before the record itself, at {blob.start}"
                 raise refusal("MIL307", message, self.path)
             offset = _aligned(blob.start + blob.size)
         if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
@@ -164,12 +161,12 @@ class BlobFile:
         self._check_place(offset)
         sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
         if sentinel != SENTINEL:
-            message = f"no record at offset {offset}: {sentinel:#010x} stands there in place of {SENTINEL:#010x}"
+            message = f"no record at offset {offset}: found {sentinel:#010x} instead of {SENTINEL:#010x}"
             raise refusal("MIL305", message, self.path)
         if number not in BY_BLOB:
-            raise self._lie(offset, f"is of the unknown data type {number}")
+            raise self._lie(offset, f"has the unknown data type {number}")
         if start < ALIGNMENT or start + size > self.size:
-            raise self._lie(offset, f"names {size} bytes at {start}, outside the file of {self.size} bytes")
+            raise self._lie(offset, f"refers to {size} bytes at {start}, outside the file of {self.size} bytes")
         dtype = BY_BLOB[number]
         # Files from before iOS 18 leave the padding field uninitialised, and have no sub-byte types.
         padding = padding if dtype.packed else 0
@@ -179,9 +176,7 @@ class BlobFile:
 
     def _check_place(self, offset: int) -> None:
         if offset < ALIGNMENT or offset % ALIGNMENT:
-            message = (
-                f"a record cannot begin at offset {offset}: records begin at multiples of {ALIGNMENT} other than 0"
-            )
+            message = f"no record can begin at offset {offset}: records begin at multiples of {ALIGNMENT} other than 0"
             raise refusal("MIL305", message, self.path)
         if offset + ALIGNMENT > self.size:
             raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)
@@ -311,7 +306,7 @@ def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progres
     return state.hexdigest()
 
 
-class Summary(NamedTuple):
+class Statistics(NamedTuple):
     """The least, the greatest and the mean value; int for integer types, but for the mean."""
 
     minimum: float
@@ -319,8 +314,8 @@ class Summary(NamedTuple):
     mean: float
 
 
-def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
-    """Return the Summary of a blob's values, None if it has none; a NaN among them makes all three NaN.
+def statistics(blob: Blob, progress: Progress | None = None) -> Statistics | None:
+    """Return the Statistics of a blob's values, None if it has none; a NaN among them makes all three NaN.
 
     The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
     called with the number of bytes of each chunk.
@@ -340,22 +335,22 @@ def summarise(blob: Blob, progress: Progress | None = None) -> Summary | None:
         if progress:
             progress(packed_size(len(chunk), blob.dtype.bits))
     least, greatest, sums = zip(*each, strict=True)
-    return Summary(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
+    return Statistics(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
 
 
 def _record_count(mapping: mmap.mmap, path: Path) -> int:
     """Return what the header counts, once it is found to be that of blob storage version 2."""
-    if mapping[: len(_LFS_POINTER)] == _LFS_POINTER:
+    if mapping[: len(LFS_POINTER)] == LFS_POINTER:
         raise refusal("MIL303", "this is a git-lfs pointer instead of the weight file", path)
     if len(mapping) < ALIGNMENT:
-        message = f"the file has {len(mapping)} bytes, and the header of a weight file alone {ALIGNMENT}"
+        message = f"the file has {len(mapping)} bytes, but the header of a weight file has {ALIGNMENT}"
         raise refusal("MIL304", message, path)
     count, version = _HEADER.unpack_from(mapping)
     if version == 1:
-        message = "this is blob storage version 1, of neural networks from before ML Programs; version 2 is read"
+        message = "this is blob storage version 1, of neural networks older than ML Programs, not version 2"
         raise refusal("MIL304", message, path)
     if version != VERSION:
-        message = f"this is not a weight file: its header names version {version} in place of {VERSION}"
+        message = f"this is not a weight file: its header has version {version} instead of {VERSION}"
         raise refusal("MIL304", message, path)
     return int(count)
 

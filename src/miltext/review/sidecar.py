@@ -89,6 +89,6 @@ def _text(model: Model, full: bool, progress: Progress | None) -> Iterator[str]:
         return compact_pieces(model, progress=progress)
     if model.model_path is None:
         return pieces(model.program)
-    from miltext.models.digests import DigestPrinter
+    from miltext.models.weight_printing import DigestPrinter
 
     return iter([*DigestPrinter(model.model_path, progress=progress).program(own_copy(model.program)), "\n"])

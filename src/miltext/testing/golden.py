@@ -79,7 +79,7 @@ def _with_digests(program: Program, folder: Path | None, dialect: str, style: St
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
             "or digest_weights=False to pin only the places of its weights"
         )
-    from miltext.models.digests import DigestPrinter
+    from miltext.models.weight_printing import DigestPrinter
 
     return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
 
