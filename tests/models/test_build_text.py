@@ -369,7 +369,7 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "shape", "name", "saying"),
     [
-        ("fp32", "[4, 3]", "w.npy", "has the shape [3, 4], and the value [4, 3]"),
+        ("fp32", "[4, 3]", "w.npy", "has the shape [3, 4], but the value has [4, 3]"),
         ("fp32", "[12]", "w.npy", "[3, 4]"),
         ("fp16", "[3, 4]", "w.npy", "an array of float32 cannot be stored as fp16"),
         ("int4", "[3, 4]", "large.npy", "values from 0 to 11 do not fit int4"),

@@ -82,7 +82,7 @@ def test_what_is_not_renamed() -> None:
     with refused("MIL430", "unknown function `third`"):
         rename(TEXT, "x", "y", function="third")
     for taken in ("y", "less", "x_2"):
-        with refused("MIL431", f"`{taken}` in the function `main`"):
+        with refused("MIL431", f"the function `main` already has a value `{taken}`"):
             rename(TEXT, "x", taken)
     with refused("MIL431", "the new name is empty"):
         rename(TEXT, "x", "")

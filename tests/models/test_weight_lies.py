@@ -16,8 +16,8 @@ DATA = np.arange(16, dtype="<f4").tobytes()
 @pytest.mark.parametrize(
     ("metadata", "code", "saying"),
     [
-        (record(sentinel=0xDEADBEEE), "MIL305", "0xdeadbeee stands there"),
-        (record(sentinel=0xEFBEADDE), "MIL305", "0xefbeadde stands there"),
+        (record(sentinel=0xDEADBEEE), "MIL305", "found 0xdeadbeee"),
+        (record(sentinel=0xEFBEADDE), "MIL305", "found 0xefbeadde"),
         (record(number=0), "MIL306", "unknown data type 0"),
         (record(number=18), "MIL306", "unknown data type 18"),
         (record(number=2**32 - 1), "MIL306", "unknown data type 4294967295"),
@@ -108,5 +108,5 @@ def test_data_elsewhere_is_read_and_not_listed_wrongly(tmp_path: Path) -> None:
     with BlobFile(path) as file:
         assert file.blob(128).array().tolist() == file.blob(192).array().tolist() == list(range(16))
     path.write_bytes(header(2) + record(start=64) + DATA)
-    with BlobFile(path) as file, refused("MIL307", "offset 64", "before itself"):
+    with BlobFile(path) as file, refused("MIL307", "offset 64", "before the record itself"):
         list(file)

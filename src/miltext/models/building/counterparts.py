@@ -17,7 +17,7 @@ from miltext.models.pairing.likeness import Sources
 
 if TYPE_CHECKING:
     from miltext.schema.function_io import Interface, Types
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Program, ValueType
 
 Names = dict[str, str]
 """The new name of each thing that is still there, by its old one."""
@@ -74,7 +74,7 @@ class _Pairing:
         stated = [{name: _stated(each) for name, each in side.items()} for side in (self._old, self._new)]
         both = [{name: (side[name], said[name]) for name in side} for side, said in zip(alike, stated, strict=True)]
         for old, new in (both, alike, stated):
-            _pair_only_ones(old, new, found)
+            found |= _only_ones(old, new, found)
         return found
 
     def _likeness(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
@@ -115,12 +115,9 @@ class _Pairing:
 
 def _stated(interface: Interface) -> Hashable:
     """Return what a function takes and gives, whatever the order."""
-    parts = [
-        (side, name, b"" if kind is None else kind.SerializeToString(deterministic=True))
-        for side, types in interface.sides.items()
-        for name, kind in types.items()
-    ]
-    return tuple(sorted(parts))
+    return frozenset(
+        (side, name, _wire(kind)) for side, types in interface.sides.items() for name, kind in types.items()
+    )
 
 
 def _names(function: FunctionGraph) -> set[str]:
@@ -193,31 +190,27 @@ def _by_name(old: Types, new: Types, evidence: _Evidence | None) -> Names:
         for steps in range(STEPS, 0, -1):
             left = [name for name in old if name not in found]
             free = [name for name in new if name not in found.values()]
-            _pair_only_ones(evidence.places(0, left, steps), evidence.places(1, free, steps), found)
+            found |= _only_ones(evidence.places(0, left, steps), evidence.places(1, free, steps), found)
     taken = {*found.values()}
     found.update({name: name for name in old if name in new and name not in found and name not in taken})
-    kinds = [
-        {name: kind.SerializeToString(deterministic=True) for name, kind in types.items() if kind is not None}
-        for types in (old, new)
-    ]
-    only: Names = {}
-    _pair_only_ones(
-        {name: kind for name, kind in kinds[0].items() if name not in found},
-        {name: kind for name, kind in kinds[1].items() if name not in found.values()},
-        only,
-    )
+    wires = [{name: _wire(kind) for name, kind in types.items() if kind is not None} for types in (old, new)]
+    only = _only_ones(wires[0], wires[1], found)
     return found | {name: other for name, other in only.items() if evidence is None or evidence.agree(name, other)}
+
+
+def _wire(value_type: ValueType | None) -> bytes:
+    return b"" if value_type is None else value_type.SerializeToString(deterministic=True)
 
 
 def _unchanged(old: Types, new: Types) -> Names:
     return {name: name for name in old if name in new and old[name] == new[name]}
 
 
-def _pair_only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: Names) -> None:
-    """Add those to `found` that are not in it, and whose key only one has on either side."""
-    left = {name: key for name, key in old.items() if name not in found}
+def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: Names) -> Names:
+    """Return the pairs of names that are not in `found`, and whose key only one has on either side."""
     taken = {*found.values()}
+    left = {name: key for name, key in old.items() if name not in found}
     free = {name: key for name, key in new.items() if name not in taken}
     counts = Counter(left.values()), Counter(free.values())
     there = {key: name for name, key in free.items()}
-    found.update({name: there[key] for name, key in left.items() if counts[0][key] == counts[1][key] == 1})
+    return {name: there[key] for name, key in left.items() if counts[0][key] == counts[1][key] == 1}

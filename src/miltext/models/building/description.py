@@ -41,6 +41,12 @@ SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10}
 SEVERAL_FUNCTIONS = STATES = 9
 """The specification version that brought them."""
 
+LABELS = ("string", "int64")
+"""The data types of class labels, of which each is one: a scalar, or a key of the dictionary of probabilities."""
+
+PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
+"""The fields that name the outputs of a classifier."""
+
 DEFAULT_FUNCTION = "main"
 GREATEST_SIZE = BY_NAME["int64"].maximum
 """The greatest size of a multi-array, which is an int64 where MIL's own are uint64."""
@@ -73,7 +79,7 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
 
 
 def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
-    kind, made = value_type.WhichOneof("type"), FeatureType()
+    kind, dtype, made = value_type.WhichOneof("type"), tensor_dtype(value_type), FeatureType()
     if kind == "stateType":
         array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
         if array is None or array.WhichOneof("ShapeFlexibility"):
@@ -81,24 +87,15 @@ def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
         made.stateType.arrayType.CopyFrom(array)
     elif kind == "dictionaryType":
         key = tensor_dtype(value_type.dictionaryType.keyType)
-        if key is None or key.name not in ("string", "int64"):
+        if key is None or key.name not in LABELS:
             return None
         getattr(made.dictionaryType, f"{key.name}KeyType").SetInParent()
-    elif _is_label(value_type):
-        dtype = tensor_dtype(value_type)
-        getattr(made, f"{dtype.name}Type" if dtype else "").SetInParent()
+    elif dtype is not None and dtype.name in LABELS and tensor_shape(value_type) == ():
+        getattr(made, f"{dtype.name}Type").SetInParent()
     else:
         array = _array(value_type, side)
-        if array is None:
-            return None
-        made.multiArrayType.CopyFrom(array)
+        return None if array is None else FeatureType(multiArrayType=array)
     return made
-
-
-def _is_label(value_type: ValueType) -> bool:
-    """Whether a type is that of a class label: one string, or one int64."""
-    dtype = tensor_dtype(value_type)
-    return dtype is not None and dtype.name in ("string", "int64") and tensor_shape(value_type) == ()
 
 
 def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
@@ -116,11 +113,10 @@ def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
         return None
     elif side != "output":
         for dimension in tensor.dimensions:
-            size = dimension.constant.size if dimension.WhichOneof("dimension") == "constant" else None
-            made.shape.append(1 if size is None else size)
-            made.shapeRange.sizeRanges.add(
-                lowerBound=1 if size is None else size, upperBound=ANY_SIZE if size is None else size
-            )
+            is_known = dimension.WhichOneof("dimension") == "constant"
+            size = dimension.constant.size if is_known else 1
+            made.shape.append(size)
+            made.shapeRange.sizeRanges.add(lowerBound=size, upperBound=size if is_known else ANY_SIZE)
     return made
 
 
@@ -133,7 +129,7 @@ def update(
     """Make a description fit a program that was changed, and say what could not be kept.
 
     What is still there and has the type that it had `before` keeps its entry, under its new name if it was renamed.
-    Entries for what is new or has another type are made from the type; those for what is gone are removed. Raises
+    Entries for what is new or has another type are made from the type; those for what is gone are removed. Raise
     ModelError as `feature` does.
     """
     known = counterparts(before, Version(after, program))
@@ -167,7 +163,7 @@ def _list_functions(description: ModelDescription, before: Mapping[str, Interfac
     for field in ("input", "state", "output"):
         getattr(only, field).extend(getattr(description, field))
         description.ClearField(field)
-    for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+    for field in PREDICTIONS:
         setattr(only, field, getattr(description, field))
         description.ClearField(field)
 
@@ -187,7 +183,7 @@ def _update_function(
         described.ClearField(side)
         getattr(described, side).extend(entries)
         if side == "output":
-            for field in ("predictedFeatureName", "predictedProbabilitiesName"):
+            for field in PREDICTIONS:
                 setattr(described, field, change.name(getattr(described, field)))
     if was is None:
         _name_predictions(described, program, name)

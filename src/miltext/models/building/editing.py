@@ -6,6 +6,7 @@ They change nothing but the tokens that they must, so that comments and layout s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
@@ -38,15 +39,14 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
     found: set[str] = set()
     for phrase in _functions(text, function, path):
         tokens = list(_value_names(phrase))
-        names = {name_of(token.token or "") for token in tokens}
+        names = set(map(name_in, tokens))
         found |= names
         if old not in names:
             continue
         if new in names:
-            where = name_of(function_name(phrase))
-            raise refusal("MIL431", f"there is already a value `{new}` in the function `{where}`", path)
-        edits += [_edit(token, name_text(new)) for token in tokens if name_of(token.token or "") == old]
-        edits += [_edit(token, quote(new)) for token in _texts(phrase, old)]
+            raise refusal("MIL431", f"the function `{function_name(phrase)}` already has a value `{new}`", path)
+        edits += [(token.start, token.end, name_text(new)) for token in tokens if name_in(token) == old]
+        edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
         raise _unknown(old, found, path)
     return _edited(text, edits)
@@ -64,14 +64,13 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
     for name in names:
         holders = [phrase for phrase in functions if name in _top_values(phrase)]
         if not holders:
-            known = {name_of(token.token or "") for phrase in functions for token in _value_names(phrase)}
-            if name in known:
+            if name in {name_in(token) for phrase in functions for token in _value_names(phrase)}:
                 raise refusal("MIL432", f"`{name}` is a value of an inner block", path)
             raise _unknown(name, {each for phrase in functions for each in _top_values(phrase)}, path)
         if len(holders) > 1:
             raise refusal("MIL432", f"several functions have a value `{name}`; choose one with --function", path)
         outputs = outputs_of(holders[0])
-        listed = [name_of(token.token or "") for token in outputs.children if token.name == "NAME"]
+        listed = [name_in(token) for token in outputs.children if token.name == "NAME"]
         added = edits.setdefault(outputs.end - 1, [])
         if name in [*listed, *added]:
             raise refusal("MIL432", f"`{name}` is an output already", path)
@@ -92,10 +91,6 @@ def _edited(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def _edit(token: Node, replacement: str) -> Edit:
-    return token.start, token.end, replacement
-
-
 def _unknown(name: str, known: set[str], path: str | None) -> ModelError:
     from difflib import get_close_matches
 
@@ -110,15 +105,20 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
     found = [child for child in parse_tree(text, path).root.children if child.name == "function"]
     if function is None:
         return found
-    named = [phrase for phrase in found if name_of(function_name(phrase)) == function]
+    named = [phrase for phrase in found if function_name(phrase) == function]
     if not named:
         raise refusal("MIL430", f"unknown function `{function}`", path)
     return named
 
 
 def function_name(function: Node) -> str:
-    """Return the token of a function's name."""
-    return next(child.token or "" for child in function.children if child.name == "NAME")
+    """Return the name of a function."""
+    return name_in(next(child for child in function.children if child.name == "NAME"))
+
+
+def name_in(token: Node) -> str:
+    """Return the name that a token spells."""
+    return name_of(token.token or "")
 
 
 def _value_names(function: Node) -> Iterator[Node]:
@@ -144,7 +144,7 @@ def _texts(function: Node, name: str) -> Iterator[Node]:
 
 
 def _names_made(operation: Node) -> list[str]:
-    return [name_of(named.children[-1].token or "") for named in results(operation)]
+    return [name_in(named.children[-1]) for named in results(operation)]
 
 
 def _own_block(function: Node) -> Node:
@@ -162,11 +162,11 @@ def outputs_of(function: Node) -> Node:
 
 def _top_values(function: Node) -> set[str]:
     """Return what may be an output of a function: its inputs, and what its own block makes."""
+    made = [_names_made(phrase) for phrase in _own_block(function).children if phrase.name == "operation"]
+    return {*chain(*made), *(name_in(value.children[-1]) for value in parameters_of(function))}
+
+
+def parameters_of(function: Node) -> list[Node]:
+    """Return the phrases of a function's inputs and states, a type and a name each."""
     parameters = next(child for child in function.children if child.name == "parameters")
-    made = [
-        name for phrase in _own_block(function).children if phrase.name == "operation" for name in _names_made(phrase)
-    ]
-    return {
-        *made,
-        *(name_of(each.children[-1].token or "") for each in parameters.children if each.name == "named_value"),
-    }
+    return [child for child in parameters.children if child.name == "named_value"]

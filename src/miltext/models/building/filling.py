@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note, ParseError, refusing
 from miltext.models.contents import LFS_POINTER, inside
-from miltext.models.refusals import WAYS_OUT, refusal
+from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.left_out import MARK
 from miltext.parsing.lowering.names import string_bytes
-from miltext.parsing.lowering.values import ArrayFile, Elided, blob_message, immediate
+from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, blob_message, immediate
 from miltext.parsing.parser import lower, parse_tree
 from miltext.printing.tensors import digest, element_count
 from miltext.schema.fields import BLOB, TENSOR
@@ -98,12 +98,16 @@ class Filling(Lowering):
         return known
 
 
-class FilledLiteral(Elided):
-    """`$elided(1000, "sha256:...")`, found in the original."""
+class LeftOut(Raw):
+    """A literal without its values, which the Filling that it is read in knows."""
 
     def __init__(self, children: Sequence[Any], filling: Filling) -> None:
         super().__init__(children)
         self._filling = filling
+
+
+class FilledLiteral(LeftOut, Elided):
+    """`$elided(1000, "sha256:...")`, found in the original."""
 
     def content(self, value_type: LoweredType) -> bytes:
         count = self.children[2]
@@ -113,9 +117,8 @@ class FilledLiteral(Elided):
         asked = string_bytes(self.children[4]).decode()
         found = self._filling.literals.get(asked)
         if not found:
-            raise LoweringError(
-                "MIL410", f"the original does not have a literal of {shown(count)} elements with this digest", 0
-            )
+            message = f"the original does not have a literal of {shown(count)} elements with this digest"
+            raise LoweringError("MIL410", message, 0)
         own = ValueType.FromString(value_type.wire or b"")
         tensor = next((tensor for kind, tensor in found if kind == own), None)
         if tensor is None:
@@ -127,28 +130,21 @@ class FilledLiteral(Elided):
         return immediate(TENSOR, tensor.SerializeToString(deterministic=True))
 
 
-class StoredArray(ArrayFile):
+class StoredArray(LeftOut, ArrayFile):
     """`$npy("weights/w.npy")`, found beside the text."""
-
-    def __init__(self, children: Sequence[Any], filling: Filling) -> None:
-        super().__init__(children)
-        self._filling = filling
 
     def content(self, value_type: LoweredType) -> bytes:
         dtype, shape = value_type.dtype, value_type.shape
         if value_type.kind != "tensor" or dtype is None or shape is None:
-            raise LoweringError(
-                "MIL412", "an array can only be the value of a tensor of a known data type and rank", self.place
-            )
+            message = "an array can only be the value of a tensor of a known data type and rank"
+            raise LoweringError("MIL412", message, self.place)
         name = string_bytes(self.children[2]).decode()
-        elements = read_array(self._filling.folder, name, self.place)
+        elements = _read_array(self._filling.folder, name, self.place)
         if not _fits(elements.shape, shape):
             found, wanted = list(elements.shape), ["?" if size is None else size for size in shape]
-            raise LoweringError(
-                "MIL412", f"the array {name!r} has the shape {found}, and the value {wanted}", self.place
-            )
-        problem = misfit(elements, dtype)
-        if problem:
+            message = f"the array {name!r} has the shape {found}, but the value has {wanted}"
+            raise LoweringError("MIL412", message, self.place)
+        if problem := misfit(elements, dtype):
             raise LoweringError("MIL412", f"the array {name!r} does not fit: {problem}", self.place)
         mark = f"{MARK}{dtype.name}/{name}"
         self._filling.arrays[mark] = Array(dtype, elements)
@@ -160,14 +156,19 @@ def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
     return len(sizes) == len(shape) and all(want in (None, got) for want, got in zip(shape, sizes, strict=True))
 
 
-def read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
+def _read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
     """Return the array in a `.npy` file below a folder, mapped. Raise LoweringError (MIL412)."""
+
+    def refused(failure: Exception) -> LoweringError:
+        reason = str(failure) or type(failure).__name__  # numpy sometimes says nothing
+        return LoweringError("MIL412", f"the array {name!r} cannot be read: {reason}", place)
+
     try:
         path = inside(folder, name)
-        with refusing(lambda failure: refusal("MIL412", f"the array {name!r} cannot be read: {_reason(failure)}")):
-            return _mapped(path)
     except ModelError as failure:
         raise LoweringError("MIL412", failure.diagnostics[0].message, place) from failure
+    with refusing(refused):
+        return _mapped(path)
 
 
 def _mapped(path: Path) -> npt.NDArray[Any]:
@@ -183,8 +184,3 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
     if start.startswith(b"PK"):
         raise ValueError("it is an archive, as numpy.savez makes; numpy.save makes a .npy")
     return open_memmap(path, "r")
-
-
-def _reason(failure: Exception) -> str:
-    """Return what numpy says, which is sometimes nothing."""
-    return str(failure) or type(failure).__name__

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import ModelError, Note
-from miltext.models.building.editing import function_name, outputs_of
+from miltext.models.building.editing import function_name, name_in, outputs_of, parameters_of
 from miltext.parsing.locating import string_of
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.spans import name_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _phrases(root: Node, subject: Subject) -> Iterator[Node]:
         tokens = (token for blob in blobs for token in blob.children if token.name == "STRING")
         return (token for token in tokens if string_of(token) == subject.name)
     functions = [child for child in root.children if child.name == "function"]
-    own = [function for function in functions if name_of(function_name(function)) == subject.function]
+    own = [function for function in functions if function_name(function) == subject.function]
     return (phrase for function in own for phrase in _in_function(function, subject))
 
 
@@ -62,8 +61,6 @@ def _in_function(function: Node, subject: Subject) -> Iterator[Node]:
     if subject.kind == "opset":
         yield from [child for child in function.children if child.name in ("opset", "NAME")][::-1]
     elif subject.kind == "output":
-        yield from (name for name in outputs_of(function).children if name_of(name.token or "") == subject.name)
+        yield from (token for token in outputs_of(function).children if name_in(token) == subject.name)
     else:
-        taken = next(child for child in function.children if child.name == "parameters")
-        named = (child for child in taken.children if child.name == "named_value")
-        yield from (value for value in named if name_of(value.children[-1].token or "") == subject.name)
+        yield from (value for value in parameters_of(function) if name_in(value.children[-1]) == subject.name)
