@@ -19,7 +19,7 @@ from support.weight_records import header, record
 
 import miltext
 from miltext.diagnostics import MiltextError, ModelError
-from miltext.models import moves, staging
+from miltext.models import staging
 from miltext.models.building.build import build
 from miltext.models.opening import open_model
 from miltext.models.programs import TextModel
@@ -108,7 +108,7 @@ def test_a_build_that_fails_leaves_the_old_one_whole(old: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, "no space left")
 
     if fails in ("swap", "rename"):
-        monkeypatch.setattr(moves, "_call", full if fails == "swap" else lambda *_: False)
+        monkeypatch.setattr(staging, "_call", full if fails == "swap" else lambda *_: False)
         monkeypatch.setattr(os, "replace", broken)
     if fails == "read":
         (old / DATA / "weights" / "weight.bin").write_bytes(b"")
@@ -122,7 +122,7 @@ def test_a_build_that_fails_leaves_the_old_one_whole(old: Path, monkeypatch: pyt
 
 
 def test_without_a_swap_the_target_is_moved_aside_and_then_removed(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "_call", lambda *_: False)
+    monkeypatch.setattr(staging, "_call", lambda *_: False)
     model = miltext.load(old)
     model.program.functions["main"].opset = "CoreML7"
     model.save(old, force=True)
@@ -138,7 +138,7 @@ def test_several_files_move_together_or_not_at_all(tmp_path: Path, monkeypatch: 
     (tmp_path / "in").mkdir()
     weight_file(tmp_path / "in")
     source = text_model(blob(), tmp_path / "in")
-    displace = moves.displace
+    displace = staging.displace
     calls: list[object] = []
 
     def second_fails(made: Path, target: Path) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from models.test_outputs import posix, tree
 
-from miltext.models import moves, staging, workshop
+from miltext.models import staging
 from miltext.models.interrupts import ended_by_signals
 from miltext.models.staging import Staging
 
-WRITING = {module.__file__ for module in (moves, staging, workshop)}
+WRITING = {module.__file__ for module in (staging,)}
 CALLED_BY_WITH = {"__enter__", "__exit__"}
 """Before the first line of these, nothing of theirs is in force."""
 

@@ -18,7 +18,7 @@ from models.test_build_safety import blob, contents, program, text_model
 from models.test_outputs import EXAMPLE, miltext, posix, tree
 from support.containers import TEXT, spec, write_package
 
-from miltext.models import moves, workshop
+from miltext.models import staging
 from miltext.models.building.build import build
 from miltext.models.files import write_file
 from miltext.models.opening import load, open_model
@@ -33,7 +33,7 @@ from miltext.schema.dtypes import BY_NAME
 def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Moves by the system's own call, and without it."""
     if request.param == "reserved":
-        monkeypatch.setattr(moves, "_call", lambda *_: False)
+        monkeypatch.setattr(staging, "_call", lambda *_: False)
 
 
 def a_file(path: Path, content: str) -> None:
@@ -161,7 +161,7 @@ SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 def test_an_interrupt_while_the_old_one_is_removed_lets_that_end(number: str, tmp_path: Path) -> None:
     old = write_package(tmp_path / "Old.mlpackage", spec().SerializeToString())
     arguments = ("build", EXAMPLE, "-o", old, "--force")
-    result = struck("models.workshop._remove", number, *arguments, after=USUAL, seconds=0.1)
+    result = struck("models.staging._remove", number, *arguments, after=USUAL, seconds=0.1)
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert load(old).program == load(EXAMPLE).program
     assert [path.name for path in tmp_path.iterdir()] == [old.name]
@@ -251,15 +251,15 @@ def test_what_is_in_use_or_of_others_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / ".miltext-01234567").write_text("a file")
     (tmp_path / ".miltext-89abcdef").symlink_to(".miltext-notours")
     before = tree(tmp_path)
-    with workshop.workshop(tmp_path) as one:
+    with staging.workshop(tmp_path) as one:
         (one / "half").write_text("half")
-        with workshop.workshop(tmp_path):
+        with staging.workshop(tmp_path):
             assert (one / "half").exists()
     assert tree(tmp_path) == before
 
 
 def test_a_folder_that_is_taken_away_before_it_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = workshop._locked
+    usual = staging._locked
     taken: list[Path] = []
 
     def locked(folder: Path, *, wait: bool) -> int:
@@ -268,7 +268,7 @@ def test_a_folder_that_is_taken_away_before_it_is_locked(tmp_path: Path, monkeyp
             folder.rmdir()
         return usual(folder, wait=wait)
 
-    monkeypatch.setattr(workshop, "_locked", locked)
+    monkeypatch.setattr(staging, "_locked", locked)
     write_file(tmp_path / "out", [b"whole"])
     assert len(taken) == 1
     assert contents(tmp_path) == {"out": b"whole"}
@@ -281,7 +281,7 @@ def test_without_locks_nothing_is_removed(
     def locked(*_: object, **__: object) -> int:
         raise failure
 
-    monkeypatch.setattr(workshop, "_locked", locked)
+    monkeypatch.setattr(staging, "_locked", locked)
     (tmp_path / ".miltext-01234567").mkdir()
     write_file(tmp_path / "out", [b"whole"])
     assert sorted(path.name for path in tmp_path.iterdir()) == [".miltext-01234567", "out"]

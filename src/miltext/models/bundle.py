@@ -95,25 +95,19 @@ class BundleModel(Model):
     def _find_type(self) -> str | None:
         if self._has(TEXT):
             return PROGRAM
-        with suppress(ModelError):  # then its files tell it, as far as they do
-            return self._read_coremldata().type
+        if isinstance(self._coremldata, CoreMLData):
+            return self._coremldata.type
         return next((kind for sign, kind in SIGNS.items() if self._has(sign)), None)
 
     def _no_program(self) -> ModelError:
         if self.models:
             return super()._no_program()
         if self._type == UNKNOWN:
-            return refusal("MIL255", f"the compiled model has no {TEXT}{self._what_else()}", self.name)
+            failure = self._coremldata
+            why = f", and {failure.diagnostics[0].message}" if isinstance(failure, ModelError) else ""
+            return refusal("MIL255", f"the compiled model has no {TEXT}{why}", self.name)
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
         return refusal("MIL254", message, self.name)
-
-    def _what_else(self) -> str:
-        """Return what is wrong with the file that would tell what a model without a program is."""
-        try:
-            self._read_coremldata()
-        except ModelError as failure:
-            return f", and {failure.diagnostics[0].message}"
-        return ""
 
     def _has(self, name: str) -> bool:
         return os.path.exists(self.folder / name)
@@ -129,8 +123,14 @@ class BundleModel(Model):
             return parse_names(read_inside(self.folder, names), self.folder / names)
         return []
 
-    def _read_coremldata(self) -> CoreMLData:
-        return parse_coremldata(read_inside(self.folder, coremldata.FILE_NAME), self.folder / coremldata.FILE_NAME)
+    @cached_property
+    def _coremldata(self) -> CoreMLData | ModelError:
+        """What `coremldata.bin` says, or why it cannot be read."""
+        name = coremldata.FILE_NAME
+        try:
+            return parse_coremldata(read_inside(self.folder, name), self.folder / name)
+        except ModelError as failure:
+            return failure
 
     def _read_metadata(self) -> MetadataJson | None:
         name = metadata_json.FILE_NAME
@@ -143,15 +143,14 @@ class BundleModel(Model):
             return None
         if not self._has(coremldata.FILE_NAME):
             return self._record_of_metadata(f"{coremldata.FILE_NAME} is missing")
-        try:
-            data = self._read_coremldata()
-        except ModelError as failure:
-            record = self._record_of_metadata(failure.diagnostics[0].message)
-            if record is None:
-                raise
-            return record
-        self._cross_check(data)
-        return data
+        data = self._coremldata
+        if isinstance(data, CoreMLData):
+            self._cross_check(data)
+            return data
+        record = self._record_of_metadata(data.diagnostics[0].message)
+        if record is None:
+            raise data
+        return record
 
     def _record_of_metadata(self, why: str) -> CoreMLData | None:
         metadata = self._read_metadata()

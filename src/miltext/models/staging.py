@@ -1,21 +1,40 @@
-"""Files and folders made beside their targets, and moved into place all together or not at all."""
+"""Files and folders made beside their targets, and moved into place all together or not at all.
+
+They are made in a hidden folder; what a crash leaves of one is cleaned up. A move is a single step of the file system
+where that can do it: to a place that must be free, or against what is there.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-from contextlib import ExitStack, suppress
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from miltext.models.interrupts import uninterrupted
-from miltext.models.moves import displace, move_new
-from miltext.models.workshop import workshop
 
 THERE = "it already exists; --force replaces it"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What a write fails with where a disk is full, a quota used up, or a file as large as it may be."""
+
+_NAME = re.compile(r"\.miltext-[0-9a-f]{8}")
+"""The names of hidden folders."""
+
+_CALLS = {"linux": "renameat2", "darwin": "renamex_np"}
+_NEW = {"linux": 1, "darwin": 4}
+"""The flag of the call not to replace: RENAME_NOREPLACE, RENAME_EXCL; renameat2(2) of Linux, renamex_np(2) of macOS."""
+
+_SWAP = {"linux": 2, "darwin": 2}
+"""The flag to exchange: RENAME_EXCHANGE, RENAME_SWAP; from the same pages."""
+
+_HERE = -100
+"""AT_FDCWD of Linux: paths are relative to the working folder."""
 
 
 class _Move(NamedTuple):
@@ -116,3 +135,146 @@ def _take_back(move: _Move) -> None:
         displace(move.made, move.target)
     else:
         os.rename(move.target, move.made)
+
+
+# ---- hidden folders
+
+
+@contextmanager
+def workshop(parent: Path) -> Iterator[Path]:
+    """Make a folder in the folder `parent` that lasts as long as the block, locked, and is removed with all in it.
+
+    The lock ends with its process, however that ends. What has none was left behind, and is removed by the next that
+    writes in the same folder; where the system has no such locks, nothing is.
+    """
+    with suppress(OSError):  # one may write in a folder that one may not list
+        for name in filter(_NAME.fullmatch, os.listdir(parent)):
+            _remove_left(parent / name)
+    folder, lock = _opened(parent)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        if lock is not None:
+            os.close(lock)
+
+
+def _opened(parent: Path) -> tuple[Path, int | None]:
+    while True:
+        folder = parent / f".miltext-{os.urandom(4).hex()}"
+        folder.mkdir()
+        try:
+            return folder, _locked(folder, wait=True)
+        except FileNotFoundError:  # another process took it for one left behind, before it was locked
+            continue
+        except (OSError, ImportError):
+            return folder, None
+
+
+def _locked(folder: Path, *, wait: bool) -> int:
+    """Return a descriptor that holds the lock of a folder.
+
+    Raise OSError where the folder is gone, another process has the lock, or there are none; ImportError on Windows.
+    """
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        os.stat(folder)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove a folder that a process left behind: one of the same user, that nobody has locked."""
+    with suppress(OSError, ImportError):
+        handle = _locked(folder, wait=False)
+        if os.fstat(handle).st_uid == os.geteuid():
+            _remove(folder)
+        os.close(handle)
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):  # it is empty, unless a write has failed or something was replaced
+        os.rmdir(folder)
+        return
+    import shutil
+
+    for parent, _, _ in os.walk(folder):
+        with suppress(OSError):
+            os.chmod(parent, 0o700)  # nothing can be removed from a folder that may not be written to
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- moves
+
+
+def move_new(made: Path, target: Path) -> None:
+    """Move a file or folder to where nothing is. Raise FileExistsError where something is, however late it came."""
+    if os.name == "nt":  # where a rename never replaces
+        os.rename(made, target)
+    elif not _call(made, target, _NEW):
+        _move_to_reserved(made, target)
+
+
+def displace(made: Path, target: Path) -> None:
+    """Move a file or folder to the place of another of its kind, which is afterwards where the first was.
+
+    A file keeps the mode of the one before it. Raise FileExistsError for what is of another kind.
+    """
+    if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
+        raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
+    if made.is_file():
+        os.chmod(made, stat.S_IMODE(target.stat().st_mode))
+    if _call(made, target, _SWAP):
+        return
+    aside = made.with_name(os.urandom(8).hex())
+    _keep(target, aside)
+    try:
+        os.replace(made, target)
+    except BaseException:
+        os.replace(aside, target)
+        raise
+    os.replace(aside, made)
+
+
+def _keep(target: Path, aside: Path) -> None:
+    """Keep what is at the target: a file by a second name, so that at no time there is none; a folder, moved."""
+    if target.is_file():
+        with suppress(OSError):
+            os.link(target, aside)
+            return
+    os.rename(target, aside)
+
+
+def _move_to_reserved(made: Path, target: Path) -> None:
+    """Take the place with something empty first, which only one can do, and replace that."""
+    if made.is_dir():
+        os.mkdir(target)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    try:
+        os.replace(made, target)
+    except BaseException:
+        with suppress(OSError):
+            os.rmdir(target) if made.is_dir() else os.unlink(target)
+        raise
+
+
+def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
+    """Have the system do it in one step; whether it can. Raise FileExistsError."""
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None
+    if call is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    places = (_HERE, paths[0], _HERE, paths[1]) if sys.platform == "linux" else paths
+    if call(*places, flags[sys.platform]) == 0:
+        return True
+    if ctypes.get_errno() == errno.EEXIST:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))
+    return False

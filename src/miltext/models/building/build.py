@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -14,7 +14,7 @@ from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
 from miltext.models.building.description import describe, known_version, required_version, update
 from miltext.models.building.filling import Array, Filled, fill
-from miltext.models.building.new_model import NewModel, ml_programs, path_to, spec_at
+from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
 from miltext.models.building.storing import LooseFolder, Storing
 from miltext.models.building.writing import write_model
@@ -111,12 +111,10 @@ def _from(original: Model, source: Model, model: str | int | None, externalize: 
         chosen = original.select(model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
         program, arrays = _program(source, [chosen.program])
-        path = path_to(original, chosen)
-        assert path is not None
         if original.kind == "mlmodelc":
             strip(program)
-        new = _original(original, {id(chosen): program}, path)
-        way = list(spec_at(new.spec, path))
+        new = _original(original, {chosen: program})
+        way = way_to(chosen, original, new.spec)
         if before.program is None or _wire(before.program) != _wire(program):
             new.warnings += _edited(way, before)
         _store(new, way[-1], arrays, externalize, original.model_path)
@@ -172,18 +170,16 @@ def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[ob
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
-def _original(original: Model, programs: dict[int, Program], path: Collection[int] = ()) -> NewModel:
-    """Return a model that has a description, to be written again; `programs` take the place of its own, by the `id` of
-    its Model.
-    """
+def _original(original: Model, programs: Mapping[Model, Program]) -> NewModel:
+    """Return a model that has a description, to be written again; `programs` take the place of its models' own."""
     if original.kind == "mlmodelc":
         return decompile(original, programs)
     if original.spec is None:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
     lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in values(each)}
-    for program in programs.values():
-        list(spec_at(new.spec, path))[-1].mlProgram.CopyFrom(program)
+    for chosen, program in programs.items():
+        way_to(chosen, original, new.spec)[-1].mlProgram.CopyFrom(program)
     new.find_files(BlobFolder(original.model_path), lacking)
     return new
 

@@ -6,6 +6,7 @@ buildInfo, and FlexibleShapeInformation. What it loses is the order of a functio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -43,15 +44,14 @@ def strip(program: Program) -> Program:
     return program
 
 
-def decompile(bundle: Model, programs: dict[int, Program], prefix: str = "") -> NewModel:
-    """Return the model of a bundle; `programs` has those that take the place of a bundle's own, by the `id` of its
-    Model.
+def decompile(bundle: Model, programs: Mapping[Model, Program], prefix: str = "") -> NewModel:
+    """Return the model of a bundle; `programs` take the place of those of the bundles in it.
 
     In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
     as coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle does.
     """
     if bundle.type == PROGRAM:
-        return _decompile_program(bundle, programs.get(id(bundle), bundle.program), prefix)
+        return _decompile_program(bundle, programs.get(bundle, bundle.program), prefix)
     if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
         return _decompile_pipeline(bundle, programs, prefix)
     if bundle.spec is not None:
@@ -72,7 +72,7 @@ def _decompile_program(bundle: Model, program: Program, prefix: str) -> NewModel
     return NewModel(spec, files, warnings=list(warnings))
 
 
-def _decompile_pipeline(bundle: Model, programs: dict[int, Program], prefix: str) -> NewModel:
+def _decompile_pipeline(bundle: Model, programs: Mapping[Model, Program], prefix: str) -> NewModel:
     made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
     made.warnings += bundle.warnings
     pipeline = pipeline_of(made.spec, bundle.type)

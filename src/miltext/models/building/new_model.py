@@ -86,23 +86,15 @@ def nested(spec: Spec) -> Sequence[Spec]:
     return pipeline.models if pipeline else ()
 
 
-def path_to(root: Model, chosen: Model) -> list[int] | None:
-    """Return the indices that lead from a model to one of those inside it."""
+def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
+    """Return the Model messages from that of `root`, which is `spec`, down to that of a model inside; none without it.
+
+    The messages are as deep as the models, and in their order.
+    """
     if root is chosen:
-        return []
-    for index, model in enumerate(root.models):
-        inner = path_to(model, chosen)
-        if inner is not None:
-            return [index, *inner]
-    return None
-
-
-def spec_at(spec: Spec, path: Collection[int]) -> Iterator[Spec]:
-    """Yield the Model messages on the way to one, itself the last."""
-    yield spec
-    for index in path:
-        spec = nested(spec)[index]
-        yield spec
+        return [spec]
+    ways = (way_to(chosen, model, inner) for model, inner in zip(root.models, nested(spec), strict=True))
+    return next(([spec, *way] for way in ways if way), [])
 
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:

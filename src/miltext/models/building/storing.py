@@ -11,7 +11,7 @@ from miltext.models.building.placing import Subject
 from miltext.models.model_weights import BlobFolder
 from miltext.models.refusals import WeightsError
 from miltext.models.tensor_data import immediate_data, tensor_shape, tensor_value
-from miltext.models.weight_paths import MODEL_PATH, resolve
+from miltext.models.weight_paths import MODEL_PATH, blob_values, resolve
 from miltext.models.weights import digest
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.packing import pack
@@ -45,10 +45,9 @@ class Storing:
         for held in list(values(program)):
             name = held.value.blobFileValue.fileName
             if name.startswith(MARK) and name in arrays:
-                self._arrays.append((held.value, arrays[name]))
+                self._add(held.value, arrays[name])
             elif externalize is not None and self._moves(held, externalize):
                 self._immediates.append(held.value)
-        self._settle_arrays()
 
     def __bool__(self) -> bool:
         return bool(self._arrays or self._immediates)
@@ -63,13 +62,13 @@ class Storing:
         found = immediate_data(held.value)
         return found is not None and self._storable(found[0])
 
-    def _settle_arrays(self) -> None:
-        """Make immediates of the arrays whose type no weight file has."""
-        for value, array in self._arrays:
-            if not self._storable(array.dtype):
-                made = tensor_value(array.dtype, pack(array.elements, array.dtype))
-                value.immediateValue.tensor.CopyFrom(made)
-        self._arrays = [(value, array) for value, array in self._arrays if self._storable(array.dtype)]
+    def _add(self, value: Value, array: Array) -> None:
+        """Note an array, or make an immediate of it if no weight file has its type."""
+        if self._storable(array.dtype):
+            self._arrays.append((value, array))
+        else:
+            made = tensor_value(array.dtype, pack(array.elements, array.dtype))
+            value.immediateValue.tensor.CopyFrom(made)
 
     def write(self, writer: BlobWriter, file_name: str) -> None:
         """Write what is to be stored, each once, and have the values name it."""
@@ -102,11 +101,9 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
     """
     found: dict[str, Path] = {}
     missing: dict[str, WeightsError] = {}
-    for held in values(program):
-        if held.value.WhichOneof("value") != "blobFileValue" or held.value.blobFileValue.fileName.startswith(MARK):
-            continue
+    for held in blob_values(program):
         name = held.value.blobFileValue.fileName
-        if name in missing:
+        if name in missing or name.startswith(MARK):
             continue
         try:
             found[name.partition("/")[2]] = folder.path(name)
@@ -115,8 +112,8 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
             if failure.diagnostics[0].code != "MIL302":
                 raise
             missing[name] = failure
-            continue
-        _check(held, folder)
+        else:
+            _check(held, folder)
     return found, missing
 
 
@@ -128,9 +125,9 @@ def _check(held: Held, folder: BlobFolder) -> None:
         finding = failure.diagnostics[0]
         place = f" in the function `{held.function}`" if held.function else ""
         note = Note(f"the record is that of `{held.name}`{place}")
-        found = WeightsError([finding._replace(notes=(note, *finding.notes))], path=failure.path)
-        found.about = Subject("weight", held.value.blobFileValue.fileName)
-        raise found from failure
+        failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
+        failure.about = Subject("weight", held.value.blobFileValue.fileName)
+        raise
 
 
 class LooseFolder(BlobFolder):
