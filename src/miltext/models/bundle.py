@@ -50,17 +50,13 @@ class BundleModel(Model):
     def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
         super().__init__("mlmodelc", name, path, folder, pipeline_name)
         self.folder = folder
-        self._type = self._find_type() or UNKNOWN
-        if self._type == PROGRAM:
+        self.type = self._find_type() or UNKNOWN
+        if self.type == PROGRAM:
             self.name = str(folder / TEXT)
-
-    @property
-    def type(self) -> str:
-        return self._type
 
     @cached_property
     def text(self) -> str | None:
-        return decode(read_inside(self.folder, TEXT), self.name) if self._type == PROGRAM else None
+        return decode(read_inside(self.folder, TEXT), self.name) if self.type == PROGRAM else None
 
     @cached_property
     def program(self) -> Program:
@@ -102,7 +98,7 @@ class BundleModel(Model):
     def _no_program(self) -> ModelError:
         if self.models:
             return super()._no_program()
-        if self._type == UNKNOWN:
+        if self.type == UNKNOWN:
             failure = self._coremldata
             why = f", and {failure.diagnostics[0].message}" if isinstance(failure, ModelError) else ""
             return refusal("MIL255", f"the compiled model has no {TEXT}{why}", self.name)
@@ -139,7 +135,7 @@ class BundleModel(Model):
     @cached_property
     def _record(self) -> CoreMLData | None:
         """What the bundle says of the model: in `coremldata.bin`, or in `metadata.json` where that cannot be read."""
-        if self._type == UNKNOWN:
+        if self.type == UNKNOWN:
             return None
         if not self._has(coremldata.FILE_NAME):
             return self._record_of_metadata(f"{coremldata.FILE_NAME} is missing")
@@ -156,7 +152,7 @@ class BundleModel(Model):
         metadata = self._read_metadata()
         if metadata is None:
             return None
-        record = CoreMLData(self._type, metadata.facts.specification_version, metadata.description())
+        record = CoreMLData(self.type, metadata.facts.specification_version, metadata.description())
         self._warn(f"{why}; the description is from {metadata_json.FILE_NAME}, which has less")
         return record
 

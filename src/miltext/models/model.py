@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Model:
     """A Core ML model, or a bare program, as it was read.
 
-    `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `name` is what errors
+    `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of
+    model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is what errors
     call it, `path` what was opened (None for standard input), `model_path` the folder that `@model_path` means (None
     where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as properties are
     read that have something to be said about. `interfaces` are those of the program's functions as it was read, before
@@ -36,6 +37,7 @@ class Model:
         self, kind: str, name: str, path: Path | None, model_path: Path | None, pipeline_name: str = ""
     ) -> None:
         self.kind = kind
+        self.type = PROGRAM
         self.name = name
         self.path = path
         self.model_path = model_path
@@ -44,11 +46,6 @@ class Model:
         self.interfaces: dict[str, Interface] = {}
         self.keeps: object = None  # what must last as long as the model: a temporary folder
         self.reopen: Callable[[], Model] | None = None  # what reads it once more from where it was opened
-
-    @property
-    def type(self) -> str:
-        """The kind of model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, ..."""
-        return PROGRAM
 
     @cached_property
     def program(self) -> Program:

@@ -188,8 +188,6 @@ def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = Non
     parts = blob.chunks() if blob else iter([weights[weight.value].reshape(-1)])
     header = io.BytesIO()
     fields = {"descr": np.dtype(weight.dtype.numpy).str, "fortran_order": False, "shape": weight.shape}
-    if weight.dtype.packed:
-        fields["descr"] = np.dtype("i1" if weight.dtype.kind == "int" else "u1").str
     np.lib.format.write_array_header_1_0(header, fields)
     yield header.getvalue()
     for part in parts:

@@ -35,11 +35,7 @@ class BareProgram(Model):
 
     def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:
         super().__init__(kind, name, path, path.parent if path else None)
-        self._program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else _from_bytes(data, name)
-
-    @cached_property
-    def program(self) -> Program:
-        return self._program
+        self.program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else _from_bytes(data, name)
 
 
 def _from_bytes(data: bytes, name: str) -> Program:

@@ -39,11 +39,7 @@ class SpecModel(Model):
         if kind_of_spec is None:
             raise refusal("MIL253", "this Model is empty: none of the fields of its Type is set", name)
         self._spec = spec
-        self._type: str = kind_of_spec
-
-    @property
-    def type(self) -> str:
-        return self._type
+        self.type = kind_of_spec
 
     @property
     def spec(self) -> Spec:

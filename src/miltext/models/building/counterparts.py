@@ -93,16 +93,19 @@ class _Pairing:
         """Return the Names of each side of a function."""
         old, new = self._old[name].sides, self._new[new_name].sides
         if self._graphs is None:
-            return {side: _by_name(old[side], new[side], None) for side in old}
+            return {side: _by_name(side, old[side], new[side], None) for side in old}
         functions = self._graphs[0].functions[name], self._graphs[1].functions[new_name]
         if self._is_renamed(*functions):
             return _by_position(self._graphs, functions, old)
         settled = {side: _unchanged(old[side], new[side]) for side in old}
         open_names = {name for side in old for name in {*old[side], *new[side]} - {*settled[side]}}
         lasting = _names(functions[0]) & _names(functions[1]) - open_names
-        around = [Surroundings(*each, lasting) for each in zip(self._graphs, functions, strict=True)]
         inner = _names(functions[1]) - {*_all(new)}, _names(functions[0]) - {*_all(old)}
-        return {side: _by_name(old[side], new[side], _Evidence(side, around, inner)) for side in old}
+        around = (
+            Surroundings(self._graphs[0], functions[0], lasting, inner[0]),
+            Surroundings(self._graphs[1], functions[1], lasting, inner[1]),
+        )
+        return {side: _by_name(side, old[side], new[side], around) for side in old}
 
     def _is_renamed(self, old: FunctionGraph, new: FunctionGraph) -> bool:
         """Whether nothing but names is another: then each place in the text is what it was.
@@ -159,46 +162,27 @@ def _by_position(
 # ---- by name, and by place in the graph
 
 
-class _Evidence:
-    """What the graphs say about the names of one side, old and new.
-
-    `inner` are the names that the other program gives to a value of no side: what had such a name is that value.
-    """
-
-    def __init__(self, side: str, around: list[Surroundings], inner: tuple[set[str], set[str]]) -> None:
-        self._side = side
-        self._around = around
-        self._inner = inner
-
-    def places(self, which: int, names: Iterable[str], steps: int) -> dict[str, Hashable]:
-        """Return the place in the graph of each name, as far as it says something."""
-        around = self._around[which]
-        places = {name: around.place(self._side, name, steps) for name in names if name not in self._inner[which]}
-        return {name: place for name, place in places.items() if place is not None}
-
-    def agree(self, old: str, new: str) -> bool:
-        """Whether nothing says that two names are not of the same value."""
-        if old in self._inner[0] or new in self._inner[1]:
-            return False
-        a, b = self._around[0].landmarks(self._side, old), self._around[1].landmarks(self._side, new)
-        return not (a and b and a.isdisjoint(b))
-
-
-def _by_name(old: Types, new: Types, evidence: _Evidence | None) -> Names:
+def _by_name(side: str, old: Types, new: Types, around: tuple[Surroundings, Surroundings] | None) -> Names:
     """Return the Names of one side: of the same name and type, at the same place, of the same name, and the only ones
     left.
     """
     found = _unchanged(old, new)
-    if evidence:
+    if around is not None:
         for steps in range(STEPS, 0, -1):
             left = [name for name in old if name not in found]
             free = [name for name in new if name not in found.values()]
-            found |= _only_ones(evidence.places(0, left, steps), evidence.places(1, free, steps), found)
+            found |= _only_ones(around[0].places(side, left, steps), around[1].places(side, free, steps), found)
     taken = {*found.values()}
     found.update({name: name for name in old if name in new and name not in found and name not in taken})
     wires = [{name: _wire(kind) for name, kind in types.items() if kind is not None} for types in (old, new)]
     only = _only_ones(wires[0], wires[1], found)
-    return found | {name: other for name, other in only.items() if evidence is None or evidence.agree(name, other)}
+    return found | {name: other for name, other in only.items() if around is None or _agree(side, around, name, other)}
+
+
+def _agree(side: str, around: tuple[Surroundings, Surroundings], old: str, new: str) -> bool:
+    """Whether nothing says that two names are not of the same value."""
+    a, b = around[0].landmarks(side, old), around[1].landmarks(side, new)
+    return a is not None and b is not None and not (a and b and a.isdisjoint(b))
 
 
 def _wire(value_type: ValueType | None) -> bytes:
@@ -235,12 +219,14 @@ class Surroundings:
     """The places of a function's inputs, states and outputs in its graph.
 
     An operation that makes a value with a `lasting` name is known by that name; another by what it says, and by what
-    stands around it in turn.
+    stands around it in turn. `inner` are the names that the other program gives to a value of no side: what has such a
+    name is that value.
     """
 
-    def __init__(self, graph: Graph, function: FunctionGraph, lasting: Collection[str]) -> None:
+    def __init__(self, graph: Graph, function: FunctionGraph, lasting: Collection[str], inner: Collection[str]) -> None:
         self._graph = graph
         self._lasting = lasting
+        self._inner = inner
         self._known: dict[Hashable, int] = {}
         self._users: dict[int, list[tuple[int, Node]]] = {}
         for region in function.blocks.values():
@@ -251,46 +237,43 @@ class Surroundings:
         outputs = {graph.names[value]: value for value in own_outputs(function)}
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
-    def place(self, side: str, name: str, steps: int) -> int | None:
-        """Return an integer for all that is so many steps around a value; None where nothing is."""
-        value = self._values[side][name]
-        nothing = self._graph.makers[value] is None and value not in self._users
-        return None if nothing else self._value(value, steps)
+    def places(self, side: str, names: Iterable[str], steps: int) -> dict[str, int]:
+        """Return an integer for all that is so many steps around each value, as far as that says something."""
+        values = {name: self._values[side][name] for name in names if name not in self._inner}
+        makers, users = self._graph.makers, self._users
+        return {name: self._key(at, steps) for name, at in values.items() if makers[at] is not None or at in users}
 
-    def landmarks(self, side: str, name: str) -> set[Hashable]:
-        """Return the uses that operations of lasting names have for a value."""
+    def landmarks(self, side: str, name: str) -> set[Hashable] | None:
+        """Return the uses that operations of lasting names have for a value; None for a name of an inner value."""
         users = self._users.get(self._values[side][name], ())
-        return {(slot, names) for slot, node in users if (names := self._lasting_names(node))}
+        found: set[Hashable] = {(slot, names) for slot, node in users if (names := self._lasting_names(node))}
+        return None if name in self._inner else found
 
     def _lasting_names(self, node: Node) -> tuple[str, ...]:
         return tuple([name for name in node.names if name in self._lasting])
 
-    def _value(self, value: int, steps: int) -> int:
-        known = self._known.get((value, steps))
+    def _key(self, what: int | Node, steps: int) -> int:
+        """Return an integer for a value or an operation, and so many steps around it."""
+        known = self._known.get((what, steps))
         if known is None:
-            known = self._known[value, steps] = self._graph.keys[self._around(value, steps)]
+            found = self._around(what, steps) if isinstance(what, int) else self._look(what, steps)
+            known = self._known[what, steps] = self._graph.keys[found]
         return known
 
     def _around(self, value: int, steps: int) -> Hashable:
         if steps == 0:
             return "a value", self._graph.types[value]
         maker = self._graph.makers[value]
-        made = None if maker is None else (self._graph.places[value], self._node(maker, steps - 1))
-        uses = sorted([(slot, self._node(user, steps - 1)) for slot, user in self._users.get(value, ())])
+        made = None if maker is None else (self._graph.places[value], self._key(maker, steps - 1))
+        uses = sorted([(slot, self._key(user, steps - 1)) for slot, user in self._users.get(value, ())])
         return "around", made, tuple(uses)
-
-    def _node(self, node: Node, steps: int) -> int:
-        known = self._known.get((node, steps))
-        if known is None:
-            known = self._known[node, steps] = self._graph.keys[self._look(node, steps)]
-        return known
 
     def _look(self, node: Node, steps: int) -> Hashable:
         names = self._lasting_names(node)
         if names:
             return "called", names
-        taken = [(slot, self._value(value, steps)) for slot, value in _taken(self._graph, node)] if steps else []
-        made = [self._value(value, steps) for value in node.values] if steps else []
+        taken = [(slot, self._key(value, steps)) for slot, value in _taken(self._graph, node)] if steps else []
+        made = [self._key(value, steps) for value in node.values] if steps else []
         return "look", node.kinds[EXACT], tuple(taken), tuple(made)
 
 
