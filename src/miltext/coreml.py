@@ -24,9 +24,9 @@ UNLIKE = "MIL481"
 def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    Of a `.mil` the opsets tell the specification version. coremltools refuses what its own loader does not know; it
-    reads what `watched` makes of the Model message. Raise ModelError: MIL480 without coremltools, MIL481 where the
-    weights are in more than one folder; and what coremltools raises.
+    For a `.mil`, the specification version is that of its opsets. coremltools reads what `watched` makes of the Model
+    message, and refuses what its own loader does not know. Raise ModelError: MIL480 without coremltools, MIL481 where
+    the weights are in more than one folder; and what coremltools raises.
     """
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ class BundleModel(Model):
     def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
         super().__init__("mlmodelc", name, path, folder, pipeline_name)
         self.folder = folder
-        self.type = self._find_type() or UNKNOWN
+        self.type = self._find_type()
         if self.type == PROGRAM:
             self.name = str(folder / TEXT)
 
@@ -82,18 +83,16 @@ class BundleModel(Model):
     def models(self) -> Sequence[Model]:
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
             raise refusal("MIL255", "pipelines are nested more deeply than in any model", self.name)
-        folders: list[Path] = []
-        while self._is_folder(f"model{len(folders)}"):
-            folders.append(self.folder / f"model{len(folders)}")
+        folders = list(takewhile(_is_folder, (self.folder / f"model{index}" for index in count())))
         names = [*self._pipeline_names, *[""] * len(folders)]
         return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
 
-    def _find_type(self) -> str | None:
+    def _find_type(self) -> str:
         if self._has(TEXT):
             return PROGRAM
         if isinstance(self._coremldata, CoreMLData):
             return self._coremldata.type
-        return next((kind for sign, kind in SIGNS.items() if self._has(sign)), None)
+        return next((kind for sign, kind in SIGNS.items() if self._has(sign)), UNKNOWN)
 
     def _no_program(self) -> ModelError:
         if self.models:
@@ -108,13 +107,9 @@ class BundleModel(Model):
     def _has(self, name: str) -> bool:
         return os.path.exists(self.folder / name)
 
-    def _is_folder(self, name: str) -> bool:
-        """Whether this is the name of a folder, and not of a link, which may lead round in circles."""
-        return os.path.isdir(self.folder / name) and not os.path.islink(self.folder / name)
-
     @property
     def _pipeline_names(self) -> list[str]:
-        with suppress(ModelError):  # then there is only the order to tell the models apart by
+        with suppress(ModelError):  # then the models have only their order
             names = f"modelNames/{coremldata.FILE_NAME}"
             return parse_names(read_inside(self.folder, names), self.folder / names)
         return []
@@ -168,6 +163,11 @@ class BundleModel(Model):
 
     def _warn(self, message: str) -> None:
         self.warnings.append(warning("MIL260", message))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether there is a folder, and not a link, which may lead round in circles."""
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _facts(data: CoreMLData) -> Facts:

@@ -1,4 +1,4 @@
-"""The compact form of a program, for people: what only ever stands in one place is written there.
+"""The compact form of a program, for people: a constant that is used once is written where it is used.
 
     tensor<fp16, [1, 8]> y = linear(bias = b, weight = tensor<fp16, [8, 8]>($elided(64, "sha256:...")), x = x);
 
@@ -30,8 +30,8 @@ VALUE = "val"
 
 
 def compact(program: Message) -> Program:
-    """Return a copy of a Program in which each constant with one use stands at its place of use, and no name says
-    itself.
+    """Return a copy of a Program in which each constant with one use stands where it is used, without names that
+    repeat the value's.
 
     A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
     is an output of a block. Raise what `own_copy` raises.
@@ -61,7 +61,7 @@ def compact_pieces(
 
     A model of which the folder is not known, from standard input, has its weights by their places. Raise WeightsError
     where a weight cannot be read, or call `on_unread` with it and show its place; and what `compact` raises.
-    `progress` is told how many bytes of weights were read.
+    `progress` gets the number of bytes of weights that were read.
     """
     from miltext.models.weight_printing import DigestPrinter
     from miltext.printing.printer import Printer

@@ -1,11 +1,11 @@
-"""Reading what a model is made of: its bytes, what kind they are, and text that is strictly UTF-8."""
+"""Reading what a model is made of: its bytes, what kind they are, UTF-8 text, and Model messages."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
-"""How the small file begins that stands in a git repository in place of one that git-lfs keeps."""
+"""The beginning of the small file that stands in a git repository for one that git-lfs keeps."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 _FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
 _PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
 """How protobuf's text of a Program begins: with one of its comments or of its fields."""
+
+AnyMessage = TypeVar("AnyMessage", bound="Message")
 
 _PIPELINES: dict[str | None, Callable[[Spec], Pipeline]] = {
     "pipeline": lambda spec: spec.pipeline,
@@ -66,7 +68,7 @@ def read_inside(folder: Path, name: str) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a regular file in `folder`, if `name` leads to one.
 
-    Raise ModelError (MIL255) as `within` does, and for what is not there or no regular file.
+    Raise ModelError (MIL255) as `within` does, and for what does not exist or is not a regular file.
     """
     path = within(folder, name)
     with refusing(lambda failure: _untraceable(name, folder, failure)):
@@ -106,14 +108,14 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_protobuf_text(data: bytes) -> bool:
-    """Whether text is protobuf's text of a Program; if not, it is meant as MIL text."""
+    """Whether text is protobuf's text of a Program; otherwise it is MIL text."""
     return _PROTOBUF_TEXT.match(data) is not None
 
 
 def decode(data: bytes, name: str) -> str:
-    """Return the text in bytes, its newlines as they are.
+    """Return the text in bytes, with its newlines unchanged.
 
-    Raise ModelError: MIL256 when there is none, or no UTF-8, MIL252 for a git-lfs pointer.
+    Raise ModelError: MIL256 for an empty file or one that is not UTF-8, MIL252 for a git-lfs pointer.
     """
     refuse_pointer(data, name)
     if not data:
@@ -139,16 +141,25 @@ def parse_text(text: str, name: str) -> Program:
     return parse(text, path=name)
 
 
-# ---- Model messages
+# ---- messages
 
 
 def parse_spec(data: bytes, name: str) -> Spec:
     """Return the Model message in bytes. Raise ModelError (MIL253) when they are not one."""
+    return _parse(Spec, data, "Core ML model", name)
+
+
+def parse_program(data: bytes, name: str) -> Program:
+    """Return the Program in bytes. Raise ModelError (MIL253) when they are not one."""
+    return _parse(Program, data, "serialized Program", name)
+
+
+def _parse(kind: type[AnyMessage], data: bytes, what: str, name: str) -> AnyMessage:
     if not data:
         raise refusal("MIL253", "the file is empty", name)
-    message = "these bytes are not a Core ML model: they are damaged, cut short, or something else"
+    message = f"these bytes are not a {what}: they are damaged, cut short, or something else"
     with refusing(lambda _: refusal("MIL253", message, name)):
-        return Spec.FromString(data)
+        return kind.FromString(data)
 
 
 def specification_version(number: int) -> int:
@@ -167,16 +178,16 @@ def pipeline_of(spec: Spec, kind: str | None) -> Pipeline | None:
 
 
 def is_spec(data: bytes) -> bool:
-    """Whether bytes are a Model rather than a Program: a Model has a field of its Type, and a Program has none."""
+    """Whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
     try:
         fields = Int64FeatureType.FromString(data)  # a message without fields takes any as unknown ones
-    except Exception:  # noqa: BLE001 - what is no message at all is no Model
+    except Exception:  # noqa: BLE001 - what is not a message is not a Model
         return False
     return _undeclared_kind(fields) is not None
 
 
 def _undeclared_kind(message: Message) -> str | None:
-    """Return the kind of model that a message's unknown fields tell of."""
+    """Return the kind of model that a message's unknown fields show."""
     fields = UnknownFieldSet(message)
     numbers = [fields[index].field_number for index in range(len(fields))]
     return next((MODEL_KINDS[number] for number in numbers if number in MODEL_KINDS), None)

@@ -9,8 +9,8 @@ in little-endian, each string and message after its length as a u64:
     the serialized ModelDescription
     16 bytes for each function or nested model, kind and zeros
 
-A stage of a pipeline that is no network, such as non-maximum suppression, has the string "spec", and after the 28 zeros
-the whole serialized Model, without a length and up to the end of the file.
+A stage of a pipeline that is not a network, such as non-maximum suppression, has the string "spec", and after the 28
+zeros the whole serialized Model, without a length and up to the end of the file.
 
 In a pipeline, `modelNames/coremldata.bin` has a u64 count and as many strings.
 Sources: the seven bundles of the tests' corpus; github.com/tmc/apple, x/coremlcompiler/coremldata.go; the README files
@@ -40,7 +40,7 @@ _WHOLE = b"spec"
 
 
 class CoreMLData(NamedTuple):
-    """What the file says of a model: `type` is its field in `Model`, `spec` the whole Model where that is there."""
+    """What the file says about a model: `type` is its field in `Model`, `spec` the whole Model where that is there."""
 
     type: str
     specification_version: int
@@ -49,9 +49,7 @@ class CoreMLData(NamedTuple):
 
 
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
-    """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) when they are not laid out as is
-    known.
-    """
+    """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) for an unknown layout."""
     with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
         (number,) = _HEAD.unpack_from(data)
         form, offset = _sized(data, _HEAD.size)
@@ -64,7 +62,7 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
-    """Return what a file with the whole Model says; the same kind and version as that does."""
+    """Return what a file with the whole Model says; kind and version must be those of the Model."""
     spec = Model.FromString(data)
     if (kind_of_model(spec), spec.specificationVersion) != (kind, version):
         raise ValueError("the model is another one")

@@ -11,10 +11,10 @@ from pathlib import Path
 from miltext.models.staging import Staging
 
 PIECE = 1 << 20
-"""Bytes that are copied at once."""
+"""How many bytes are copied at once."""
 
 Progress = Callable[[int], object]
-"""What is told how many bytes, or elements, each piece has that is done."""
+"""A callback for the progress of work: it gets the number of bytes, or elements, of each piece that is done."""
 
 _MOST_LINKS = 40
 """How many links Linux follows from a name."""
@@ -23,8 +23,8 @@ _MOST_LINKS = 40
 def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> None:
     """Make the file `path` hold the pieces, or leave it as it was; one that is there is replaced only if `replace`.
 
-    A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into what is no regular
-    file, as a device or a FIFO, the pieces are written as they come. Raise OSError, and whatever `pieces` raises.
+    A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into a device
+    or a FIFO the pieces are written as they come. Raise OSError, and whatever `pieces` raises.
     """
     if is_stream(path):
         _write_into(path, pieces)
@@ -45,13 +45,13 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def texts_below(folder: str) -> list[str]:
-    """Every .mil below a folder, in order: files, and links that lead nowhere. A FIFO would keep its reader waiting."""
+    """Return every .mil below a folder, sorted: files, and links that lead nowhere; no FIFO, which may never end."""
     names = sorted(str(file) for file in Path(folder).rglob("*.mil"))
     return [name for name in names if os.path.isfile(name) or not os.path.exists(name)]
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a name stands for what is written into and never replaced: an open file, a device, a FIFO."""
+    """Whether a path is to be written into and never replaced: an open file, a device, a FIFO."""
     return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
 
 
@@ -113,7 +113,7 @@ def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Pro
 
 
 def _skip_hole(file: FileIO) -> int:
-    """Go on to a file's next data, or to its end; how far that is. Nothing where the system knows no holes."""
+    """Go on to a file's next data, or to its end, and return how far that is; 0 where holes are unknown."""
     start = file.tell()
     if not hasattr(os, "SEEK_DATA"):
         return 0

@@ -8,10 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
-from typing import Any
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-_Handler = Callable[[int, "FrameType | None"], Any]
+_Handler = Callable[[int, "FrameType | None"], object]
 
 
 def ended_by_signals() -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""What every model has, whatever it was read from."""
+"""The properties of every model, whatever it was read from."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Model:
     `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of
     model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is what errors
     call it, `path` what was opened (None for standard input), `model_path` the folder that `@model_path` means (None
-    where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as properties are
-    read that have something to be said about. `interfaces` are those of the program's functions as it was read, before
+    where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as
+    properties are read. `interfaces` are those of the program's functions as it was read, before
     any change, where a description goes with it; known once `program` was asked for.
     """
 
@@ -51,7 +51,7 @@ class Model:
     def program(self) -> Program:
         """The Program; a change to it is a change to the model.
 
-        Raise ParseError for text that is no program, and ModelError for a model that is no ML Program.
+        Raise ParseError for text that is not a program, and ModelError for a model that is not an ML Program.
         """
         raise self._no_program()
 
@@ -72,12 +72,12 @@ class Model:
 
     @property
     def description(self) -> ModelDescription | None:
-        """The ModelDescription, None where there is none."""
+        """The ModelDescription, None for a model without one."""
         return None
 
     @property
     def metadata(self) -> Metadata | None:
-        """The Metadata of the description: author, license, what its users defined; None where there is none."""
+        """The Metadata of the description: author, license, what its users defined; None without one."""
         description = self.description
         return description.metadata if description is not None and description.HasField("metadata") else None
 
@@ -94,7 +94,7 @@ class Model:
         """Write the model, with the changes made to `program`, as an `.mlpackage` or `.mlmodel`.
 
         What is there is replaced only with `force`, and only when all is written; `path` may be where the model came
-        from. `progress` is told how many bytes of weights each piece written has. Returns the warnings there are.
+        from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.
         Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
         """
         from miltext.models.building.build import build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain, count
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,9 +30,9 @@ FEWEST = 10
 class BlobFolder:
     """The weight files in the folder that `@model_path` stands for; each is opened when a value first names it.
 
-    Raise WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 when there is no folder, MIL309 when
-    a record holds something else than the value that names it says. `progress` is for those that read the records: it
-    is told how many bytes they did.
+    Raise WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 without a folder, MIL309 when a
+    record does not hold what its value says. `progress` is for those that read the records: it gets the number of bytes
+    that were read.
     """
 
     def __init__(self, model_path: Path | None, progress: Progress | None = None) -> None:
@@ -168,11 +169,8 @@ def _weight(held: Held) -> Weight | None:
 
 def _unlike(name: str, taken: Mapping[str, object]) -> str:
     """Return the name, or that with a number where two values of a function share it, in sibling blocks say."""
-    number = 2
-    unlike = name
-    while unlike in taken:
-        unlike, number = f"{name}@{number}", number + 1
-    return unlike
+    numbered = (f"{name}@{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
 
 
 def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
-"""The endings that say what a file holds; of any other name, `.pb` too, its content says it."""
+"""The endings that decide what a file holds; for any other name, `.pb` too, its content decides."""
 
 
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
     In a pipeline, `model` says which: an index or a name, or a path of them such as `"1/0"`. Text is parsed when
-    `program` is first asked for. Raise ModelError for what is no such file or folder, damaged, or no ML Program.
+    `program` is first asked for. Raise ModelError for what is not such a file or folder, damaged, or not an ML Program.
     """
     chosen = open_model(path).select(model)
     _ = chosen.text  # where a bundle's text is missing, this is the time to say so
@@ -41,17 +41,13 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
 def open_model(path: str | os.PathLike[str]) -> Model:
     """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too."""
     path = Path(path)
-    model = _open(path)
-    model.reopen = partial(_open, path)
-    return model
-
-
-def _open(path: Path) -> Model:
-    name = str(path)
     if os.path.isdir(path):
-        return _open_folder(path, name)
-    data = read_file(path)
-    return _from_bytes(data, _KINDS.get(path.suffix.lower()) or _kind(data), name, path)
+        model = _open_folder(path, str(path))
+    else:
+        data = read_file(path)
+        model = _from_bytes(data, _KINDS.get(path.suffix.lower()) or _kind(data), str(path), path)
+    model.reopen = partial(open_model, path)
+    return model
 
 
 def _open_folder(folder: Path, name: str) -> Model:

@@ -8,9 +8,9 @@ from pathlib import Path
 from google.protobuf import text_format
 
 from miltext.diagnostics import ModelError, Note, Span, error, refusing
-from miltext.models.contents import decode, parse_text
+from miltext.models.contents import decode, parse_program, parse_text
 from miltext.models.model import Model
-from miltext.models.refusals import WAYS_OUT, refusal
+from miltext.models.refusals import WAYS_OUT
 from miltext.schema.proto import Program
 
 
@@ -35,15 +35,7 @@ class BareProgram(Model):
 
     def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:
         super().__init__(kind, name, path, path.parent if path else None)
-        self.program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else _from_bytes(data, name)
-
-
-def _from_bytes(data: bytes, name: str) -> Program:
-    if not data:
-        raise refusal("MIL253", "the file is empty", name)
-    message = "these bytes are not a serialized Program: they are damaged, cut short, or something else"
-    with refusing(lambda _: refusal("MIL253", message, name)):
-        return Program.FromString(data)
+        self.program = _from_protobuf_text(decode(data, name), name) if kind == "txtpb" else parse_program(data, name)
 
 
 def _from_protobuf_text(text: str, name: str) -> Program:
@@ -52,7 +44,7 @@ def _from_protobuf_text(text: str, name: str) -> Program:
 
 
 def _mistake(failure: Exception, text: str, name: str) -> ModelError:
-    """Return what protobuf says of its text, at the place that it tells."""
+    """Return what protobuf says about a text, at the place that it names."""
     message, span = str(failure) or type(failure).__name__, None
     if isinstance(failure, RecursionError):
         message = "this is nested too deeply to be a Program"

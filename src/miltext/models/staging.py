@@ -69,7 +69,7 @@ class Staging:
             self._name_target(failure)
 
     def place(self, target: Path, *, free: bool = False) -> Path:
-        """Where to make what is to be at `target`, or where that link leads; nothing is there yet.
+        """Return the path at which to make what is to be at `target`, or where that link leads; nothing is there yet.
 
         A target that was found `free` is never replaced. Raise FileExistsError for a target that is there, unless it
         is to be replaced, and OSError.
@@ -174,7 +174,8 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
 def _locked(folder: Path, *, wait: bool) -> int:
     """Return a descriptor that holds the lock of a folder.
 
-    Raise OSError where the folder is gone, another process has the lock, or there are none; ImportError on Windows.
+    Raise OSError where the folder is gone, another process has the lock, or the system has none; ImportError on
+    Windows.
     """
     import fcntl
 
@@ -242,7 +243,7 @@ def displace(made: Path, target: Path) -> None:
 
 
 def _keep(target: Path, aside: Path) -> None:
-    """Keep what is at the target: a file by a second name, so that at no time there is none; a folder, moved."""
+    """Keep what is at the target: a file by a second name, so that one is always there; a folder is moved."""
     if target.is_file():
         with suppress(OSError):
             os.link(target, aside)
@@ -265,7 +266,7 @@ def _move_to_reserved(made: Path, target: Path) -> None:
 
 
 def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
-    """Have the system do it in one step; whether it can. Raise FileExistsError."""
+    """Have the system do it in one step, and return whether it can. Raise FileExistsError."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None

@@ -57,12 +57,11 @@ def _program(model: Model) -> Summary:
 
 def _function(name: str, function: Function, sides: Mapping[str, Types]) -> Summary:
     types = sorted(operation.type for operation in function_operations(function))
-    features = {f"{side}s": _features(types) for side, types in sides.items()}
+    features = {
+        f"{side}s": [{"name": name, "type": type_text(value_type)} for name, value_type in taken.items()]
+        for side, taken in sides.items()
+    }
     return {"name": name, "opset": function.opset, **features, "operations": dict(Counter(types).most_common())}
-
-
-def _features(types: Types) -> list[Summary]:
-    return [{"name": name, "type": type_text(value_type)} for name, value_type in types.items()]
 
 
 def _parameters(model: Model) -> dict[str, Summary]:

@@ -1,4 +1,4 @@
-"""The bytes of a tensor Value: out of an immediate one, and into one; and the shape that its type gives it."""
+"""The bytes of a tensor Value, read from an immediate one and written into one; and the shape in its type."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
 def immediate_data(value: Value) -> tuple[DType, bytes] | None:
     """Return the data type of an immediate tensor and its elements, little-endian and packed as in a weight file.
 
-    None for strings, for what is no immediate tensor, and where the elements are not in their type's usual field, do
-    not fill its shape, or pass its range.
+    None for strings, for what is not an immediate tensor, and where the elements are not in their type's usual field,
+    do not fill its shape, or pass its range.
     """
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     if dtype is None or shape is None or value.immediateValue.WhichOneof("value") != "tensor":

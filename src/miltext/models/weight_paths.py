@@ -1,4 +1,4 @@
-"""Which file a BlobFileValue names, and what may be wrong with it: no model leads out of its own folder."""
+"""The file that a BlobFileValue names, which is always inside the model's own folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def resolve(file_name: str, model_path: Path) -> Path:
     """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
 
     Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
-    drive letter or a NUL, or leads outside through a link; MIL302 when there is no regular file.
+    drive letter or a NUL, or leads outside through a link; MIL302 when it is not a regular file.
     """
     reason = _suspicion(file_name)
     if reason:

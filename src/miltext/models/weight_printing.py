@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 DIGITS = 16
-"""How many hexadecimal digits of a weight's digest are shown: enough to tell any two apart that anybody will make."""
+"""How many hexadecimal digits of a weight's digest are shown: enough to tell weights apart."""
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
@@ -101,7 +101,7 @@ def annotated_pieces(
     elide: int | None = None,
     strict: bool = False,
 ) -> Iterator[str]:
-    """Yield what `pieces` gives, each weight's line ended with a comment that tells what the file in `folder` holds.
+    """Yield what `pieces` gives, each weight's line ended with a comment about what the file in `folder` holds.
 
     Raise WeightsError where a weight cannot be read, and what `pieces` raises.
     """
@@ -114,7 +114,7 @@ class DigestPrinter(Printer):
     """A Printer that spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
 
     `folder` is what `@model_path` means. Raise WeightsError where a weight cannot be read; or, with `on_unread`, call
-    that with the error and print where the weight stands. `progress` is told how many bytes were read.
+    that with the error and print where the weight stands. `progress` gets the number of bytes that were read.
     """
 
     def __init__(

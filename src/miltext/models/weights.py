@@ -138,7 +138,7 @@ class BlobFile:
         """All records in the order of the file.
 
         Raise WeightsError: as `blob` does, and MIL307 when there are more records than the header counts
-        or when a record keeps its data before itself, so that no place is known for the next.
+        or when the data of a record is before it, so that the place of the next one is unknown.
         """
         offset = ALIGNMENT
         for _ in range(self._count):
@@ -250,7 +250,7 @@ class BlobWriter:
     def add(self, dtype: DType, array: npt.NDArray[Any]) -> int:
         """Append the elements of an array, in C order, and return the offset of their record.
 
-        What arrays a type takes is said at `packing.pack`.
+        `packing.pack` says which arrays a type takes.
         """
         from miltext.schema.packing import PackingError, pack, packed_size, pieces_in_order
 
@@ -292,7 +292,7 @@ class BlobWriter:
 
 
 def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progress | None = None) -> str:
-    """SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it.
+    """Return the SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it.
 
     `progress` is called with the number of bytes of each piece read.
     """

@@ -1,7 +1,7 @@
 """Which functions, inputs, states and outputs of an edited program are which of the original's.
 
-By name where the names tell, else by place in the graph: who uses an input, what makes an output. Order by itself tells
-nothing: Apple's compiler sorts inputs, and the functions of a Program have none.
+They are matched by name, else by place in the graph: what uses an input, what makes an output. Order does not count:
+Apple's compiler sorts inputs, and the functions of a Program have no order.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Counterpart(NamedTuple):
 
 
 def counterparts(before: Version, after: Version) -> dict[str, Counterpart]:
-    """For each function that the original had already, by its new name, what it was."""
+    """Return the Counterpart of each function that the original had already, by its new name."""
     pairing = _Pairing(before, after)
     return {
         new: Counterpart(old, before.interfaces[old], pairing.sides(old, new))
@@ -66,7 +66,7 @@ class _Pairing:
         """Return the functions of one name, then those that are alike in all but names, then those that take and give
         alike.
 
-        Where only one function was and is, it is the same; where each was already, but for names, names tell nothing.
+        A single function before and after is the same one. Where each was there before, names aside, these do not count.
         """
         if len(self._old) == len(self._new) == 1:
             return dict(zip(self._old, self._new, strict=True))
@@ -108,9 +108,9 @@ class _Pairing:
         return {side: _by_name(side, old[side], new[side], around) for side in old}
 
     def _is_renamed(self, old: FunctionGraph, new: FunctionGraph) -> bool:
-        """Whether nothing but names is another: then each place in the text is what it was.
+        """Whether only names changed: then each place in the text is what it was.
 
-        Where the same is said of the same names, in whatever order, nothing was renamed.
+        Where the same lines have the same names, in whatever order, nothing was renamed.
         """
         assert self._graphs is not None
         a, b = self._graphs
@@ -136,7 +136,7 @@ def _all(sides: Mapping[str, Types]) -> Iterator[str]:
 
 
 def _lines(graph: Graph, function: FunctionGraph) -> Iterator[Hashable]:
-    """Yield what is said of which names: operations with what they make and take, and the outputs."""
+    """Yield the lines of a function with their names: operations with what they make and take, and the outputs."""
     for region in function.blocks.values():
         for node in region.nodes:
             taken = [graph.names[value] for value in (*node.operands, *node.captures)]

@@ -47,8 +47,8 @@ def strip(program: Program) -> Program:
 def decompile(bundle: Model, programs: Mapping[Model, Program], prefix: str = "") -> NewModel:
     """Return the model of a bundle; `programs` take the place of those of the bundles in it.
 
-    In a pipeline each bundle has weights of its own; here all have one folder, and `prefix` tells their files apart,
-    as coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle does.
+    In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike, as
+    coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle does.
     """
     if bundle.type == PROGRAM:
         return _decompile_program(bundle, programs.get(bundle, bundle.program), prefix)

@@ -1,4 +1,4 @@
-"""Descriptions from MIL types: what Core ML tells an app about a model's inputs, states and outputs.
+"""Descriptions from MIL types: what an app learns from Core ML about a model's inputs, states and outputs.
 
 How each type is described is what coremltools 9.0 writes (`converters/mil/backend/mil/load.py`).
 """
@@ -56,7 +56,7 @@ ANY_SIZE = -1
 
 
 def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
-    """Return a description made of nothing but the program, and what had to be guessed."""
+    """Return a description made from the program alone, and warnings about what had to be guessed."""
     described = ModelDescription()
     warnings = update(described, Version({}, None), program, interfaces(program))
     return described, warnings
@@ -99,7 +99,7 @@ def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
 
 
 def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
-    """Return a multi-array; of an input with unknown sizes, each is any from 1 on, and of an output nothing is said."""
+    """Return a multi-array; of an input with unknown sizes, each is any from 1 up; for an output they are left out."""
     dtype, tensor = tensor_dtype(value_type), value_type.tensorType
     if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
         return None
@@ -126,7 +126,7 @@ def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
 def update(
     description: ModelDescription, before: Version, program: Program, after: dict[str, Interface]
 ) -> list[Diagnostic]:
-    """Make a description fit a program that was changed, and say what could not be kept.
+    """Make a description fit a program that was changed, and return warnings about what could not be kept.
 
     What is still there and has the type that it had `before` keeps its entry, under its new name if it was renamed.
     Entries for what is new or has another type are made from the type; those for what is gone are removed. Raise
@@ -240,7 +240,7 @@ def _guessed(made: FeatureDescription) -> list[Diagnostic]:
 
 
 def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
-    """Return what an entry said that its new one, made from the type, does not."""
+    """Return a warning about what an entry said that its new one, made from the type, does not."""
     what = _said(entry, old, side)
     message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
     return [warning("MIL450", message)] if what else []
@@ -249,7 +249,7 @@ def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[D
 def _unclaimed(
     made: FeatureDescription, value_type: ValueType | None, gone: list[FeatureDescription], change: _Change, side: str
 ) -> list[Diagnostic]:
-    """Return what entries said that are gone, one of which may have been what is described anew."""
+    """Return a warning about what was said in an entry that is gone and may have been the one described anew."""
     for entry in gone:
         old = change.old.get(entry.name)
         what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
@@ -300,8 +300,8 @@ def required_version(program: Program, description: ModelDescription) -> int:
 
 
 def known_version(program: Program, description: ModelDescription) -> int:
-    """Return the specification version for a program by itself. Raise ModelError (MIL421) where its opsets tell of
-    none.
+    """Return the specification version for a program by itself. Raise ModelError (MIL421) for an unknown
+    opset.
     """
     for name in sorted(program.functions):
         opset = program.functions[name].opset

@@ -1,6 +1,6 @@
 """The two commonest edits of a text: renaming a value, and exposing inner ones as outputs.
 
-They change nothing but the tokens that they must, so that comments and layout stay.
+They change only the tokens that they must, so that comments and layout stay.
 """
 
 from __future__ import annotations

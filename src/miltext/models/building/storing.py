@@ -1,7 +1,8 @@
-"""What of a program's values goes into its weight file, and into which one."""
+"""The values of a program that go into its weight file, and the weight files that it names."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,7 +119,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
 
 
 def _check(held: Held, folder: BlobFolder) -> None:
-    """Check the record that a value names; what is wrong is said of the value, by name."""
+    """Check the record that a value names; an error names the value."""
     try:
         folder.blob(held.value)
     except WeightsError as failure:
@@ -137,9 +138,7 @@ class LooseFolder(BlobFolder):
         try:
             return super().path(file_name)
         except WeightsError as failure:
-            if failure.diagnostics[0].code != "MIL302" or self.model_path is None or "/" not in file_name:
-                raise
-            try:
-                return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
-            except WeightsError:
-                raise failure from None
+            if failure.diagnostics[0].code == "MIL302" and self.model_path is not None and "/" in file_name:
+                with suppress(WeightsError):
+                    return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
+            raise

@@ -12,6 +12,7 @@ import re
 import uuid
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,8 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     names = {name: name for name in new.weight_files}
     moved: dict[str, bool] = {}
     for name in names:
-        if new.is_stored_in(name) or not _is_file(output.parent / name, new.files[name]):
+        there = output.parent / name
+        if new.is_stored_in(name) or not (there.exists() and there.samefile(new.files[name])):
             others = [each for old, each in names.items() if old != name]
             names[name], moved[name] = weight_name(output, name, others)
     for program in ml_programs(new.spec):
@@ -92,12 +94,8 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     write_new(staging.place(output), [serialized(new.spec)])
 
 
-def _is_file(path: Path, other: Path) -> bool:
-    return path.exists() and path.samefile(other)
-
-
 def _check_names(weights: Collection[str], model: str) -> None:
-    """Refuse a weight file where the model's own file is to be, on a disk that tells no cases apart either."""
+    """Refuse a weight file where the model's own file is to be, also on a disk that ignores case."""
     for name in weights:
         if PurePosixPath(name).parts[0].casefold() == model.casefold():
             file_name = f"{MODEL_PATH}/{name}"
@@ -164,9 +162,8 @@ def contents_of(folder: Path) -> list[Path]:
             path = Path(parent, name)
             is_file = path.is_file() and Path(os.path.realpath(path)).is_relative_to(root)
             if not is_file and (path.is_symlink() or not path.is_dir()):
-                raise refusal(
-                    "MIL403", f"{str(path.relative_to(folder))!r} leads outside, or is not a file", str(folder)
-                )
+                message = f"{str(path.relative_to(folder))!r} leads outside, or is not a file"
+                raise refusal("MIL403", message, folder)
             found.append(path)
     return found
 
@@ -231,10 +228,7 @@ def _names(output: Path, name: str) -> Iterator[str]:
     yield name
     stem, path = re.sub(r"[^\w.-]", "_", output.stem)[:64], PurePosixPath(name)
     yield str(path.with_name(f"{stem}-{path.name}"))
-    number = 1
-    while True:
-        yield str(path.with_name(f"{stem}-{number}-{path.name}"))
-        number += 1
+    yield from (str(path.with_name(f"{stem}-{number}-{path.name}")) for number in count(1))
 
 
 def _is_own(output: Path, name: str) -> bool:
