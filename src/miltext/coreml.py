@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, error
-from miltext.schema.walk import values
+from miltext.models.weight_paths import blob_values
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -91,7 +91,7 @@ def _coremltools() -> Any:
 
 def _weights_folder(model: Model) -> Path:
     """Return the folder of the weight files, which coremltools takes to be one."""
-    names = {held.value.blobFileValue.fileName for held in values(model.program)} - {""}
+    names = {held.value.blobFileValue.fileName for held in blob_values(model.program)}
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:
         message = f"coremltools takes weights from one folder, and they are in {', '.join(sorted(folders))}"

@@ -176,7 +176,7 @@ class BlobFile:
 
     def _check_place(self, offset: int) -> None:
         if offset < ALIGNMENT or offset % ALIGNMENT:
-            message = f"no record can begin at offset {offset}: records begin at multiples of {ALIGNMENT} other than 0"
+            message = f"offset {offset} is not a multiple of {ALIGNMENT} above 0, where records begin"
             raise refusal("MIL305", message, self.path)
         if offset + ALIGNMENT > self.size:
             raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)

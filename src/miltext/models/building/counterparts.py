@@ -66,7 +66,7 @@ class _Pairing:
         """Return the functions of one name, then those that are alike in all but names, then those that take and give
         alike.
 
-        A single function before and after is the same one. Where each was there before, names aside, these do not count.
+        A single function before and after is the same one. Names do not count where each was there before, names aside.
         """
         if len(self._old) == len(self._new) == 1:
             return dict(zip(self._old, self._new, strict=True))

@@ -5,8 +5,8 @@ How each type is described is what coremltools 9.0 writes (`converters/mil/backe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diagnostics import warning
 from miltext.models.building.counterparts import Version, counterparts
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from miltext.models.building.counterparts import Counterpart, Names
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import FunctionDescription, Program, ValueType
+
+Described: TypeAlias = "ModelDescription | FunctionDescription"
 
 ELEMENTS = {
     "fp16": ArrayFeatureType.FLOAT16,
@@ -133,47 +135,43 @@ def update(
     ModelError as `feature` does.
     """
     known = counterparts(before, Version(after, program))
-    renamed = {counterpart.name: name for name, counterpart in known.items()}
+    if description.functions or len(after) > 1:
+        described = _described_functions(description, before, after, known)
+    else:
+        described = dict.fromkeys(after, description)
     warnings: list[Diagnostic] = []
-    if not description.functions and len(after) < 2:
-        for name, interface in after.items():
-            warnings += _update_function(description, known.get(name), interface, program, name)
-        return warnings
-    _list_functions(description, before.interfaces)
+    for name, each in described.items():
+        warnings += _update_function(each, known.get(name), after[name], program, name)
+    return warnings
+
+
+def _described_functions(
+    description: ModelDescription, before: Version, after: Collection[str], known: Mapping[str, Counterpart]
+) -> dict[str, Described]:
+    """Have the description list the functions that there are `after`, and return what it has of each."""
+    renamed = {counterpart.name: name for name, counterpart in known.items()}
+    if before.interfaces and not description.functions:
+        only = description.functions.add(name=next(iter(before.interfaces)))
+        for field in ("input", "state", "output"):
+            getattr(only, field).extend(getattr(description, field))
+            description.ClearField(field)
+        for field in PREDICTIONS:
+            setattr(only, field, getattr(description, field))
+            description.ClearField(field)
     for index in reversed(range(len(description.functions))):
         function = description.functions[index]
         if function.name in before.interfaces and function.name not in renamed:
             del description.functions[index]
         function.name = renamed.get(function.name, function.name)
-    listed = {function.name: function for function in description.functions}
-    for name, interface in after.items():
-        function = listed.get(name) or description.functions.add(name=name)
-        warnings += _update_function(function, known.get(name), interface, program, name)
     default = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
     fallback = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
     description.defaultFunctionName = default if default in after else fallback
-    return warnings
-
-
-def _list_functions(description: ModelDescription, before: Mapping[str, Interface]) -> None:
-    """Have the description list its functions, as it does where there are several."""
-    if description.functions or not before:
-        return
-    only = description.functions.add(name=next(iter(before)))
-    for field in ("input", "state", "output"):
-        getattr(only, field).extend(getattr(description, field))
-        description.ClearField(field)
-    for field in PREDICTIONS:
-        setattr(only, field, getattr(description, field))
-        description.ClearField(field)
+    listed = {function.name: function for function in description.functions}
+    return {name: listed.get(name) or description.functions.add(name=name) for name in after}
 
 
 def _update_function(
-    described: ModelDescription | FunctionDescription,
-    was: Counterpart | None,
-    after: Interface,
-    program: Program,
-    name: str,
+    described: Described, was: Counterpart | None, after: Interface, program: Program, name: str
 ) -> list[Diagnostic]:
     warnings: list[Diagnostic] = []
     for side, types in after.sides.items():
@@ -268,7 +266,7 @@ def _said(entry: FeatureDescription, old: ValueType | None, side: str) -> str:
     return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
 
 
-def _name_predictions(described: ModelDescription | FunctionDescription, program: Program, function: str) -> None:
+def _name_predictions(described: Described, program: Program, function: str) -> None:
     """Say which outputs of a new function are a classifier's."""
     block = own_block(program.functions[function])
     if block is None:
@@ -289,7 +287,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
     opsets = {opset for name in program.functions for opset in program.functions[name].block_specializations}
     opsets |= {program.functions[name].opset for name in program.functions}
     versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
-    described: list[ModelDescription | FunctionDescription] = [description, *description.functions]
+    described: list[Described] = [description, *description.functions]
     for each in described:
         versions += [STATES] * bool(each.state)
         for entry in (*each.input, *each.output):
@@ -300,9 +298,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
 
 
 def known_version(program: Program, description: ModelDescription) -> int:
-    """Return the specification version for a program by itself. Raise ModelError (MIL421) for an unknown
-    opset.
-    """
+    """Return the specification version for a program by itself. Raise ModelError (MIL421) for an unknown opset."""
     for name in sorted(program.functions):
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:
