@@ -1,4 +1,4 @@
-"""What may be written under a name: nothing over what is of another kind, over the input, or inside of it."""
+"""Checks of the target of an output: what is of another kind, or the input, is not replaced."""
 
 from __future__ import annotations
 
@@ -103,13 +103,18 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def check_place(output: str, source: str) -> None:
-    """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raises ModelError (MIL402)."""
-    if _is_part(Path(output), source):
+    """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raise ModelError (MIL402)."""
+    try:
+        read = os.fstat(0) if source == "-" else os.stat(source)
+    except OSError:
+        return
+    real = Path(os.path.realpath(output))
+    if any(each.exists() and os.path.samestat(each.stat(), read) for each in (real, *real.parents)):
         raise refusal("MIL402", "this is the input, or a part of it, and is not replaced", output)
 
 
 def check_name(path: Path, kind: str) -> None:
-    """Refuse a name that says another kind, or that leads to one. Raise ModelError (MIL401)."""
+    """Refuse a name whose ending says another kind, or that leads to one. Raise ModelError (MIL401)."""
     if _said(path) - {kind}:
         raise refusal("MIL401", f"this name does not fit {_CALLED[kind]}", str(path))
 
@@ -122,24 +127,11 @@ def _said(path: Path) -> set[str]:
 
 def check_content(path: Path, kind: str) -> None:
     """Refuse what is there and is of another kind: a file, a device, a FIFO. Raise ModelError (MIL402), OSError."""
-    if not (is_stream(path) or _is_file_of_another(path, kind)):
-        return
-    raise refusal("MIL402", f"the target is not {_CALLED[kind]}, and is not replaced", str(path))
-
-
-def _is_file_of_another(path: Path, kind: str) -> bool:
-    if not path.is_file():
-        return False
-    with open(path, "rb") as file:
-        data = file.read(-1 if kind == "pb" else _HEAD)
-    return bool(data) and not _IS[kind](data)
-
-
-def _is_part(path: Path, source: str) -> bool:
-    """Whether a path is that of the source, or inside it."""
-    try:
-        read = os.fstat(0) if source == "-" else os.stat(source)
-    except OSError:
-        return False
-    real = Path(os.path.realpath(path))
-    return any(each.exists() and os.path.samestat(each.stat(), read) for each in (real, *real.parents))
+    if not is_stream(path):
+        if not path.is_file():
+            return
+        with open(path, "rb") as file:
+            data = file.read(-1 if kind == "pb" else _HEAD)
+        if not data or _IS[kind](data):
+            return
+    raise refusal("MIL402", f"the target is not {_CALLED[kind]}, and is not replaced", path)

@@ -62,27 +62,19 @@ def _suspicion(file_name: str) -> str | None:
 
 
 def map_file(path: Path) -> mmap.mmap:
-    """Return the whole of a regular file, mapped for reading; links and devices are refused, a FIFO is not
-    waited for.
-    """
-    flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
-        flags |= getattr(os, name, 0)
+    """Return the whole of a regular file, mapped for reading; refuse links and devices, and do not wait for a FIFO."""
     try:
-        descriptor = os.open(path, flags)
-        try:
-            return _map(descriptor, path)
-        finally:
-            os.close(descriptor)
+        with open(path, "rb", buffering=0, opener=_open_itself) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise refusal("MIL302", "the weight file is not a regular file", path)
+            if not status.st_size:
+                raise refusal("MIL304", "the weight file is empty", path)
+            return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
     except OSError as failure:
         why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
         raise refusal("MIL302", f"the weight file cannot be opened: {why}", path) from failure
 
 
-def _map(descriptor: int, path: Path) -> mmap.mmap:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise refusal("MIL302", "the weight file is not a regular file", path)
-    if not status.st_size:
-        raise refusal("MIL304", "the weight file is empty", path)
-    return mmap.mmap(descriptor, status.st_size, access=mmap.ACCESS_READ)
+def _open_itself(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

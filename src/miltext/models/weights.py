@@ -176,7 +176,7 @@ class BlobFile:
 
     def _check_place(self, offset: int) -> None:
         if offset < ALIGNMENT or offset % ALIGNMENT:
-            message = f"offset {offset} is not a multiple of {ALIGNMENT} above 0, where records begin"
+            message = f"a record cannot begin at offset {offset}, which is not a multiple of {ALIGNMENT} above 0"
             raise refusal("MIL305", message, self.path)
         if offset + ALIGNMENT > self.size:
             raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)

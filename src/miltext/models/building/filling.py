@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.diagnostics import Diagnostic, ModelError, Note, ParseError, refusing
+from miltext.diagnostics import ModelError, Note, ParseError, refusing
 from miltext.models.contents import LFS_POINTER, inside
 from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
@@ -27,6 +27,7 @@ from miltext.syntax.literals import shown
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from miltext.diagnostics import Diagnostic
     from miltext.parsing.lowering.types import LoweredType
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import TensorValue
@@ -49,8 +50,8 @@ class Filled(NamedTuple):
 def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Filled:
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
-    Arrays are found in `folder`. Raise ParseError: as `parse` does; MIL410 and MIL411 for a literal that is not to
-    be had, MIL412 for an array, each with the operation that it belongs to.
+    Arrays are found in `folder`. Raise ParseError: as `parse` does; MIL410 and MIL411 for a literal that is
+    not found, MIL412 for an array, each with the operation that it belongs to.
     """
     lowering = Filling(folder, originals)
     try:
@@ -69,11 +70,11 @@ def _named(text: str, found: Diagnostic) -> Diagnostic:
     around = enclosing(parse_tree(text, whole=True).root, found.span.start)
     if around and around.outputs:
         notes.insert(0, Note(f"in the operation `{around.type}` that makes `{', '.join(around.outputs)}`"))
-    return Diagnostic(found.severity, found.code, found.message, found.span, tuple(notes))
+    return found._replace(notes=tuple(notes))
 
 
 class Filling(Lowering):
-    """A Lowering that knows where the values are that a text leaves out."""
+    """A Lowering that finds the values that a text leaves out."""
 
     def __init__(self, folder: Path, originals: Sequence[Program]) -> None:
         super().__init__()
