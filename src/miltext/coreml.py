@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, error
-from miltext.models.weight_paths import blob_values
+from miltext.models.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.models.model import Model

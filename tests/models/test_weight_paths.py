@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from miltext.models.model_weights import resolve
 from miltext.models.refusals import WeightsError
-from miltext.models.weight_paths import resolve
 from miltext.models.weights import BlobFile, BlobWriter
 
 NAME = "@model_path/weights/weight.bin"

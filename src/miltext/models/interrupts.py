@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _Handler = Callable[[int, "FrameType | None"], object]
 
 
@@ -37,10 +37,8 @@ def uninterrupted() -> Iterator[None]:
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
     """Handle the signals so; not those that the process ignores (under nohup), and only where Python can."""
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-    if threading.current_thread() is not threading.main_thread():
-        numbers = []
-    before = {number: signal.getsignal(number) for number in numbers}
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
     taken = {number: known for number, known in before.items() if known not in (None, signal.SIG_IGN)}
     for number in taken:
         signal.signal(number, handler)

@@ -1,7 +1,10 @@
-"""The weights of a model: its values in weight files, and the larger ones in the program itself, each by name."""
+"""The weights of a model: the files that its values name, and each weight by name, in a file or in the program."""
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import chain, count
@@ -11,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.models.refusals import refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
-from miltext.models.weight_paths import resolve
 from miltext.models.weights import Blob, BlobFile, digest
 from miltext.schema.packing import packed_size, unpack
 from miltext.schema.walk import Held, values
@@ -23,8 +25,52 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
 
+MODEL_PATH = "@model_path"
+"""What a BlobFileValue's fileName starts with: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
+
 FEWEST = 10
 """From this many elements on, coremltools puts a constant into the weight file; fewer are settings, not weights."""
+
+
+def blob_values(program: Program) -> Iterator[Held]:
+    """Yield the Values of a Program that stand in weight files."""
+    return (held for held in values(program) if held.value.WhichOneof("value") == "blobFileValue")
+
+
+def resolve(file_name: str, model_path: Path) -> Path:
+    """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
+
+    Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
+    drive letter or a NUL, or leads outside through a link; MIL302 when it is not a regular file.
+    """
+    reason = _suspicion(file_name)
+    if reason:
+        raise refusal("MIL301", f"the file name {file_name!r} {reason}", model_path)
+    root = os.path.realpath(model_path)
+    try:
+        real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
+        regular = stat.S_ISREG(real.stat().st_mode)
+    except (OSError, ValueError) as failure:
+        raise refusal("MIL302", f"the weight file {file_name!r} cannot be found: {failure}", model_path) from failure
+    if not real.is_relative_to(root):
+        raise refusal("MIL301", f"the file name {file_name!r} leads outside through a link", model_path)
+    if not regular:
+        raise refusal("MIL302", f"the weight file {file_name!r} is not a regular file", model_path)
+    return real
+
+
+def _suspicion(file_name: str) -> str | None:
+    start, _, rest = file_name.partition("/")
+    parts = rest.split("/")
+    reasons = {
+        f"does not start with {MODEL_PATH}/ and a path": start != MODEL_PATH or not rest,
+        "has an absolute path": not parts[0],
+        "climbs out with '..'": ".." in parts,
+        "has a backslash": "\\" in file_name,
+        "has a drive letter": any(re.match("[A-Za-z]:", part) for part in parts),
+        "has a NUL": "\0" in file_name,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), None)
 
 
 class BlobFolder:

@@ -101,19 +101,17 @@ class Staging:
 
     def _make_workshop(self, folder: Path, target: Path) -> None:
         try:
-            if self._parents:
-                self._make_folders(folder)
+            for missing in reversed(
+                [each for each in (folder, *folder.parents) if self._parents and not each.exists()]
+            ):
+                with suppress(FileExistsError):  # another process was faster
+                    missing.mkdir()
+                    self._cleaning.callback(_remove_if_empty, missing)
             if folder not in self._workshops:
                 self._workshops[folder] = self._cleaning.enter_context(workshop(folder))
         except OSError as failure:
             failure.filename = str(target)
             raise
-
-    def _make_folders(self, folder: Path) -> None:
-        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-            with suppress(FileExistsError):  # another process was faster
-                missing.mkdir()
-                self._cleaning.callback(_remove_if_empty, missing)
 
     def _name_target(self, failure: OSError) -> None:
         """Have a failure name the target of what it speaks of."""

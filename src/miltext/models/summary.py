@@ -80,9 +80,8 @@ def _parameters(model: Model) -> dict[str, Summary]:
 
 def _blob_files(model: Model) -> list[Summary]:
     """Return the weight files that the program names: values and distinct records there, and the bytes of the file."""
-    from miltext.models.model_weights import BlobFolder
+    from miltext.models.model_weights import BlobFolder, blob_values
     from miltext.models.refusals import WeightsError
-    from miltext.models.weight_paths import blob_values
 
     offsets: dict[str, list[int]] = {}
     for held in blob_values(model.program):

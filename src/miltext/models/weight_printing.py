@@ -7,10 +7,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.models.model_weights import BlobFolder
+from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError
 from miltext.models.tensor_data import tensor_value
-from miltext.models.weight_paths import blob_values
 from miltext.models.weights import statistics
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style

@@ -19,10 +19,9 @@ from miltext.models.building.placing import placed
 from miltext.models.building.storing import LooseFolder, Storing
 from miltext.models.building.writing import write_model
 from miltext.models.contents import parse_text
-from miltext.models.model_weights import BlobFolder
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, resolve
 from miltext.models.outputs import check_target
 from miltext.models.refusals import WeightsError, refusal
-from miltext.models.weight_paths import MODEL_PATH, resolve
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import values

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import refusing, warning
 from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.models.contents import pipeline_of
+from miltext.models.model_weights import MODEL_PATH
 from miltext.models.refusals import refusal
-from miltext.models.weight_paths import MODEL_PATH
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 

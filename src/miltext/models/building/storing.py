@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note
 from miltext.models.building.placing import Subject
-from miltext.models.model_weights import BlobFolder
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values, resolve
 from miltext.models.refusals import WeightsError
 from miltext.models.tensor_data import immediate_data, tensor_shape, tensor_value
-from miltext.models.weight_paths import MODEL_PATH, blob_values, resolve
 from miltext.models.weights import digest
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.packing import pack
