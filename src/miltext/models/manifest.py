@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MANIFEST = "Manifest.json"
 
+Manifest = dict[str, Any]
+"""The object in a manifest, with all its keys, as JSON has it."""
+
 
 def model_file(folder: Path) -> Path:
     """Return the path of a package's `.mlmodel`, as its manifest has it. Raise ModelError (MIL255)."""
@@ -30,7 +33,7 @@ def model_file(folder: Path) -> Path:
     return inside(within(folder, "Data"), path)
 
 
-def whole_manifest(folder: Path) -> dict[str, Any]:
+def whole_manifest(folder: Path) -> Manifest:
     """Return a package's manifest, each of whose items has a path, as it must for Core ML. Raise ModelError
     (MIL255).
     """
@@ -46,7 +49,7 @@ def _item_path(item: object) -> str | None:
     return path if isinstance(path, str) and path else None
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path) -> Manifest:
     """Return a manifest that names its root model, and has items."""
     import json
 

@@ -92,17 +92,13 @@ class BlobFolder:
             raise refusal("MIL302", f"the folder of the weight file {file_name!r} is unknown", "<stdin>")
         return resolve(file_name, self.model_path)
 
-    def file(self, file_name: str) -> BlobFile:
-        """Return the weight file of that name, open."""
-        path = self.path(file_name)
-        if path not in self._files:
-            self._files[path] = BlobFile(path)
-        return self._files[path]
-
     def blob(self, value: Value) -> Blob:
         """Return the record that a value in a weight file names."""
         named = value.blobFileValue
-        blob = self.file(named.fileName).blob(named.offset)
+        path = self.path(named.fileName)
+        if path not in self._files:
+            self._files[path] = BlobFile(path)
+        blob = self._files[path].blob(named.offset)
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         if dtype is None or (shape is None and dtype != blob.dtype):
             message = f"the record at offset {blob.offset} holds {blob.dtype.name}, but its value has another type"

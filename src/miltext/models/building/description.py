@@ -6,7 +6,7 @@ How each type is described is what coremltools 9.0 writes (`converters/mil/backe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import warning
 from miltext.models.building.counterparts import Version, counterparts
@@ -22,7 +22,7 @@ from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.counterparts import Counterpart, Names
+    from miltext.models.building.counterparts import Counterpart
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import FunctionDescription, Program, ValueType
 
@@ -174,96 +174,75 @@ def _update_function(
     described: Described, was: Counterpart | None, after: Interface, program: Program, name: str
 ) -> list[Diagnostic]:
     warnings: list[Diagnostic] = []
-    for side, types in after.sides.items():
-        change = _Change(was.interface.sides[side], types, was.sides[side]) if was else _Change({}, types, {})
-        entries, found = _entries(getattr(described, side), change, (side, name))
-        warnings += found
-        described.ClearField(side)
-        getattr(described, side).extend(entries)
-        if side == "output":
-            for field in PREDICTIONS:
-                setattr(described, field, change.name(getattr(described, field)))
+    for field, types in after.sides.items():
+        side = _Side(field, name, was, types)
+        entries = side.entries(getattr(described, field))
+        warnings += side.warnings
+        described.ClearField(field)
+        getattr(described, field).extend(entries)
+        if field == "output":
+            for prediction in PREDICTIONS:
+                setattr(described, prediction, side.name(getattr(described, prediction)))
     if was is None:
         _name_predictions(described, program, name)
     return warnings
 
 
-class _Change(NamedTuple):
-    """One side of a function before and after, and the new name of each that is still there."""
+class _Side:
+    """One side of a function before and after an edit; `warnings` grows as its entries are made."""
 
-    old: Types
-    new: Types
-    names: Names
+    def __init__(self, side: str, function: str, was: Counterpart | None, new: Types) -> None:
+        self._place = side, function
+        self._old = was.interface.sides[side] if was else {}
+        self._names = was.sides[side] if was else {}
+        self._new = new
+        self.warnings: list[Diagnostic] = []
 
     def name(self, old: str) -> str:
         """Return what is now called so; empty for what is gone. What the program never had keeps its name."""
-        if old in self.old:
-            return self.names.get(old, "")
-        return "" if old in self.names.values() else old
+        if old in self._old:
+            return self._names.get(old, "")
+        return "" if old in self._names.values() else old
 
+    def entries(self, listed: Iterable[FeatureDescription]) -> list[FeatureDescription]:
+        """Return the entries that are kept, in their order, then those that are new, in the program's."""
+        named = [(entry, self.name(entry.name)) for entry in listed]
+        kept = [self._kept(entry, name) for entry, name in named if name]
+        gone = [entry for entry, name in named if not name]
+        there = {*self._names.values(), *(entry.name for entry in kept)}
+        return [*kept, *[self._added(name, gone) for name in self._new if name not in there]]
 
-def _entries(
-    listed: Iterable[FeatureDescription], change: _Change, place: tuple[str, str]
-) -> tuple[list[FeatureDescription], list[Diagnostic]]:
-    """Return the entries of one side: those that are kept, in their order, then those that are new, in the
-    program's.
-    """
-    kept: list[FeatureDescription] = []
-    gone: list[FeatureDescription] = []
-    warnings: list[Diagnostic] = []
-    for entry in listed:
-        name = change.name(entry.name)
-        if not name:
-            gone.append(entry)
-        elif entry.name in change.old and change.old[entry.name] != change.new[name]:
-            made = feature(name, change.new[name], *place)
-            warnings += _lost(entry, change.old[entry.name], place[0])
-            made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
-            kept.append(made)
-        else:
-            kept.append(FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type))
-    for name, value_type in change.new.items():
-        if name not in {*change.names.values(), *(entry.name for entry in kept)}:
-            made = feature(name, value_type, *place)
-            warnings += [*_guessed(made), *_unclaimed(made, value_type, gone, change, place[0])]
-            kept.append(made)
-    return kept, warnings
+    def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
+        if entry.name not in self._old or self._old[entry.name] == self._new[name]:
+            return FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type)
+        made = feature(name, self._new[name], *self._place)
+        made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
+        if what := self._said(entry):
+            message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
+            self.warnings.append(warning("MIL450", message))
+        return made
 
+    def _added(self, name: str, gone: list[FeatureDescription]) -> FeatureDescription:
+        """Return a new entry, and warn if one that is `gone` may have been the same and said more."""
+        made = feature(name, self._new[name], *self._place)
+        if made.type.multiArrayType.WhichOneof("ShapeFlexibility"):
+            message = f"the sizes of the input `{name}` for its `?` are unknown: the description allows any from 1 on"
+            self.warnings.append(warning("MIL452", message))
+        for entry in gone:
+            what = self._said(entry) or ("a description" if entry.shortDescription else "")
+            if what and self._old.get(entry.name) == self._new[name]:
+                message = f"`{name}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
+                self.warnings.append(warning("MIL450", f"{message} is gone, and had {what}"))
+                break
+        return made
 
-def _guessed(made: FeatureDescription) -> list[Diagnostic]:
-    if made.type.multiArrayType.WhichOneof("ShapeFlexibility") is None:
-        return []
-    message = f"the sizes of the input `{made.name}` for its `?` are unknown: the description allows any from 1 on"
-    return [warning("MIL452", message)]
-
-
-def _lost(entry: FeatureDescription, old: ValueType | None, side: str) -> list[Diagnostic]:
-    """Return a warning about what an entry said that its new one, made from the type, does not."""
-    what = _said(entry, old, side)
-    message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
-    return [warning("MIL450", message)] if what else []
-
-
-def _unclaimed(
-    made: FeatureDescription, value_type: ValueType | None, gone: list[FeatureDescription], change: _Change, side: str
-) -> list[Diagnostic]:
-    """Return a warning about what was said in an entry that is gone and may have been the one described anew."""
-    for entry in gone:
-        old = change.old.get(entry.name)
-        what = _said(entry, old, side) or ("a description" if entry.shortDescription else "")
-        if what and old == value_type:
-            message = f"`{made.name}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            return [warning("MIL450", f"{message} is gone, and had {what}")]
-    return []
-
-
-def _said(entry: FeatureDescription, old: ValueType | None, side: str) -> str:
-    """Return what an entry says that its type does not; empty if nothing."""
-    said = FeatureType.FromString(entry.type.SerializeToString())
-    said.isOptional = False
-    if old is not None and said == _feature_type(old, side):
-        return ""
-    return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
+    def _said(self, entry: FeatureDescription) -> str:
+        """Return what an entry says that its type does not; empty if nothing."""
+        said, old = FeatureType.FromString(entry.type.SerializeToString()), self._old.get(entry.name)
+        said.isOptional = False
+        if old is not None and said == _feature_type(old, self._place[0]):
+            return ""
+        return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:

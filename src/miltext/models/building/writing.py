@@ -11,15 +11,15 @@ import os
 import re
 import uuid
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.models.building.new_model import ml_programs, refusing_depth, rename_files
 from miltext.models.building.placing import Subject
 from miltext.models.files import copy_file, write_new
-from miltext.models.manifest import MANIFEST, model_file, whole_manifest
+from miltext.models.manifest import MANIFEST, Manifest, model_file, whole_manifest
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
@@ -108,16 +108,13 @@ def _write_weights(new: NewModel, name: str, called: str, target: Path, progress
 
     `name` is what the file is known by, and `called` what the model to write calls it.
     """
-    source = new.files.get(name)
     target.parent.mkdir(parents=True, exist_ok=True)
     if not (new.storing and new.is_stored_in(name)):
         copy_file(new.files[name], target, progress)
         return
-    old = BlobFile(source) if source else None
-    with BlobWriter(target, progress, after=old) as writer:
+    source = new.files.get(name)
+    with BlobFile(source) if source else nullcontext() as old, BlobWriter(target, progress, after=old) as writer:
         new.storing.write(writer, called)
-    if old:
-        old.close()
 
 
 def serialized(spec: Spec) -> bytes:
@@ -175,7 +172,7 @@ def _raise(failure: OSError) -> None:
 # ---- manifests
 
 
-def _new_manifest() -> dict[str, Any]:
+def _new_manifest() -> Manifest:
     root = _identifier(MODEL_FILE)
     entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
     return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
@@ -185,18 +182,18 @@ def _entry(path: str, description: str) -> dict[str, str]:
     return {"author": AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
 
 
-def _list_item(manifest: dict[str, Any], path: PurePosixPath, item: PurePosixPath) -> None:
+def _list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
     """List an item of the package, unless the path is in one that is listed."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
         manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
 
 
-def _listed(manifest: dict[str, Any]) -> list[str]:
+def _listed(manifest: Manifest) -> list[str]:
     """Return the paths of a manifest's items, each of which has one."""
     return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
-def _make_listed_folders(manifest: dict[str, Any], data: Path) -> None:
+def _make_listed_folders(manifest: Manifest, data: Path) -> None:
     """Make the folders that a manifest lists and that are not there: git keeps no empty ones, and coremltools, which
     lists the folder of weights of every model, opens no package that lacks an item.
     """
