@@ -87,14 +87,13 @@ def _description(model: Entry) -> ModelDescription:
     metadata = Metadata(userDefined=model.get("userDefinedMetadata", {}))
     for field, key in _KEYS.items():
         setattr(metadata, field, model.get(key, ""))
-    if "functions" in model:  # the features outside them are those of the default one
-        name = model.get("defaultFunctionName", "")
-        description = ModelDescription(defaultFunctionName=name, metadata=metadata)
-        for function in model["functions"]:
-            _add_features(description.functions.add(name=function["name"]), function)
-        return description
     description = ModelDescription(metadata=metadata)
-    _add_features(description, model)
+    if "functions" not in model:
+        _add_features(description, model)
+        return description
+    description.defaultFunctionName = model.get("defaultFunctionName", "")  # whose features are those outside them, too
+    for function in model["functions"]:
+        _add_features(description.functions.add(name=function["name"]), function)
     return description
 
 
