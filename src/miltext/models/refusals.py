@@ -64,6 +64,7 @@ def refusal(
     `path` is the file, and `about` the Subject in the program, that it is about.
     """
     kind = WeightsError if code.startswith("MIL30") else ModelError
-    made = kind([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=None if path is None else str(path))
+    name = None if path is None else os.fspath(path)
+    made = kind([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=name)
     made.about = about
     return made

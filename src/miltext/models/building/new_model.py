@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import refusing, warning
 from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.models.contents import pipeline_of
-from miltext.models.model_weights import MODEL_PATH
+from miltext.models.model_weights import MODEL_PATH, blob_values
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import values
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -66,10 +65,10 @@ class NewModel:
 
 def rename_files(program: Program, names: Mapping[str, str]) -> None:
     """Have a program name weight files otherwise: new names by the old ones, both below `@model_path`."""
-    for held in values(program):
-        old = held.value.blobFileValue.fileName.partition("/")[2]
-        if names.get(old, old) != old:
-            held.value.blobFileValue.fileName = f"{MODEL_PATH}/{names[old]}"
+    changed = {f"{MODEL_PATH}/{old}": f"{MODEL_PATH}/{new}" for old, new in names.items() if old != new}
+    for held in blob_values(program) if changed else ():
+        blob = held.value.blobFileValue
+        blob.fileName = changed.get(blob.fileName, blob.fileName)
 
 
 def ml_programs(spec: Spec) -> Iterator[Program]:
