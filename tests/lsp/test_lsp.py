@@ -162,7 +162,7 @@ async def test_diagnostics_come_while_somebody_types(client: LanguageClient, lin
             sent.append([document.told(each.range) for each in found if each.code == "MIL604"])
             last = found
     assert sent == [["nobody"]] * 3  # where it stands by now
-    assert time.monotonic() - started > 2.5  # a second for each
+    assert time.monotonic() - started > 0.6  # 0.2 seconds for each
     assert seen(await document.diagnosed()) == document.expected() != []
 
 
@@ -207,7 +207,7 @@ async def test_hovering_tells_what_an_operation_takes(client: LanguageClient) ->
 
 async def test_hovering_tells_of_an_operation_that_came_later(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("ios18", "ios15").replace("relu(x = y)", "read_state(input = y)"))
-    assert "since ios18, which this function, of ios15, is not" in await hovered(document, **document.at("read_state"))
+    assert "since ios18; this function, of ios15, cannot use it" in await hovered(document, **document.at("read_state"))
 
 
 async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path) -> None:
@@ -335,7 +335,10 @@ async def test_an_operations_name_goes_along_among_other_attributes(client: Lang
 async def test_a_name_that_is_taken_is_refused(client: LanguageClient) -> None:
     document = OpenDocument(client, NESTED)
     for new, place in [("b", "a = relu"), ("u", "a = relu"), ("x", "t = tanh"), ("t", "a = relu"), ("main", "other")]:
-        assert await refused(document, new, **document.at(place)) == f"`{new}` is taken", (new, place)
+        assert (await refused(document, new, **document.at(place))).startswith(f"`{new}` is already defined"), (
+            new,
+            place,
+        )
     assert "[2]> p) {" in await renamed(document, "p", **document.at("a) {"))  # of the other function
 
 

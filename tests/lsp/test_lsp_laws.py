@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from random import Random
@@ -22,21 +23,24 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from support.json_rpc import BAD_FRAMES, answers_of, message
+from support.json_rpc import BAD_FRAMES, answers_of, message, next_of
 from support.lsp_documents import SERVER, OpenDocument, make_client, seen
 
 import miltext
 from miltext.diagnostics import ParseError
+from miltext.lsp import context, outline
 from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
+from miltext.lsp.naming import rename
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
-from miltext.lsp.renaming import rename
 from miltext.lsp.requests import REQUESTS, Request
+from miltext.lsp.scopes import Name, Scopes, Value
 from miltext.lsp.semantic_tokens import tokens
+from miltext.models.building.editing import edited
 from miltext.models.building.editing import rename as rename_everywhere
-from miltext.parsing.parser import parse_tree
-from miltext.syntax.tree import Node
+from miltext.parsing.parser import attempt, parse_tree
+from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
 PATHS += [path for path in sorted(CORPUS.glob("*/*.mil")) if path.stat().st_size < 6_000][:12]
@@ -169,11 +173,15 @@ def test_the_coarse_tree_says_what_the_fine_one_says(text: str) -> None:
     assert [(name, value and value.name) for name, value in reading.scopes.found] == [
         (name, value and value.name) for name, value in fine.scopes.found
     ]
-    whole = lsp.SemanticTokensParams(lsp.TextDocumentIdentifier("untitled:x"))
-    coarse, exact = (
-        tokens(View(Document("untitled:x", 1, Positions(text), reading=each), each), whole) for each in (reading, fine)
-    )
-    assert coarse == exact
+    views = [View(Document("untitled:x", 1, Positions(text), reading=each), each) for each in (reading, fine)]
+    document: Any = lsp.SemanticTokensParams(lsp.TextDocumentIdentifier("untitled:x"))
+    for answer in (tokens, outline.symbols, outline.folding):
+        assert answer(views[0], document) == answer(views[1], document)
+    types = [
+        [view.reading.type_of(value, ask=True) for _, value in view.scopes.found if value and not value.is_function]
+        for view in views
+    ]
+    assert types[0] == types[1]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
@@ -185,7 +193,7 @@ def test_renaming_there_and_back_changes_nothing(text: str) -> None:
         for new in ("entirely_new", old):
             assert document.reading is not None
             view = View(document, document.reading)
-            place = view.position(value.name.start)
+            place = document.position(value.name.start)
             try:
                 edit = rename(view, lsp.RenameParams(lsp.TextDocumentIdentifier("untitled:x"), place, new))
             except JsonRpcException:
@@ -228,6 +236,61 @@ def test_what_stands_at_a_place_completes_it(text: str) -> None:
             assert offered.is_incomplete or word.token in [item.label for item in offered.items], (word, typed, rest)
 
 
+NOT_SEEN = ("MIL604", "MIL605", "MIL606")
+"""The codes of a name that is used where no definition of it is seen."""
+
+
+def is_seen(scopes: Scopes, use: Name, value: Value | None) -> bool:
+    """Whether a name means something that is defined before it, in its block or one around; or defines that."""
+    if value is None or value.is_function or use == value.name:
+        return value is not None
+    return value.seen_from <= use.start and scopes.seeing(value)[0] in scopes.around(use.start)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(TEXTS), st.data())
+def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObject) -> None:
+    """Of a text in which some names stand in the places of others."""
+    reading = read_whole(text)
+    names = [name for name, value in reading.scopes.found if not (value and value.is_function)] if reading else []
+    if not names:
+        return
+    chosen = data.draw(st.lists(st.sampled_from(names), max_size=6, unique=True))
+    spelled = [text[name.start : name.end] for name in names]
+    swapped = edited(text, [(name.start, name.end, data.draw(st.sampled_from(spelled))) for name in chosen])
+    reading = read_whole(swapped)
+    assert reading is not None
+    if attempt(swapped) is None:
+        return  # names in what cannot be lowered are not judged
+    missing = {name.text for name, value in reading.scopes.found if not is_seen(reading.scopes, name, value)}
+    placed = {name.start: name.text for name, _ in reading.scopes.found}
+    told = {placed[each.span.start] for each in miltext.check(swapped) if each.code in NOT_SEEN and each.span}
+    assert missing == told
+
+
+def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands between two edits is not parsed again, and what the grammar takes is offered."""
+    line = "            tensor<fp16, [1, 2]> v{} = relu(x = x);\n"
+    head = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 2]> x) {\n"
+    text = head + "".join(map(line.format, range(3000))) + "        } -> (v7);\n}\n"
+    reading = read_whole(text)
+    assert reading is not None
+    changed = text.replace("> x) {", "> x) { // first").replace("v2999 = relu(x = x)", "last = relu(x = x)")
+    document = Document("untitled:x", 2, Positions(changed), before=reading)
+    parsed: list[int] = []
+
+    def measured(text: str, *arguments: Any) -> Node:
+        parsed.append(len(text))
+        return tree_of(text, *arguments)
+
+    monkeypatch.setattr(context, "tree_of", measured)
+    place = document.position(changed.index("v1500 = relu(x = ") + len("v1500 = relu(x = "))
+    parameters = lsp.CompletionParams(lsp.TextDocumentIdentifier("untitled:x"), place)
+    offered = complete(View(document, reading), parameters)
+    assert max(parsed) < 1000
+    assert "tensor" in [item.label for item in offered.items]
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
 def test_renaming_is_that_of_the_command_where_a_name_is_there_once(text: str) -> None:
     reading = None if miltext.check(text) else read_whole(text)
@@ -236,7 +299,7 @@ def test_renaming_is_that_of_the_command_where_a_name_is_there_once(text: str) -
     for value in values.values():
         if reading is not None and not value.is_function and names[value.name.text] == 1:
             view = View(Document("untitled:x", 1, Positions(text), reading=reading), reading)
-            place = view.position(value.name.start)
+            place = view.document.position(value.name.start)
             edit = rename(view, lsp.RenameParams(lsp.TextDocumentIdentifier("untitled:x"), place, "entirely_new"))
             assert edit is not None
             assert edit.changes is not None
@@ -331,3 +394,66 @@ def test_a_client_that_leaves_without_a_word_ends_the_server() -> None:
     done = subprocess.run(SERVER, input=sent, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == b""
+
+
+FAULTY = """
+import sys
+import miltext.lsp.{module} as module
+
+def fault(*arguments):
+    raise RuntimeError("a slip of ours")
+
+module.{name} = fault
+sys.argv = ["miltext", "lsp"]
+from miltext.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "answered", "checked"),
+    [
+        ("hover", "described_value", False, True),
+        ("server", "check", True, False),
+        ("server", "read_past", False, False),
+        ("documents", "Positions", True, True),
+    ],
+)
+def test_a_fault_of_ours_is_logged_and_survived(module: str, name: str, answered: bool, checked: bool) -> None:
+    """The request, the check or the notification that it meets fails; the next message is answered."""
+    code = FAULTY.format(module=module, name=name)
+    if name in ("check", "read_past"):  # warming up needs these
+        code = code.replace("module.", "module.Server.warm_up = lambda server: None; module.", 1)
+    identifier = {"uri": "untitled:x.mil"}
+    place = {"textDocument": identifier, "position": {"line": 0, "character": 35}}
+    text = "program(1.3){func main<ios18>(fp32 x){fp32 y = relu(x = x);}->(y);}"
+    text = text.replace("y = ", "y == ") if name == "read_past" else text
+    document = {**identifier, "languageId": "mil", "version": 1, "text": text}
+    change = {"textDocument": {**identifier, "version": 2}, "contentChanges": [{"text": text}]}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for sent in [
+            message("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, 1),
+            message("initialized", {}),
+            message("textDocument/didOpen", {"textDocument": document}),
+            message("textDocument/didChange", change),
+            message("textDocument/hover", place, 2),
+            message("textDocument/foldingRange", {"textDocument": {"uri": "untitled:other.mil"}}, 3),
+        ]:
+            server.stdin.write(sent)
+        server.stdin.flush()
+        answers: dict[int, dict[str, Any]] = {}
+        found = None
+        while not {2, 3} <= {*answers} or found is None:
+            received = next_of(server.stdout)
+            if "id" in received:
+                answers[received["id"]] = received
+            found = received.get("params", {}).get("diagnostics", found)
+        _, log = server.communicate(message("shutdown", None, 4) + message("exit", None), timeout=60)
+    assert server.returncode == 0, log.decode()
+    assert "RuntimeError: a slip of ours" in log.decode()
+    assert ("result" in answers[2]) is answered
+    assert answers[3]["result"] is None
+    assert [each["code"] for each in found] == ([] if checked else ["MIL900"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import IO, Any
 
 
 def framed(body: bytes) -> bytes:
@@ -22,6 +22,15 @@ def answers_of(output: bytes) -> list[dict[str, Any]]:
         size = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length"))
         found.append(json.loads(rest[:size]))
         output = rest[size:]
+    return found
+
+
+def next_of(stream: IO[bytes]) -> dict[str, Any]:
+    """The next message of a stream, once it is there."""
+    size = 0
+    while line := stream.readline().strip():
+        size = int(line.split(b":")[1]) if line.startswith(b"Content-Length") else size
+    found: dict[str, Any] = json.loads(stream.read(size))
     return found
 
 

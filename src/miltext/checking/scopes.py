@@ -6,6 +6,7 @@ The rules are those that the comments of Apple's `MIL.proto` state.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,12 +32,12 @@ Scope: TypeAlias = "dict[str, Definition]"
 
 
 def name_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
-    """What is wrong with the names of a Program; values are suggested in the dialect."""
+    """Yield what is wrong with the names of a Program; values are suggested in the dialect."""
     yield from _keys(program.attributes, ())
     for name, function in program.functions.items():
         path = ("functions", Key(name))
         if _is_odd(name):
-            yield _no_identifier(name, (*path, "key"))
+            yield _not_an_identifier(name, (*path, "key"))
         yield from _function(function, path, dialect)
 
 
@@ -59,33 +60,33 @@ def _opsets(function: Function, path: Path) -> Iterator[Finding]:
         yield Finding((*path, "opset"), "MIL607", f"the function has no {lack}{others}")
     for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
         near = nearest(name, PROTO_BY_TEXT)
-        message = f"there is no opset `{opset_text(name)}` that miltext knows{did_you_mean(near)}"
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
+        message = f"unknown opset `{opset_text(name)}`{did_you_mean(near)}"
         yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 
 def _keys(names: Iterable[str], path: Path) -> list[Finding]:
-    """The findings about names that the attributes of the message at `path` have."""
-    return [_no_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
+    """Return what is wrong with the names of the attributes that the message at `path` has."""
+    return [_not_an_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
 
 
 def _is_odd(name: str) -> bool:
-    """Whether a name is no identifier, so that the text has to quote it."""
+    """Return whether a name is not an identifier, so that the text has to quote it."""
     return name_text(name)[0] == "$"
 
 
-def _no_identifier(name: str, path: Path) -> Finding:
-    letters = "is no identifier: those are letters, digits, `_` and `@`, and begin with no digit or `@`"
-    why = "is a reserved word" if name in RESERVED else letters
+def _not_an_identifier(name: str, path: Path) -> Finding:
+    rule = "is not an identifier: use letters, digits, `_` and `@`, and begin with a letter or `_`"
+    why = "is a reserved word" if name in RESERVED else rule
     return Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
 
 
 def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:
-    """A name enters its own scope, the innermost; `outer` holds those that are seen around it."""
+    """Enter a name into its own scope, the innermost; `outer` holds those that are seen around it."""
     name = value.name
     found = [_defined_again(name, place, own, outer)] if name in own or name in outer else []
     if _is_odd(name):
-        found.append(_no_identifier(name, (*_path(place), "name")))
+        found.append(_not_an_identifier(name, (*_path(place), "name")))
     own.setdefault(name, place)
     return found
 
@@ -114,10 +115,9 @@ class _Specialization:
         self._dialect = dialect
         self._missing: set[str] = set()
         self._comparisons = COMPARISONS
-        self._everywhere: dict[str, list[Definition]] | None = None
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
-        """A block; `outer` holds the names that it sees around it."""
+        """Go over a block; `outer` holds the names that it sees around it."""
         own: Scope = {}
         yield from _keys(block.attributes, path)
         for index, value in enumerate(block.inputs):
@@ -130,26 +130,22 @@ class _Specialization:
 
     def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
         if _is_odd(operation.type):
-            yield _no_identifier(operation.type, (*path, "type"))
+            yield _not_an_identifier(operation.type, (*path, "type"))
         yield from _keys(operation.attributes, path)
-        if operation.inputs:
-            yield from self.inputs(operation, own, outer, path)
+        for key in sorted(operation.inputs):
+            if _is_odd(key):
+                yield _not_an_identifier(key, (*path, "inputs", Key(key), "key"))
+            for index, name in enumerate(operation.inputs[key]):
+                if isinstance(name, str) and name and name not in own and name not in outer:
+                    place = (*path, "inputs", Key(key), "arguments", index, "name")
+                    yield from self.missing(name, chain(own, outer), place)
         for index, block in enumerate(operation.blocks):
             yield from self.block(block, {**outer, **own}, (*path, "blocks", index))
         for index, value in enumerate(operation.outputs):
             yield from _define(value, (path, "outputs", index), own, outer)
 
-    def inputs(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
-        for key in sorted(operation.inputs):
-            if _is_odd(key):
-                yield _no_identifier(key, (*path, "inputs", Key(key), "key"))
-            for index, name in enumerate(operation.inputs[key]):
-                if isinstance(name, str) and name and name not in own and name not in outer:
-                    place = (*path, "inputs", Key(key), "arguments", index, "name")
-                    yield from self.missing(name, chain(own, outer), place)
-
-    def missing(self, name: str, seen: Iterator[str], path: Path) -> Iterator[Finding]:
-        """The finding about a name that is used where no definition of it is seen, the first time."""
+    def missing(self, name: str, seen: Iterable[str], path: Path) -> Iterator[Finding]:
+        """Yield the finding about a name that is used where no definition of it is seen, the first time."""
         if name in self._missing:
             return
         self._missing.add(name)
@@ -163,11 +159,10 @@ class _Specialization:
         if later:
             yield Finding(path, "MIL605", f"{named(name)} is used before it is defined", remark)
         else:
-            message = f"{named(name)} is defined inside another block, which is not seen from here"
-            yield Finding(path, "MIL606", message, remark)
+            yield Finding(path, "MIL606", f"{named(name)} is defined in another block and not seen from here", remark)
 
     def near(self, name: str, seen: Iterable[str], is_bound: bool) -> str | None:
-        """The name that was perhaps meant, as the text spells it; where one is bound, perhaps a literal: `True`."""
+        """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`."""
         if is_bound and (truth := bool_meant(name, spelled(TensorType("bool", ()), self._dialect))):
             return truth
         names = list(seen)
@@ -177,14 +172,13 @@ class _Specialization:
             return f'{spelled(TensorType("string", ()), self._dialect)}("{ELSEWHERE[name]}")'
         return None if near is None else name_text(near)
 
-    @property
+    @cached_property
     def everywhere(self) -> dict[str, list[Definition]]:
         """All definitions in this block and in those inside it, by name."""
-        if self._everywhere is None:
-            self._everywhere = {}
-            for name, place in _definitions(self.body, self.path):
-                self._everywhere.setdefault(name, []).append(place)
-        return self._everywhere
+        found: dict[str, list[Definition]] = {}
+        for name, place in _definitions(self.body, self.path):
+            found.setdefault(name, []).append(place)
+        return found
 
 
 def _definitions(block: Block, path: Path) -> Iterator[tuple[str, Definition]]:

@@ -1,4 +1,4 @@
-"""Completion: what can stand at a place, the likeliest first."""
+"""Completion: what can stand at a place, the likeliest first; and the signature of the operation round it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from miltext.lsp.context import Context, context_at
-from miltext.lsp.documents import offset_of
-from miltext.lsp.operations import accepted, described_operation, described_parameter, heading, known_signature
+from miltext.lsp.operations import accepted, described_operation, described_parameter, heading
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
@@ -20,16 +19,16 @@ from miltext.syntax.names import DRAFT, name_text
 from miltext.syntax.tables import load_grammar
 
 if TYPE_CHECKING:
-    from miltext.lsp.abilities import Abilities
+    from miltext.lsp.client import Abilities
     from miltext.lsp.context import Call
     from miltext.lsp.documents import View
-    from miltext.lsp.scopes import Value
     from miltext.schema.operations import Parameter
 
 MOST = 100
 """How many items are sent at once; the client asks again as the word grows."""
 
 OPTIONS = lsp.CompletionOptions(trigger_characters=["(", "=", ",", "<", "[", " "], resolve_provider=True)
+SIGNATURE_OPTIONS = lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="])
 
 _DTYPE = re.compile(r"[a-z]+[0-9][a-z0-9]*|bool|string")
 _MAKERS = ("tensor", "list", "dict", "tuple", "state")
@@ -50,16 +49,15 @@ class Item(NamedTuple):
 
 
 def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
-    """Return what can stand at a place; a space asks for it only where it follows what asks for more."""
+    """Return what can stand at a place; after a typed space, only where a value or a parameter follows."""
     document = view.document
-    offset = offset_of(document.positions, params.position)
+    offset = document.offset(params.position)
     typed = params.context.trigger_character if params.context else None
     if typed == " " and not document.text[max(0, offset - 9) : offset].rstrip(" ").endswith(("=", ",")):
         return lsp.CompletionList(False, [])
     context = context_at(view, offset)
     found = _fitting(_items(view, context), context.word)
-    place = document.positions.position(context.start)
-    edited = lsp.Range(lsp.Position(*place), lsp.Position(*document.positions.position(offset)))
+    edited = document.range(context.start, offset)
     followed = document.text[offset : offset + 1]
     sent = [_sent(view, item, number, edited, context, followed) for number, item in enumerate(found[:MOST])]
     return lsp.CompletionList(len(found) > MOST, sent)
@@ -122,7 +120,8 @@ def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
     """Yield what stands where the grammar takes a name."""
     call = context.call()
     if call is not None:
-        yield from _bindings(view, context, call) if call.parameter else _parameters(call, context.opset)
+        known = call.signature.parameters if call.signature else {}
+        yield from _values(view, context, known.get(call.bound)) if call.bound else _parameters(call)
     elif keys[-1:] == ["<"]:
         yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
     elif keys[-1:] in (["["], ["$["]) or (keys[-1:] == [","] and "[" in keys[-3:]):
@@ -146,21 +145,12 @@ def _operations(opset: str | None) -> Iterator[Item]:
             yield Item(name, lsp.CompletionItemKind.Function, detail, None, f"{name}({slots})$0", name)
 
 
-def _parameters(call: Call, opset: str | None) -> Iterator[Item]:
+def _parameters(call: Call) -> Iterator[Item]:
     """Yield the parameters that are not given yet, the required ones first."""
-    known = known_signature(call.operation, opset)
-    if known is None:
-        return
-    missing = [each for each in known.parameters.values() if each.name not in call.given]
-    for parameter in sorted(missing, key=lambda each: not each.required):
+    for parameter in sorted(call.missing, key=lambda each: not each.required):
         kind = lsp.CompletionItemKind.Field if parameter.required else lsp.CompletionItemKind.Property
-        said, snippet = described_parameter(known, parameter.name), f"{parameter.name} = $0"
-        yield Item(parameter.name, kind, accepted(parameter), said, snippet)
-
-
-def _bindings(view: View, context: Context, call: Call) -> Iterator[Item]:
-    known = known_signature(call.operation, context.opset)
-    yield from _values(view, context, known.parameters.get(call.parameter or "") if known else None)
+        said = call.signature and described_parameter(call.signature, parameter.name)
+        yield Item(parameter.name, kind, accepted(parameter), said, f"{parameter.name} = $0")
 
 
 def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
@@ -172,15 +162,12 @@ def _values(view: View, context: Context, parameter: Parameter | None) -> Iterat
     taken = {type_text: _takes(parameter, type_text) for type_text in {type_text for _, type_text in typed}}
     typed.sort(key=lambda each: (not each[0].name.text.lower().startswith(wanted), not taken[each[1]]))
     for value, type_text in typed[: MOST + 1]:
-        yield Item(name_text(value.name.text), _kind(value), type_text)
-
-
-def _kind(value: Value) -> lsp.CompletionItemKind:
-    return lsp.CompletionItemKind.Variable if value.operation else lsp.CompletionItemKind.Constant
+        kind = lsp.CompletionItemKind.Variable if value.operation else lsp.CompletionItemKind.Constant
+        yield Item(name_text(value.name.text), kind, type_text)
 
 
 def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
-    """Whether a parameter takes values of a type, as far as their outermost word and their data type tell."""
+    """Return whether a parameter takes values of a type, by the type's outermost word and its data type."""
     if parameter is None or type_text is None:
         return True
     kind = next((maker for maker in _MAKERS if type_text.startswith(maker)), "tensor").replace("dict", "dictionary")
@@ -212,3 +199,24 @@ def _literals() -> dict[str, str]:
         for terminal in load_grammar().terminals
         if terminal.literal and re.fullmatch(r"\$?[A-Za-z_]+", terminal.literal)
     }
+
+
+# ---- signature help
+
+
+def signature_help(view: View, params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+    """Return the signature of the operation round a place, and the parameter there, or the first that is missing."""
+    context = context_at(view, view.document.offset(params.position))
+    call = context.call()
+    known = call.signature if call else None
+    if call is None or known is None:
+        return None
+    names = list(known.parameters)
+    current = call.bound if call.bound in names else next((each.name for each in call.missing), None)
+    parameters = [
+        lsp.ParameterInformation(str(parameter), view.client.markup(described_parameter(known, parameter.name)))
+        for parameter in known.parameters.values()
+    ]
+    place = names.index(current) if current else None
+    shown = lsp.SignatureInformation(str(known), parameters=parameters, active_parameter=place)
+    return lsp.SignatureHelp([shown], active_signature=0, active_parameter=place)

@@ -10,6 +10,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.lsp.operations import known_signature
 from miltext.lsp.trees import first
 from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Span
     from miltext.lsp.documents import View
     from miltext.lsp.scopes import Scope, Value
+    from miltext.schema.operations import Parameter, Signature
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')
 _IN_BLOCK, _IN_PROGRAM = "_rest_of_block", "_functions"
@@ -30,36 +32,41 @@ _IN_BLOCK, _IN_PROGRAM = "_rest_of_block", "_functions"
 LONGEST = 1000
 """How long a word may be to be completed."""
 
-_STATEMENT = re.compile(r"[;{}]")
+FARTHEST = 1 << 15
+"""How many characters before a place are parsed: edits far apart may leave no place between them known."""
+
 _ARGUMENTS = ("argument", "single_argument")
 
 
 class Call(NamedTuple):
-    """An operation that is being written: its type, the parameters that are given, and the one that is being bound."""
+    """An operation that is being written: its signature, if there is one, the parameters that are given, and the one
+    that is being bound.
+    """
 
-    operation: str
+    signature: Signature | None
     given: list[str]
-    parameter: str | None
+    bound: str | None
+
+    @property
+    def missing(self) -> list[Parameter]:
+        """The parameters that are not given yet."""
+        known = self.signature.parameters.values() if self.signature else ()
+        return [parameter for parameter in known if parameter.name not in self.given]
 
 
 class Context(NamedTuple):
     """A place in the document: where the word before it begins, and that word.
 
     `open` are the phrases and tokens that are not finished there, `expected` the terminals that could come next.
-    `values` are those that are seen, the nearest first.
+    `values` are those that are seen, the nearest first. `opset` is that of the function, as the text has it.
     """
 
     start: int
     word: str
     open: Sequence[Node]
     expected: Collection[str]
-    scope: Scope | None
+    opset: str | None
     values: Sequence[Value]
-
-    @property
-    def opset(self) -> str | None:
-        """That of the function, as the text has it."""
-        return self.scope.opset if self.scope else None
 
     @property
     def keys(self) -> list[str]:
@@ -79,8 +86,8 @@ class Context(NamedTuple):
         inside = self.open[place + 2 :]
         given = [name_of(node.children[0].token or "") for node in inside if node.name in _ARGUMENTS]
         bound = [node for node, after in itertools.pairwise(inside) if _key(after) == "="]
-        parameter = name_of(bound[-1].token or "") if bound else None
-        return Call(name_of(self.open[place].token or ""), given, parameter)
+        known = known_signature(name_of(self.open[place].token or ""), self.opset)
+        return Call(known, given, name_of(bound[-1].token or "") if bound else None)
 
 
 def context_at(view: View, offset: int) -> Context:
@@ -89,40 +96,39 @@ def context_at(view: View, offset: int) -> Context:
     word = _WORD.search(text, max(0, text.rfind("\n", 0, offset), offset - LONGEST), offset)
     start = word.start() if word else offset
     place = view.shift.to_old(start) if view.shift else start
-    scope = view.scopes.scope_at(place)
-    kind, begin = _beginning(view, scope, place)
+    scopes = view.scopes.around(place)
+    kind, begin = _beginning(view, scopes, place)
     kept, expected = _parsed(text, kind, view.shift.to_new(begin) if view.shift else begin, start)
-    return Context(start, text[start:offset], kept, expected, scope, _seen(scope, begin))
+    opset = scopes[0].opset if scopes else None
+    return Context(start, text[start:offset], kept, expected, opset, _seen(scopes, begin))
 
 
-def _beginning(view: View, scope: Scope | None, place: int) -> tuple[str, int]:
-    """Where the statement round a place of the reading begins, and of what phrase it is the beginning."""
-    phrase = scope.phrase if scope else view.reading.root
-    if phrase.name == "function":
-        return _IN_PROGRAM, phrase.start
+def _beginning(view: View, scopes: Sequence[Scope], place: int) -> tuple[str, int]:
+    """Return where the statement round a place of the reading begins, and of what phrase it is the beginning."""
+    phrase = scopes[0].phrase if scopes else view.reading.root
     block = phrase if phrase.name == "block" else first(phrase, "block")
     if block is not None and place > block.start:
         return _IN_BLOCK, _last_end(block, "operation", place)
-    if scope is not None and scope.outer is not None:
-        return _IN_PROGRAM, next(around.phrase.start for around in scope.around() if around.outer is None)
+    if scopes:
+        return _IN_PROGRAM, scopes[-1].phrase.start
     brace = first(phrase, "LBRACE")
     return (_IN_PROGRAM, _last_end(phrase, "function", place)) if brace and brace.end <= place else ("program", 0)
 
 
 def _last_end(phrase: Node, inside: str, place: int) -> int:
-    """Where the last phrase of that name ends before a place, or where the first would begin."""
+    """Return where the last phrase of that name ends before a place, or where the first would begin."""
     ends = [child.end for child in named(phrase, "LBRACE", inside) if child.end <= place]
     return ends[-1] if ends else phrase.start
 
 
 def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
-    """Return what is open at `end` of a parse from `begin`, and the terminals that could come; else, of the last
-    statement.
+    """Return what is open at `end` of a parse from `begin`, and the terminals that could come.
+
+    Where that breaks off, or would take long, those of what looks like the last statement.
     """
-    found = _open(kind, text[begin:end])
+    found = _open(kind, text[begin:end]) if end - begin <= FARTHEST else None
     if found is None:
-        marks = [match.end() for match in _STATEMENT.finditer(text, begin, end)]
-        found = _open(_IN_BLOCK, text[marks[-1] if marks else begin : end])
+        found = _open(_IN_BLOCK, text[max(begin, *(text.rfind(mark, begin, end) + 1 for mark in ";{}")) : end])
     return found or ([], [])
 
 
@@ -144,11 +150,11 @@ def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
     return [], []
 
 
-def _seen(scope: Scope | None, place: int) -> list[Value]:
+def _seen(scopes: Sequence[Scope], place: int) -> list[Value]:
     """Return the values that are seen at a place, the nearest first, each name once."""
     seen: dict[str, Value] = {}
-    for around in scope.around() if scope else ():
-        for name, values in reversed(around.values.items()):
+    for scope in scopes:
+        for name, values in reversed(scope.values.items()):
             defined = [value for value in values if value.seen_from <= place]
             if defined:
                 seen.setdefault(name, defined[-1])
@@ -156,6 +162,6 @@ def _seen(scope: Scope | None, place: int) -> list[Value]:
 
 
 def _key(node: Node) -> str:
-    """Return what a node of an unfinished parse goes by."""
+    """Return the name of a node of an unfinished parse; of a mark, the mark itself."""
     is_mark = node.token is not None and not node.token[:1].isalnum() and node.name not in ("NAME", "DRAFT", "STRING")
     return node.token or "" if is_mark else node.name

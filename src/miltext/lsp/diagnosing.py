@@ -1,22 +1,21 @@
-"""Diagnostics: what `miltext check` says of a text, as clients show it, and the edits that its suggestions make."""
+"""What a check says of a text: diagnostics, the edits that they suggest, and the types that a draft leaves out."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.diagnostics import Diagnostic, MiltextError, error
+from miltext.diagnostics import Diagnostic, MiltextError
 from miltext.diagnostics.codes import page
-from miltext.lsp.documents import Document, offset_of
-from miltext.lsp.edits import workspace_edit
 from miltext.lsp.positions import Shift
+from miltext.syntax.names import DRAFT
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
-    from miltext.lsp.documents import View
+    from miltext.lsp.documents import Document, View
+    from miltext.models.building.editing import Edit
 
 SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
@@ -27,21 +26,8 @@ SEVERITIES = {
 DRAFT_NOTICE = "MIL712"
 
 
-def checked(text: str) -> list[Diagnostic]:
-    """Return what checking finds; where it fails itself, that."""
-    from miltext.checking.verifier import check
-
-    try:
-        return check(text)
-    except Exception as failure:  # whatever it is, the server lives on and says so
-        logging.getLogger("miltext").exception("checking failed")
-        return [error("MIL900", f"internal error: the check failed: {type(failure).__name__}: {failure}")]
-
-
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
-    """Return what was found of the text `old`, at its places in `new`; what the edits between them touched is
-    left out.
-    """
+    """Return what was found of the text `old`, at its places in `new`, but for what the edits between them touched."""
     shift = Shift.between(old, new)
     return [
         diagnostic._replace(
@@ -59,16 +45,14 @@ def sent(document: Document) -> list[lsp.Diagnostic]:
 
 
 def _sent(document: Document, diagnostic: Diagnostic) -> lsp.Diagnostic:
-    placed = [(note.message, note.span) for note in diagnostic.notes]
     related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(document.uri, _range(document, span)), message)
-        for message, span in placed
-        if span is not None
+        lsp.DiagnosticRelatedInformation(lsp.Location(document.uri, document.range(*note.span)), note.message)
+        for note in diagnostic.notes
+        if note.span is not None
     ]
-    message = "\n".join([diagnostic.message, *(message for message, span in placed if span is None)])
     return lsp.Diagnostic(
-        _range(document, diagnostic.span),
-        message,
+        document.range(*diagnostic.span or (0, 0)),
+        "\n".join([diagnostic.message, *(note.message for note in diagnostic.notes if note.span is None)]),
         severity=SEVERITIES[diagnostic.severity],
         code=diagnostic.code,
         code_description=lsp.CodeDescription(f"{page().as_uri()}#{diagnostic.code.lower()}"),
@@ -78,48 +62,36 @@ def _sent(document: Document, diagnostic: Diagnostic) -> lsp.Diagnostic:
     )
 
 
-def _range(document: Document, span: Span | None) -> lsp.Range:
-    start, end = (span.start, span.end) if span else (0, 0)
-    return lsp.Range(lsp.Position(*document.positions.position(start)), lsp.Position(*document.positions.position(end)))
-
-
 # ---- code actions
 
 
 def code_actions(view: View, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """Return the edits that fix the diagnostics in a range, and for a draft the one that writes all its types."""
-    only = params.context.only
-    if only is not None and not any(_is_quick_fix(kind) for kind in only):
-        return []
-    return list(_actions(view, params.range))
+    wanted = params.context.only
+    if wanted is None or any(kind in ("", lsp.CodeActionKind.QuickFix) for kind in wanted):
+        return list(_actions(view, view.document.span(params.range)))
+    return []
 
 
-def _is_quick_fix(kind: str) -> bool:
-    return kind in ("", lsp.CodeActionKind.QuickFix.value)
-
-
-def _actions(view: View, range: lsp.Range) -> Iterator[lsp.CodeAction]:
-    document = view.document
-    start, end = sorted(offset_of(document.positions, place) for place in (range.start, range.end))
-    for diagnostic in document.checked or ():
-        span = diagnostic.span
-        if span is None or span.start > end or span.end < start:
+def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
+    text = view.document.text
+    for diagnostic in view.document.checked or ():
+        span, suggestion = diagnostic.span, diagnostic.suggestion
+        if span is None or span.start > chosen.end or span.end < chosen.start:
             continue
-        if diagnostic.suggestion is not None:
-            edit = lsp.TextEdit(_range(document, span), diagnostic.suggestion)
-            yield _action(view, diagnostic, f"Change to `{diagnostic.suggestion}`", edit)
-        elif diagnostic.code == DRAFT_NOTICE and (whole := _inferred(document.text)) is not None:
-            everything = lsp.Range(lsp.Position(0, 0), lsp.Position(*document.positions.position(len(document.text))))
-            yield _action(view, diagnostic, "Write all types out", lsp.TextEdit(everything, whole))
+        if suggestion is not None:
+            yield _action(view, diagnostic, f"Change to `{suggestion}`", (*span, suggestion))
+        elif diagnostic.code == DRAFT_NOTICE and (whole := _inferred(text)) is not None:
+            yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 
 
-def _action(view: View, diagnostic: Diagnostic, title: str, edit: lsp.TextEdit) -> lsp.CodeAction:
+def _action(view: View, diagnostic: Diagnostic, title: str, edit: Edit) -> lsp.CodeAction:
     return lsp.CodeAction(
         title,
         lsp.CodeActionKind.QuickFix,
         [_sent(view.document, diagnostic)],
         is_preferred=diagnostic.suggestion is not None,
-        edit=workspace_edit(view, [edit]),
+        edit=view.workspace_edit([edit]),
     )
 
 
@@ -131,3 +103,31 @@ def _inferred(text: str) -> str | None:
         return infer_draft(text)
     except MiltextError:
         return None
+
+
+# ---- hints
+
+
+def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+    """Return the inferred types in a range, in the order of the text; accepting one writes it out."""
+    chosen = view.span(params.range)
+    return [
+        _hint(view, place, text)
+        for place, text in sorted(view.reading.inferred.items())
+        if place.start <= chosen.end and place.end >= chosen.start
+    ]
+
+
+def _hint(view: View, place: Span, text: str) -> lsp.InlayHint:
+    """Return the hint of an inferred type: an output's stands behind its `_`, a literal's before the literal."""
+    written = view.text[place.start : place.end]
+    is_output = written == DRAFT
+    span = view.range(*place)
+    return lsp.InlayHint(
+        span.end if is_output else span.start,
+        text if is_output else text.removesuffix(f"({written})"),
+        lsp.InlayHintKind.Type,
+        None if view.shift else [lsp.TextEdit(span, text)],
+        padding_left=is_output,
+        padding_right=not is_output,
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from miltext.diagnostics import Diagnostic, Span
-from miltext.lsp.abilities import UNKNOWN, Abilities
+from miltext.lsp.client import Abilities
 from miltext.lsp.positions import Positions, Shift
 from miltext.lsp.trees import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
-    from miltext.lsp.scopes import Scopes
+    from miltext.lsp.scopes import Name, Value
+    from miltext.models.building.editing import Edit
     from miltext.syntax.tree import Node
 
 
@@ -38,82 +39,89 @@ class Document:
         """The text of this version."""
         return self.positions.text
 
-    def edited(self, version: int, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> Document:
-        """Return the next version: changes follow one another, each in the places of the text that the ones before
-        made.
-        """
-        positions = self.positions
-        for change in changes:
-            text = change.text
-            if isinstance(change, lsp.TextDocumentContentChangePartial):
-                places = [offset_of(positions, place) for place in (change.range.start, change.range.end)]
-                text = positions.text[: min(places)] + text + positions.text[max(places) :]
-            positions = Positions(text, positions.encoding)
-        return Document(self.uri, version, positions, self.last_tree)
-
     @property
     def last_tree(self) -> Reading | None:
         """The last reading that has a tree."""
         return self.reading if self.reading and self.reading.root.children else self.before
 
-
-def offset_of(positions: Positions, position: lsp.Position) -> int:
-    """Return the offset of a client's position, wherever that is."""
-    return positions.offset(position.line, position.character)
-
-
-class View:
-    """A document with a reading of it or, where `shift` is not None, of an earlier version.
-
-    Offsets and spans are those of the reading; what the client is told are places in the document. `client` is
-    what that can do.
-    """
-
-    def __init__(self, document: Document, reading: Reading, client: Abilities = UNKNOWN) -> None:
-        self.document = document
-        self.reading = reading
-        self.client = client
-        self.shift = None if reading.text == document.text else Shift.between(reading.text, document.text)
-
-    @property
-    def text(self) -> str:
-        """The text that was read."""
-        return self.reading.text
-
-    @property
-    def scopes(self) -> Scopes:
-        """What its names mean."""
-        return self.reading.scopes
+    def edited(self, version: int, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> Document:
+        """Return the next version. Each change has the places of the text that the ones before it made."""
+        edited = Document(self.uri, version, self.positions, self.last_tree)
+        for change in changes:
+            text = change.text
+            if isinstance(change, lsp.TextDocumentContentChangePartial):
+                start, end = edited.span(change.range)
+                text = edited.text[:start] + text + edited.text[end:]
+            edited.positions = Positions(text, self.positions.encoding)
+        return edited
 
     def offset(self, position: lsp.Position) -> int:
-        """Return the offset of a position."""
-        offset = offset_of(self.document.positions, position)
-        return self.shift.to_old(offset) if self.shift else offset
+        """Return the offset of a client's position, wherever that is."""
+        return self.positions.offset(position.line, position.character)
 
     def span(self, range: lsp.Range) -> Span:
-        """Return the stretch of a range."""
-        start, end = sorted((self.offset(range.start), self.offset(range.end)))
-        return Span(start, end)
+        """Return the stretch of a range, whichever end of it comes first."""
+        return Span(*sorted((self.offset(range.start), self.offset(range.end))))
 
     def position(self, offset: int) -> lsp.Position:
         """Return the position of an offset."""
-        offset = self.shift.to_new(offset) if self.shift else offset
-        return lsp.Position(*self.document.positions.position(offset))
+        return lsp.Position(*self.positions.position(offset))
 
     def range(self, start: int, end: int) -> lsp.Range:
         """Return the range of a stretch."""
         return lsp.Range(self.position(start), self.position(end))
 
-    def location(self, start: int, end: int) -> lsp.Location:
-        """Return the location of a stretch."""
-        return lsp.Location(self.document.uri, self.range(start, end))
+    def edits(self, edits: Iterable[Edit]) -> list[lsp.TextEdit]:
+        """Return edits of the text as the client takes them."""
+        return [lsp.TextEdit(self.range(start, end), text) for start, end, text in edits]
+
+
+class View:
+    """A document with a reading of it or, where `shift` is not None, of an earlier version.
+
+    `text`, `scopes`, offsets and spans are those of the reading; what the client is told are places in the document.
+    `client` is what that can do.
+    """
+
+    def __init__(self, document: Document, reading: Reading, client: Abilities = Abilities()) -> None:  # noqa: B008  # it cannot change
+        self.document = document
+        self.reading = reading
+        self.text = reading.text
+        self.scopes = reading.scopes
+        self.client = client
+        self.shift = None if reading.text == document.text else Shift.between(reading.text, document.text)
+
+    def offset(self, position: lsp.Position) -> int:
+        """Return the offset of a position."""
+        offset = self.document.offset(position)
+        return self.shift.to_old(offset) if self.shift else offset
+
+    def span(self, range: lsp.Range) -> Span:
+        """Return the stretch of a range."""
+        return Span(*sorted((self.offset(range.start), self.offset(range.end))))
+
+    def range(self, start: int, end: int) -> lsp.Range:
+        """Return the range of a stretch."""
+        return self.document.range(*(self.shift.to_new(each) if self.shift else each for each in (start, end)))
+
+    def name_at(self, position: lsp.Position) -> tuple[Name, Value | None] | None:
+        """Return the name at a position, with its meaning."""
+        return self.scopes.at(self.offset(position))
 
     def chain(self, offset: int) -> list[Node]:
         """Return the phrases round the word at an offset, or that ends there, outermost first."""
-        return chain(self.reading.root, offset - self._is_behind_word(offset))
+        is_behind_word = _is_word(self.text[offset - 1 : offset]) and not _is_word(self.text[offset : offset + 1])
+        return chain(self.reading.root, offset - is_behind_word)
 
-    def _is_behind_word(self, offset: int) -> bool:
-        return _is_word(self.text[offset - 1 : offset]) and not _is_word(self.text[offset : offset + 1])
+    def workspace_edit(self, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
+        """Return edits of the very version that they were made for; for a client that does not know versions, of the
+        document.
+        """
+        uri, sent = self.document.uri, self.document.edits(edits)
+        if not self.client.versions:
+            return lsp.WorkspaceEdit(changes={uri: sent})
+        document = lsp.OptionalVersionedTextDocumentIdentifier(uri, self.document.version)
+        return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, [*sent])])
 
 
 def _is_word(character: str) -> bool:

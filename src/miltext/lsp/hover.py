@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
-from miltext.lsp.trees import first
+from miltext.lsp.trees import name_in
 from miltext.lsp.weights import describe_weight
 from miltext.parsing.spans import name_of
 from miltext.schema.dtypes import BY_NAME
@@ -17,7 +17,7 @@ from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.lsp.scopes import Scope, Value
+    from miltext.lsp.scopes import Value
     from miltext.syntax.tree import Node
 
 LONGEST = 300
@@ -28,16 +28,14 @@ _WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "in
 
 def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
     """Return what is known of the name, the operation, the parameter or the weight at a place."""
-    offset = view.offset(params.position)
-    if (found := view.scopes.at(offset)) is not None:
+    if (found := view.name_at(params.position)) is not None:
         name, value = found
         known = described_value(view, value) if value else f"`{name.text}` is not defined"
         return _shown(view, known, name.start, name.end)
-    phrases = view.chain(offset)
-    for depth in range(len(phrases) - 1, 0, -1):
-        said = _described(view, phrases[depth], phrases[depth - 1], phrases[:depth])
-        if said:
-            return _shown(view, said, phrases[depth].start, phrases[depth].end)
+    phrases = view.chain(view.offset(params.position))
+    for depth in range(len(phrases), 1, -1):
+        if said := _described(view, phrases[:depth]):
+            return _shown(view, said, phrases[depth - 1].start, phrases[depth - 1].end)
     return None
 
 
@@ -45,42 +43,35 @@ def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
     return lsp.Hover(view.client.markup(said), view.range(start, end))
 
 
-def _described(view: View, phrase: Node, around: Node, outside: list[Node]) -> str | None:
-    """Return what there is to say of one of the phrases at a place."""
-    if phrase.name == "NAME":
-        return _described_name(view, phrase, around, outside)
+def _described(view: View, phrases: list[Node]) -> str | None:
+    """Return what is known of the last of some phrases, each of which is in the one before."""
+    *outside, around, phrase = phrases
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]
         return f"`{dtype.name}`: {_WORDS[dtype.kind]}" + (f" of {dtype.bits} bits" if dtype.bits else "")
     if phrase.name == "value":
         return describe_weight(view.text[phrase.start : phrase.end], folder_of(view.document.uri))
-    return None
-
-
-def _described_name(view: View, phrase: Node, around: Node, outside: list[Node]) -> str | None:
-    name = name_of(phrase.token or "")
+    name = name_of(phrase.token or "") if phrase.name == "NAME" else ""
     if around.name in ("opset", "operation_opset"):
         return described_opset(name)
-    scope = view.scopes.scope_at(phrase.start)
-    opset = scope.opset if scope else None
-    if around.name == "operation":
+    opset = next((scope.opset for scope in view.scopes.around(phrase.start)), None)
+    if around.name == "operation" and name:
         return described_operation(name, opset) or f"Unknown operation `{name}`."
-    if around.name in ("argument", "single_argument", "attribute"):
-        operation = next((each for each in reversed(outside) if each.name == "operation"), None)
-        return _described_parameter(name, operation, opset) if operation else None
+    operation = next((each for each in reversed(outside) if each.name == "operation"), None)
+    if operation is not None and around.name in ("argument", "single_argument", "attribute"):
+        return _described_parameter(name, operation, opset)
     return None
 
 
 def _described_parameter(name: str, operation: Node, opset: str | None) -> str | None:
-    token = first(operation, "NAME")
-    known = known_signature(name_of(token.token or ""), opset) if token else None
+    known = known_signature(name_in(operation) or "", opset)
     if known is None or name not in known.parameters:
         return "what the operation is called" if name == "name" else None
     return described_parameter(known, name)
 
 
 def described_value(view: View, value: Value) -> str:
-    """Markdown about a value: its type, where it is from, how often it is used, and what a constant holds."""
+    """Return Markdown about a value: its type, where it is from, how often it is used, and what a constant holds."""
     if value.is_function:
         return f"```mil\nfunc {value.name.text}\n```"
     made = view.reading.type_of(value, ask=True) or "_"
@@ -93,13 +84,11 @@ def described_value(view: View, value: Value) -> str:
 
 
 def _origin(view: View, value: Value) -> str:
-    line = view.position(value.name.start).line + 1
+    line = view.range(value.name.start, value.name.end).start.line + 1
     if value.operation is not None:
-        token = first(value.operation, "NAME")
-        return f"made by `{name_of(token.token or '') if token else '?'}` in line {line}"
-    around: Scope = value.scope
-    names = [name_of(token.token or "") for token in named(around.phrase, "NAME")]
-    return f"input of `{names[0]}`" if names else f"input of the block in line {line}"
+        return f"made by `{name_in(value.operation) or '?'}` in line {line}"
+    function = name_in(view.scopes.seeing(value)[0].phrase)
+    return f"input of `{function}`" if function else f"input of the block in line {line}"
 
 
 def _uses(value: Value) -> str:
@@ -109,8 +98,7 @@ def _uses(value: Value) -> str:
 
 def constant(view: View, value: Value) -> str | None:
     """Return the text of what a `const` holds; None for any other value."""
-    token = first(value.operation, "NAME") if value.operation else None
-    if value.operation is None or token is None or token.token != "const":
+    if value.operation is None or name_in(value.operation) != "const":
         return None
     for phrase in named(value.operation, "attributes", "arguments"):
         for part in named(phrase, "attribute", "single_argument"):

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def described_operation(name: str, opset: str | None) -> str | None:
-    """Markdown about an operation as an opset has it; None where nothing is known of it."""
+    """Return Markdown about an operation as an opset has it; None where nothing is known of it."""
     since, known = first_opset(name), known_signature(name, opset)
     if since is None or known is None:
         return None
     lines = [f"- {described_parameter(known, name)}" for name in known.parameters]
-    outline = _outline(known, since) + ("" if signature(name, opset) else f", which this function, of {opset}, is not")
+    outline = _outline(known, since) + ("" if signature(name, opset) else f"; this function, of {opset}, cannot use it")
     return "\n".join([f"```\n{heading(known)}\n```", outline, "", *lines]).rstrip()
 
 
@@ -44,7 +44,7 @@ def described_parameter(known: Signature, name: str) -> str:
         if each.domain and each.domain == parameter.domain and each.name != name
     ]
     facts = ["required" if parameter.required else "optional"]
-    facts += ["known when the program is compiled"] * parameter.constant
+    facts += ["a compile-time constant"] * parameter.constant
     facts += ["any number of values"] * parameter.variadic
     facts += [f"by default `{json.dumps(parameter.default)}`"] if parameter.default is not None else []
     facts += [f"of the data type of {', '.join(alike)}"] if alike else []
@@ -59,7 +59,7 @@ def accepted(parameter: Parameter) -> str:
 
 
 def _outline(known: Signature, since: str) -> str:
-    """Which version this is, what it gives back, and its blocks."""
+    """Return the version of a signature, how many outputs it has, and its blocks."""
     least, most = known.outputs
     outputs = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
     facts = [f"since {since}"]
@@ -71,7 +71,7 @@ def _outline(known: Signature, since: str) -> str:
 
 
 def described_opset(name: str) -> str | None:
-    """Markdown about an opset; None where it is not known."""
+    """Return Markdown about an opset; None where it is not known."""
     found = next((opset for opset in OPSETS if opset.text == name), None)
     if found is None:
         return None

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.trees import first
-from miltext.parsing.spans import name_of
-from miltext.syntax.tree import named
+from miltext.lsp.scopes import Name
+from miltext.lsp.trees import first, name_in
+from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Span
     from miltext.lsp.documents import View
     from miltext.syntax.tree import Node
 
@@ -32,9 +33,8 @@ def _function(view: View, function: Node) -> lsp.DocumentSymbol:
     for bodies in named(function, "bodies"):
         for body in named(bodies, "block", "specialization"):
             inside += _block(view, body)
-    opset = first(function, "opset")
-    detail = "" if opset is None else opset.children[1].token or ""
-    return _symbol(view, function, first(function, "NAME"), lsp.SymbolKind.Function, detail, inside)
+    token, opset = first(function, "NAME"), name_in(first(function, "opset"))
+    return _symbol(view, function, Name.of(token) if token else None, lsp.SymbolKind.Function, opset, inside)
 
 
 def _block(view: View, body: Node) -> list[lsp.DocumentSymbol]:
@@ -43,66 +43,80 @@ def _block(view: View, body: Node) -> list[lsp.DocumentSymbol]:
 
 
 def _operation(view: View, operation: Node) -> lsp.DocumentSymbol:
-    results = first(operation, "results")
-    values = list(named(results, "named_value", "draft_value")) if results else []
-    type_name = first(operation, "NAME")
-    token = values[0].children[-1] if values else type_name
-    made = name_of(type_name.token or "") if type_name else ""
+    made = name_in(operation)
     kind = lsp.SymbolKind.Constant if made == "const" else lsp.SymbolKind.Variable
+    if isinstance(operation, Statement):
+        return _symbol(view, operation, Name(*next(operation.names())), kind, made, [])
+    values = [
+        value for results in named(operation, "results") for value in named(results, "named_value", "draft_value")
+    ]
+    token = values[0].children[-1] if values else first(operation, "NAME")
     inside = [symbol for inner in named(operation, "inner_block") for symbol in _block(view, inner)]
-    return _symbol(view, operation, token, kind if values else lsp.SymbolKind.Event, made, inside)
+    kind = kind if values else lsp.SymbolKind.Event
+    return _symbol(view, operation, Name.of(token) if token else None, kind, made, inside)
 
 
 def _symbol(
-    view: View, phrase: Node, token: Node | None, kind: lsp.SymbolKind, detail: str, inside: list[lsp.DocumentSymbol]
+    view: View,
+    phrase: Node,
+    name: Name | None,
+    kind: lsp.SymbolKind,
+    detail: str | None,
+    inside: list[lsp.DocumentSymbol],
 ) -> lsp.DocumentSymbol:
     """Return a symbol, whose name must say something and stand inside of it."""
-    place = token if token is not None and phrase.start <= token.start <= token.end <= phrase.end else phrase
-    name = (name_of(token.token or "") if token is not None else "") or "?"
-    whole, chosen = view.range(phrase.start, phrase.end), view.range(place.start, place.end)
-    return lsp.DocumentSymbol(name, kind, whole, chosen, detail or None, children=inside or None)
+    is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
+    whole, chosen = (view.range(place.start, place.end) for place in (phrase, name if name and is_inside else phrase))
+    return lsp.DocumentSymbol(
+        name.text if name and name.text else "?", kind, whole, chosen, detail, children=inside or None
+    )
 
 
 # ---- folding
 
 
 def folding(view: View, _: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-    """Functions, operations and blocks of several lines, and comments that follow one another."""
+    """Return the functions, operations and blocks of several lines, and comments that follow one another."""
     found = {}
     for phrase in _phrases(view.reading.root):
-        start, end = view.position(phrase.start).line, view.position(phrase.end).line
+        start, end = _lines(view, phrase.span)
         if end > start + 1:
             found[start] = lsp.FoldingRange(start, end - 1)
     return [*found.values(), *_comments(view)]
 
 
 def _phrases(root: Node) -> Iterator[Node]:
-    """Yield the phrases that can be folded, outer ones first."""
+    """Yield the phrases that can be folded, outer ones first. A plain operation has none inside."""
     todo = [root]
     while todo:
         phrase = todo.pop()
         if phrase.name in _FOLDED:
             yield phrase
-        if phrase.name in (*_FOLDED, "bodies"):
-            todo += [child for child in phrase.children if child.children]
+        if phrase.name in (*_FOLDED, "bodies") and not isinstance(phrase, Statement):
+            todo += phrase.children
+
+
+def _lines(view: View, span: Span) -> tuple[int, int]:
+    place = view.range(*span)
+    return place.start.line, place.end.line
 
 
 def _comments(view: View) -> Iterator[lsp.FoldingRange]:
-    first_line, last_line = 0, -2
-    for span in [*view.reading.comments, None]:
-        start = view.position(span.start).line if span else last_line + 2
-        if start > last_line + 1:
-            if last_line > first_line:
-                yield lsp.FoldingRange(first_line, last_line, kind=lsp.FoldingRangeKind.Comment)
-            first_line = start
-        last_line = view.position(span.end).line if span else last_line
+    """Yield the stretches of lines that have comments, of more than one line."""
+    stretches: list[tuple[int, int]] = []
+    for start, end in (_lines(view, span) for span in view.reading.comments):
+        if stretches and start <= stretches[-1][1] + 1:
+            start, _ = stretches.pop()
+        stretches.append((start, end))
+    kind = lsp.FoldingRangeKind.Comment
+    return (lsp.FoldingRange(start, end, kind=kind) for start, end in stretches if end > start)
 
 
 # ---- selection
 
 
 def selections(view: View, params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange]:
-    """For each place the phrases round it, from the innermost outwards."""
+    """Return for each place the phrases round it, from the innermost outwards."""
     return [_selection(view, position) for position in params.positions]
 
 

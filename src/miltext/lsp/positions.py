@@ -12,18 +12,8 @@ from miltext.diagnostics import Span
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
-
-def _utf8_width(character: str) -> int:
-    code = ord(character)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
-
-
-_WIDTHS: dict[str, Callable[[str], int]] = {
-    "utf-8": _utf8_width,
-    "utf-16": lambda character: 1 + (character > "\uffff"),
-    "utf-32": lambda _: 1,
-}
-"""How many units a character takes, by the names that the protocol gives the encodings."""
+_CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+"""By the names that the protocol gives the encodings: the codec, and how many bytes a unit has."""
 
 
 class Positions:
@@ -32,7 +22,6 @@ class Positions:
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
         self.encoding = encoding
-        self._width = _WIDTHS[encoding]
         self._is_plain = text.isascii() or encoding == "utf-32"
 
     @cached_property
@@ -50,24 +39,24 @@ class Positions:
         start, end = self.starts[line], self.line_end(line)
         if self._is_plain:
             return min(start + character, end)
-        for offset in range(start, end):
-            character -= self._width(self.text[offset])
-            if character < 0:
-                return offset
-        return end
+        return (
+            bisect_right(range(start, end), character, key=lambda last: self.units(self.text[start : last + 1])) + start
+        )
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return the line and the character of an offset; of one inside CR LF, those of the line's end."""
         line = bisect_right(self.starts, offset) - 1
-        start, end = self.starts[line], min(offset, self.line_end(line))
-        return line, end - start if self._is_plain else self.units(self.text[start:end])
+        return line, self.units(self.text[self.starts[line] : min(offset, self.line_end(line))])
 
     def units(self, text: str) -> int:
-        """How many units a text takes."""
-        return len(text) if self._is_plain else sum(map(self._width, text))
+        """Return how many units a text takes."""
+        if self._is_plain:
+            return len(text)
+        codec, size = _CODECS[self.encoding]
+        return len(text.encode(codec, "surrogatepass")) // size
 
     def line_end(self, line: int) -> int:
-        """Where a line ends, without what ends it."""
+        """Return where a line ends, without what ends it."""
         if line + 1 >= len(self.starts):
             return len(self.text)
         end = self.starts[line + 1] - 1
@@ -90,33 +79,26 @@ class Shift(NamedTuple):
         return cls(start, len(old) - tail, len(new) - len(old))
 
     def to_new(self, offset: int) -> int:
-        """Where an offset of the old text is in the new one; one inside the edit is where that begins."""
+        """Return where an offset of the old text is in the new one; one inside the edit is where that begins."""
         if offset <= self.start:
             return offset
         return offset + self.by if offset >= self.end else self.start
 
-    def touches(self, span: Span) -> bool:
-        """Whether the edit changed anything in a span of the old text, or at its borders."""
-        return self.start <= span.end and span.start <= self.end
-
-    def span(self, span: Span | None) -> Span | None:
-        """Where a span of the old text is in the new one."""
-        return None if span is None else Span(self.to_new(span.start), self.to_new(span.end))
-
     def to_old(self, offset: int) -> int:
-        """Where an offset of the new text was in the old one; one inside the edit is where that began."""
+        """Return where an offset of the new text was in the old one; one inside the edit is where that began."""
         if offset <= self.start:
             return offset
         return offset - self.by if offset >= self.end + self.by else self.start
 
+    def touches(self, span: Span) -> bool:
+        """Return whether the edit changed anything in a span of the old text, or at its borders."""
+        return self.start <= span.end and span.start <= self.end
+
+    def span(self, span: Span | None) -> Span | None:
+        """Return where a span of the old text is in the new one."""
+        return None if span is None else Span(self.to_new(span.start), self.to_new(span.end))
+
 
 def _common(most: int, is_common: Callable[[int], bool]) -> int:
     """Return the largest size up to `most` that is common, where every smaller one is."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        if is_common(middle):
-            least = middle
-        else:
-            most = middle - 1
-    return least
+    return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))

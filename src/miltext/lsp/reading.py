@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.lsp.scopes import Scopes, Value
 from miltext.lsp.trees import coarse_tree
+from miltext.syntax.names import DRAFT
 from miltext.syntax.parser import NestingFailure, SyntaxFailure
 from miltext.syntax.tree import Node
 
@@ -36,27 +36,21 @@ class Reading:
 
     @cached_property
     def inferred(self) -> Mapping[Span, str]:
-        """What would take the place of that which a draft leaves out; takes as long as checking does."""
+        """The texts that would take the place of what a draft leaves out; making them takes as long as a check."""
         if not self.scopes.is_draft:
             return {}
         from miltext.checking.drafts import draft_types
         from miltext.parsing.recovery import recover
 
-        try:
-            return draft_types(self.text, recover(self.text)).edits
-        except Exception:  # whatever it is, the server lives on without types
-            logging.getLogger("miltext").exception("inferring types failed")
-            return {}
+        return draft_types(self.text, recover(self.text)).edits
 
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
-        """Return the type of a value as the text has it, or as it is inferred, if that was done or somebody asks for
-        it.
-        """
-        written = value.phrase.children[0]
-        if written.name != "DRAFT":
-            return self.text[written.start : written.end]
+        """Return the type of a value as the text has it, or as it is inferred, if that was done or `ask` says so."""
+        start, end = place = value.type
+        if self.text[start:end] != DRAFT:
+            return self.text[start:end]
         known: Mapping[Span, str] = self.inferred if ask else self.__dict__.get("inferred", {})
-        return known.get(written.span)
+        return known.get(place)
 
 
 def read_whole(text: str) -> Reading | None:
@@ -69,11 +63,7 @@ def read_whole(text: str) -> Reading | None:
 
 
 def read_past(text: str) -> Reading:
-    """Read a text past what is wrong with it, which takes ten times as long."""
+    """Read a text past what is wrong with it, which takes several times as long."""
     from miltext.parsing.recovery import recover
 
-    try:
-        return Reading(text, recover(text).root or NOTHING, [], is_whole=False)
-    except Exception:  # whatever it is, the server lives on without a tree
-        logging.getLogger("miltext").exception("reading past errors failed")
-        return Reading(text, NOTHING, [], is_whole=False)
+    return Reading(text, recover(text).root or NOTHING, [], is_whole=False)

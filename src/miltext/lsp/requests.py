@@ -1,59 +1,51 @@
-"""The requests that are served, in one table: who answers which, and what the client is told of it."""
+"""The requests that are served, in one table: the method of each, what answers it, and its options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp import (
-    completion,
-    diagnosing,
-    formatting,
-    hover,
-    inlay_hints,
-    navigation,
-    outline,
-    renaming,
-    semantic_tokens,
-    signature_help,
-)
+from miltext.lsp import completion, diagnosing, formatting, hover, naming, outline, semantic_tokens
+
+if TYPE_CHECKING:
+    from miltext.lsp.documents import View
 
 
 class Request(NamedTuple):
-    """A request: `answer` takes a View and the request's parameters.
+    """A request: `answer` takes a View and the request's parameters, of the type that the protocol gives the method.
 
     `waits` for a reading of the very text; else that of an earlier version will do. What may take long is done in a
     thread, so that other requests need not wait for it.
     """
 
     method: str
-    answer: Callable[[Any, Any], Any]
-    options: Any = None
+    answer: Callable[[View, Any], Any]
+    options: object = None
     waits: bool = True
     is_long: bool = False
 
 
+TOKENS, TOKENS_IN_RANGE = lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE
+
 REQUESTS = (
     Request(lsp.TEXT_DOCUMENT_CODE_ACTION, diagnosing.code_actions, is_long=True),
     Request(lsp.TEXT_DOCUMENT_COMPLETION, completion.complete, completion.OPTIONS, waits=False),
-    Request(lsp.TEXT_DOCUMENT_DECLARATION, navigation.definition),
-    Request(lsp.TEXT_DOCUMENT_DEFINITION, navigation.definition),
-    Request(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, navigation.highlights),
+    Request(lsp.TEXT_DOCUMENT_DECLARATION, naming.definition),
+    Request(lsp.TEXT_DOCUMENT_DEFINITION, naming.definition),
+    Request(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, naming.highlights),
     Request(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline.symbols, is_long=True),
     Request(lsp.TEXT_DOCUMENT_FOLDING_RANGE, outline.folding, is_long=True),
     Request(lsp.TEXT_DOCUMENT_FORMATTING, formatting.format_document, is_long=True),
     Request(lsp.TEXT_DOCUMENT_HOVER, hover.hover, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_INLAY_HINT, inlay_hints.inlay_hints, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_PREPARE_RENAME, renaming.prepare),
+    Request(lsp.TEXT_DOCUMENT_INLAY_HINT, diagnosing.inlay_hints, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_PREPARE_RENAME, naming.prepare),
     Request(lsp.TEXT_DOCUMENT_RANGE_FORMATTING, formatting.format_range, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_REFERENCES, navigation.references),
-    Request(lsp.TEXT_DOCUMENT_RENAME, renaming.rename, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_REFERENCES, naming.references),
+    Request(lsp.TEXT_DOCUMENT_RENAME, naming.rename, is_long=True),
     Request(lsp.TEXT_DOCUMENT_SELECTION_RANGE, outline.selections),
-    Request(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens.tokens, semantic_tokens.LEGEND, is_long=True),
-    Request(
-        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens.tokens_in_range, semantic_tokens.LEGEND, is_long=True
-    ),
-    Request(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, signature_help.signature_help, signature_help.OPTIONS, waits=False),
+    Request(TOKENS, semantic_tokens.tokens, semantic_tokens.LEGEND, is_long=True),
+    Request(TOKENS_IN_RANGE, semantic_tokens.tokens_in_range, semantic_tokens.LEGEND, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, completion.signature_help, completion.SIGNATURE_OPTIONS, waits=False),
 )

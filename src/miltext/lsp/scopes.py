@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import ref
 
-from miltext.lsp.trees import first
+from miltext.diagnostics import Span
+from miltext.lsp.trees import first, name_in
 from miltext.parsing.spans import name_of
+from miltext.syntax.plain_tokens import operation_head
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
@@ -28,89 +29,37 @@ class Name(NamedTuple):
         return cls(token.start, token.end, name_of(token.token or ""))
 
 
-class Scope:
-    """What sees the same names: a function with its inputs, or a block. `opset` is its function's, as the text has it.
-
-    `phrase` spells all of it, and `outputs` are the names that it gives back. References outwards are weak: there are
-    no cycles, so that a reading is gone with the last one who looks at it, and no collector is needed.
-    """
-
-    def __init__(self, phrase: Node, outer: Scope | None, opset: str | None) -> None:
-        self.phrase = phrase
-        self._outer = None if outer is None else ref(outer)
-        self.opset = opset
-        self.inner: list[Scope] = []
-        self.values: dict[str, list[Value]] = {}
-        self.outputs: list[Name] = []
-        if outer is not None:
-            outer.inner.append(self)
-
-    @property
-    def outer(self) -> Scope | None:
-        """The scope directly outside of this one."""
-        return self._outer() if self._outer else None
-
-    def find(self, name: str) -> Value | None:
-        """Return the value of that name which is seen from here: the last that was defined, in the innermost scope."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.values:
-                return scope.values[name][-1]
-            scope = scope.outer
-        return None
-
-    def around(self) -> Iterator[Scope]:
-        """Yield this scope and those outside of it, innermost first."""
-        scope: Scope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.outer
-
-    def inside(self) -> Iterator[Scope]:
-        """Yield this scope and those inside of it."""
-        todo = [self]
-        while todo:
-            scope = todo.pop()
-            yield scope
-            todo += scope.inner
-
-
 class Value:
-    """Something that a name is defined for: a value, or a function, which is a `value` of the program's scope.
+    """Something that a name is defined for: a value, or a function.
 
-    `phrase` spells it with its type; `operation` makes it, and is None for an input and a function. It is seen from
-    `seen_from` on.
+    `phrase` spells it with its type, or is the plain operation that makes it. `operation` makes it, and is None for an
+    input and a function.
     """
 
-    __slots__ = ("_phrase", "_scope", "name", "operation", "seen_from", "uses")
+    __slots__ = ("name", "operation", "phrase", "uses")
 
-    def __init__(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
+    def __init__(self, name: Name, phrase: Node, operation: Node | None) -> None:
         self.name = name
-        self._phrase = phrase
+        self.phrase = phrase
         self.operation = operation
-        self._scope = ref(scope)
-        self.seen_from = operation.end if operation else phrase.end
         self.uses: list[Name] = []
-        scope.values.setdefault(name.text, []).append(self)
 
     @property
-    def phrase(self) -> Node:
-        """What spells it, with its type."""
-        if isinstance(self._phrase, Statement):
-            return next(named(self._phrase, "results")).children[0]
-        return self._phrase
+    def type(self) -> Span:
+        """Where its type stands, or the `_` of a draft."""
+        if isinstance(self.phrase, Statement) and (head := operation_head(self.phrase.text)):
+            return Span(self.phrase.start + head.start(1), self.phrase.start + head.end(1))
+        return self.phrase.children[0].span
 
     @property
-    def scope(self) -> Scope:
-        """What it is defined in."""
-        scope = self._scope()
-        assert scope is not None  # whoever has a value has the Scopes that it is from
-        return scope
+    def seen_from(self) -> int:
+        """The offset from which on it is seen."""
+        return (self.operation or self.phrase).end
 
     @property
     def is_function(self) -> bool:
         """Whether this is a function."""
-        return self._phrase.name == "function"
+        return self.phrase.name == "function"
 
     @property
     def names(self) -> list[Name]:
@@ -118,95 +67,115 @@ class Value:
         return sorted([self.name, *self.uses])
 
 
+class Scope:
+    """What sees the same names: a function with its inputs, or a block, which `phrase` spells.
+
+    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It does not know those
+    around it: without cycles, a reading is gone with the last one who looks at it, and no collector is needed.
+    """
+
+    def __init__(self, phrase: Node, opset: str | None = None) -> None:
+        self.phrase = phrase
+        self.opset = opset
+        self.inner: list[Scope] = []
+        self.values: dict[str, list[Value]] = {}
+
+    def inside(self) -> Iterator[Scope]:
+        """Yield this scope and those inside it."""
+        todo = [self]
+        while todo:
+            scope = todo.pop()
+            yield scope
+            todo += scope.inner
+
+
 class Scopes:
     """The names of a text. `program` is the scope of its functions, which see nothing of one another.
 
-    `is_draft` tells whether the text leaves types to be inferred.
+    `found` is every name of a value or a function, in the order of the text, and what it means, or None. `is_draft`
+    tells whether the text leaves types to be inferred.
     """
 
     def __init__(self, root: Node) -> None:
-        self.program = Scope(root, None, None)
-        self.functions: list[Scope] = []
+        self.program = Scope(root)
+        self.found: list[tuple[Name, Value | None]] = []
         self.is_draft = False
-        self._found: list[tuple[Name, Value | None]] = []
         self._missing: list[Name] = []
         for function in named(root, "function"):
             self._function(function)
-        self._found.sort(key=lambda found: found[0])
-        self._starts = [name.start for name, _ in self._found]
-
-    @property
-    def found(self) -> list[tuple[Name, Value | None]]:
-        """Every name of a value or a function, in the order of the text, and what it means; None where nothing."""
-        return self._found
+        self.found.sort(key=lambda found: found[0])
+        self._starts = [name.start for name, _ in self.found]
 
     def at(self, offset: int) -> tuple[Name, Value | None] | None:
         """Return the name at an offset, or that ends there, with its meaning."""
         place = bisect_right(self._starts, offset) - 1
-        return self._found[place] if place >= 0 and offset <= self._found[place][0].end else None
+        return self.found[place] if place >= 0 and offset <= self.found[place][0].end else None
 
-    def between(self, start: int, end: int) -> Iterator[tuple[Name, Value | None]]:
-        """Yield the names that begin in a stretch of the text."""
-        for place in range(bisect_right(self._starts, start - 1), len(self._found)):
-            if self._found[place][0].start >= end:
-                return
-            yield self._found[place]
+    def between(self, start: int, end: int) -> list[tuple[Name, Value | None]]:
+        """Return the names that begin in a stretch of the text."""
+        return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
-    def scope_at(self, offset: int) -> Scope | None:
-        """Return the innermost scope that an offset is in."""
-        found, scopes = None, self.functions
-        while True:
-            inner = next((scope for scope in scopes if scope.phrase.start < offset < scope.phrase.end), None)
-            if inner is None:
-                return found
-            found, scopes = inner, inner.inner
+    def around(self, offset: int) -> list[Scope]:
+        """Return the scopes that an offset is in, the innermost first; that of the program is not one of them."""
+        found: list[Scope] = []
+        scopes = self.program.inner
+        while scope := next((each for each in scopes if each.phrase.start < offset < each.phrase.end), None):
+            found.insert(0, scope)
+            scopes = scope.inner
+        return found
+
+    def seeing(self, value: Value) -> list[Scope]:
+        """Return the scope that a value is defined in, and those around it."""
+        return [self.program] if value.is_function else self.around(value.name.start)
 
     # ---- reading the tree
 
     def _function(self, function: Node) -> None:
-        opset = _opset(function)
-        scope = Scope(function, None, opset)
-        self.functions.append(scope)
+        scope = self._scope(function, self.program, name_in(first(function, "opset")))
         if token := first(function, "NAME"):
-            self._define(token, function, None, self.program)
+            self._define(Name.of(token), function, None, self.program)
         self._inputs(function, scope)
         for bodies in named(function, "bodies"):
             for body in named(bodies, "block", "specialization"):
-                self._block(body, Scope(body, scope, _opset(body) if body.name == "specialization" else opset))
+                opset = name_in(first(body, "opset")) if body.name == "specialization" else scope.opset
+                self._block(body, [self._scope(body, scope, opset), scope])
                 self._settle(scope)
 
-    def _block(self, body: Node, scope: Scope) -> None:
-        """Read a block, with the opset and the inputs that stand before it where it has them."""
-        self._inputs(body, scope)
+    def _scope(self, phrase: Node, outer: Scope, opset: str | None) -> Scope:
+        scope = Scope(phrase, opset)
+        outer.inner.append(scope)
+        return scope
+
+    def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
+        """Read a block, with the opset and the inputs that stand before it; `scopes` are its own and those around."""
+        self._inputs(body, scopes[0])
         block = body if body.name == "block" else first(body, "block")
         for child in block.children if block else ():
-            if child.name == "operation":
-                self._operation(child, scope)
+            if isinstance(child, Statement):
+                defined, *used = [Name(*place) for place in child.names()]
+                for name in used:
+                    self._use(name, scopes)
+                self._define(defined, child, child, scopes[0])
+            elif child.name == "operation":
+                self._operation(child, scopes)
             elif child.name == "outputs":
-                scope.outputs = [Name.of(token) for token in named(child, "NAME")]
-                for name in scope.outputs:
-                    self._use(name, scope)
+                for token in named(child, "NAME"):
+                    self._use(Name.of(token), scopes)
 
-    def _operation(self, operation: Node, scope: Scope) -> None:
-        if isinstance(operation, Statement):
-            defined, *used = [Name(*place) for place in operation.names()]
-            for name in used:
-                self._use(name, scope)
-            self._found.append((defined, Value(defined, operation, operation, scope)))
-            return
+    def _operation(self, operation: Node, scopes: Sequence[Scope]) -> None:
         for child in operation.children:
             if child.name == "arguments":
                 for argument in named(child, "argument", "single_argument"):
-                    self._argument(argument, scope)
+                    self._argument(argument, scopes)
             elif child.name == "inner_block":
-                self._block(child, Scope(child, scope, scope.opset))
+                self._block(child, [self._scope(child, scopes[0], scopes[0].opset), *scopes])
         for results in named(operation, "results"):
-            self._values(results, operation, scope)
+            self._values(results, operation, scopes[0])
 
-    def _argument(self, argument: Node, scope: Scope) -> None:
+    def _argument(self, argument: Node, scopes: Sequence[Scope]) -> None:
         for binding in argument.children:
             if binding.name == "name_binding":
-                self._use(Name.of(binding.children[0]), scope)
+                self._use(Name.of(binding.children[0]), scopes)
             self.is_draft = self.is_draft or binding.name == "draft_binding"
 
     def _inputs(self, phrase: Node, scope: Scope) -> None:
@@ -215,23 +184,26 @@ class Scopes:
 
     def _values(self, phrase: Node, operation: Node | None, scope: Scope) -> None:
         for value in named(phrase, "named_value", "draft_value"):
-            self._define(value.children[-1], value, operation, scope)
+            self._define(Name.of(value.children[-1]), value, operation, scope)
             self.is_draft = self.is_draft or value.name == "draft_value"
 
-    def _define(self, token: Node, phrase: Node, operation: Node | None, scope: Scope) -> None:
-        name = Name.of(token)
-        self._found.append((name, Value(name, phrase, operation, scope)))
+    def _define(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
+        value = Value(name, phrase, operation)
+        scope.values.setdefault(name.text, []).append(value)
+        self.found.append((name, value))
 
-    def _use(self, name: Name, scope: Scope) -> None:
-        value = scope.find(name.text)
-        if value is None:
-            self._missing.append(name)
-        else:
-            value.uses.append(name)
-            self._found.append((name, value))
+    def _use(self, name: Name, scopes: Sequence[Scope]) -> None:
+        """Find what a name means: what was last defined by that name, in the innermost scope that has one."""
+        for scope in scopes:
+            if name.text in scope.values:
+                value = scope.values[name.text][-1]
+                value.uses.append(name)
+                self.found.append((name, value))
+                return
+        self._missing.append(name)
 
     def _settle(self, function: Scope) -> None:
-        """Names that nothing seen defines mean what is defined later or elsewhere in the function, if that is one."""
+        """Resolve names without a visible definition, where the function has one value of that name."""
         everywhere: dict[str, list[Value]] = {}
         for scope in function.inside() if self._missing else ():
             for name, values in scope.values.items():
@@ -241,10 +213,5 @@ class Scopes:
             value = meant[0] if len(meant) == 1 else None
             if value is not None:
                 value.uses.append(use)
-            self._found.append((use, value))
+            self.found.append((use, value))
         self._missing.clear()
-
-
-def _opset(phrase: Node) -> str | None:
-    opset = first(phrase, "opset")
-    return name_of(opset.children[1].token or "") if opset else None

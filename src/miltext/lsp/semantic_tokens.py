@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.trees import first
+from miltext.lsp.trees import name_in
 from miltext.parsing.spans import name_of
 from miltext.schema.operations import first_opset
 from miltext.syntax.tree import Node, Statement, leaf
@@ -19,28 +19,10 @@ if TYPE_CHECKING:
     from miltext.lsp.positions import Positions
     from miltext.lsp.scopes import Name, Value
 
-TYPES = [
-    kind.value
-    for kind in (
-        lsp.SemanticTokenTypes.Namespace,
-        lsp.SemanticTokenTypes.Type,
-        lsp.SemanticTokenTypes.Parameter,
-        lsp.SemanticTokenTypes.Variable,
-        lsp.SemanticTokenTypes.Property,
-        lsp.SemanticTokenTypes.Function,
-        lsp.SemanticTokenTypes.Macro,
-        lsp.SemanticTokenTypes.Keyword,
-        lsp.SemanticTokenTypes.Comment,
-        lsp.SemanticTokenTypes.String,
-        lsp.SemanticTokenTypes.Number,
-    )
-]
-MODIFIERS = [
-    lsp.SemanticTokenModifiers.Declaration.value,
-    lsp.SemanticTokenModifiers.Readonly.value,
-    lsp.SemanticTokenModifiers.DefaultLibrary.value,
-]
+TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
+MODIFIERS = "declaration readonly defaultLibrary".split()
 LEGEND = lsp.SemanticTokensLegend(TYPES, MODIFIERS)
+"""Of the names that the protocol has for what a token is, those that are used here."""
 
 DECLARATION, READONLY, DEFAULT_LIBRARY = 1, 2, 4
 
@@ -54,27 +36,18 @@ class Kind(NamedTuple):
 
 _NAMES = {
     "function": Kind("function", DECLARATION),
-    "opset": Kind("namespace"),
-    "operation_opset": Kind("namespace"),
     "operation": Kind("function"),
-    "argument": Kind("property"),
-    "single_argument": Kind("property"),
-    "attribute": Kind("property"),
+    **dict.fromkeys(("opset", "operation_opset"), Kind("namespace")),
+    **dict.fromkeys(("argument", "single_argument", "attribute"), Kind("property")),
 }
-"""What a name is by the phrase that it is directly in; values are told by their definition."""
+"""What a name is by the phrase that it is directly in; a value's name is classified by its definition."""
 
 _TERMINALS = {
-    "DTYPE": Kind("type"),
-    "CODE": Kind("type"),
-    "DRAFT": Kind("type"),
-    "NUMBER": Kind("number"),
-    "LIST": Kind("number"),
-    "INF": Kind("number"),
-    "NAN": Kind("number"),
+    **dict.fromkeys(("DTYPE", "CODE", "DRAFT"), Kind("type")),
+    **dict.fromkeys(("NUMBER", "LIST", "INF", "NAN"), Kind("number")),
+    **dict.fromkeys(("FIELD", "NO_BLOCK"), Kind("macro")),
     "STRING": Kind("string"),
     "BOOL": Kind("keyword"),
-    "FIELD": Kind("macro"),
-    "NO_BLOCK": Kind("macro"),
 }
 
 _WORDS = {
@@ -100,7 +73,7 @@ def tokens_in_range(view: View, params: lsp.SemanticTokensRangeParams) -> lsp.Se
 
 
 def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
-    """Five numbers a token: lines and characters since the one before, length, type and modifiers."""
+    """Return five numbers a token: lines and characters since the one before, length, type and modifiers."""
     found = [token for token in _tokens(view, start, end) if token[1] > token[0]]
     data: list[int] = []
     line = character = 0
@@ -113,13 +86,13 @@ def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
     return lsp.SemanticTokens(data)
 
 
-def _placed(view: View, found: list[Token]) -> Iterator[Token]:
-    """Yield the tokens at their places in the document; those that an edit has touched are left out."""
-    for start, end, kind in found:
-        if view.shift is None:
-            yield start, end, kind
-        elif end < view.shift.start or start > view.shift.end:
-            yield view.shift.to_new(start), view.shift.to_new(end), kind
+def _placed(view: View, found: list[Token]) -> list[Token]:
+    """Return the tokens at their places in the document, without those that an edit has touched."""
+    shift = view.shift
+    if shift is None:
+        return found
+    kept = [token for token in found if token[1] < shift.start or token[0] > shift.end]
+    return [(shift.to_new(start), shift.to_new(end), kind) for start, end, kind in kept]
 
 
 def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
@@ -151,8 +124,7 @@ def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
 
 
 def _of_value(name: Name, value: Value) -> Kind:
-    made = first(value.operation, "NAME") if value.operation else None
-    modifiers = DECLARATION * (name == value.name) + READONLY * (made is not None and made.token == "const")
+    modifiers = DECLARATION * (name == value.name) + READONLY * (name_in(value.operation) == "const")
     return Kind("variable" if value.operation else "parameter", modifiers)
 
 
@@ -167,8 +139,8 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
             if isinstance(child, Statement):
                 inside = _inside(child.text)
                 yield from ((begin + child.start, stop + child.start, kind) for begin, stop, kind in inside)
-            elif token := _token(child, phrase):
-                yield token
+            elif kind := _kind(child, phrase):
+                yield child.start, child.end, kind
             elif child.children:
                 todo.append(child)
 
@@ -177,11 +149,6 @@ def _read(root: Node, start: int, end: int) -> Iterator[Token]:
 def _inside(statement: str) -> tuple[Token, ...]:
     """Return the tokens of a plain operation, from its beginning."""
     return tuple(_read(leaf("OPERATION", statement, 0), 0, len(statement)))
-
-
-def _token(phrase: Node, around: Node) -> Token | None:
-    kind = _kind(phrase, around)
-    return (phrase.start, phrase.end, kind) if kind else None
 
 
 def _kind(phrase: Node, around: Node) -> Kind | None:

@@ -1,8 +1,8 @@
 """The server itself: pygls moves the messages, and what takes long is done in threads.
 
 Each change makes a new Document. It is read once, when the first request asks for that or it is checked, and checked
-when typing rests or has gone on for long. What is found of a version that is no longer the last is told where it stands
-by now.
+soon after the change, whether or not others follow. Diagnostics of a version that is no longer the last are published
+at the places where they stand by now.
 """
 
 from __future__ import annotations
@@ -14,45 +14,39 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
+from miltext.checking.verifier import check
+from miltext.diagnostics import error
 from miltext.lsp import completion, diagnosing, hover
-from miltext.lsp.abilities import Abilities
+from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, read_past, read_whole
-from miltext.lsp.refusals import superseded
 from miltext.lsp.requests import REQUESTS, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from miltext.diagnostics import Diagnostic
 
+    T = TypeVar("T")
+
 _LOG = logging.getLogger("miltext")
 
-QUIET = 0.2
-"""Seconds without a change after which a text is checked."""
-
-PATIENCE = 1.0
-"""Seconds after a change by which a text is checked, though changes still come."""
-
-IDLE = 5.0
-"""Seconds without a request after which cyclic garbage is collected."""
-
-MOST_CHECKS = 100
-"""How many checks it may take until then; each leaves some 300 kB of garbage where the text is broken."""
+DELAY = 0.2
+"""Seconds after a change until a text is checked, with the changes that come by then."""
 
 STACK = 1 << 24
-"""Bytes of stack for a thread: some systems give it less than they give the main one, and texts may nest deeply."""
+"""Bytes of stack for a thread: some systems give a thread less than the main one, and texts may nest deeply."""
 
 SWITCH = 0.001
-"""Seconds after which a thread that checks lets one that answers have its turn: a fifth of what Python allows it."""
+"""Seconds after which a thread that checks lets one that answers run: a fifth of Python's default."""
 
 SMALLEST = "program(1.3){func main<ios18>(fp32 x){fp32 y = relu(x = x);}->(y);}"
 """A text with something of everything to read."""
@@ -75,8 +69,8 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         self._server.closed(params.text_document.uri)
 
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return a message out of JSON; a request that is none is answered with an error, which pygls leaves out."""
+    def structure_message(self, data: dict[str, Any]) -> object:
+        """Return a message out of JSON; answer a malformed request with an error, which pygls leaves out."""
         try:
             return super().structure_message(data)
         except JsonRpcException as failure:
@@ -96,9 +90,7 @@ class Server(LanguageServer):
         self.was_shut_down = False
         self._reader = ThreadPoolExecutor(1, "reading")
         self._checker = ThreadPoolExecutor(1, "checking")
-        self._checks: dict[str, _Check] = {}
-        self._resting: asyncio.TimerHandle | None = None
-        self._checked = 0
+        self._checks: dict[str, asyncio.Task[None]] = {}
         for request in REQUESTS:
             self.feature(request.method, request.options)(self._answering(request))
         self.feature(lsp.COMPLETION_ITEM_RESOLVE)(lambda item: completion.resolve(item, self._client()))
@@ -112,71 +104,61 @@ class Server(LanguageServer):
         self._keep(Document(item.uri, item.version, Positions(item.text, encoding.value)), 0)
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        """Keep the document's next version, and have it checked. One that is not open is nobody's."""
+        """Keep the document's next version, and have it checked. Pass over one that is not open."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
-            self._keep(document.edited(params.text_document.version, params.content_changes), QUIET)
+            self._keep(document.edited(params.text_document.version, params.content_changes), DELAY)
 
     def closed(self, uri: str) -> None:
         """Forget a document, and what was said of it."""
         if self.documents.pop(uri, None) is not None:
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
-    def is_current(self, document: Document) -> bool:
-        """Whether this is the last version of an open document."""
+    def _is_current(self, document: Document) -> bool:
+        """Return whether this is the last version of an open document."""
         return self.documents.get(document.uri) is document
 
     def _keep(self, document: Document, delay: float) -> None:
         self.documents[document.uri] = document
-        check = self._checks.get(document.uri)
-        if check is None or check.task.done():
-            self._checks[document.uri] = check = _Check(self, document.uri)
-        check.ask(delay)
+        task = self._checks.get(document.uri)
+        if task is None or task.done():
+            self._checks[document.uri] = asyncio.get_running_loop().create_task(self._check(document.uri, delay))
 
     # ---- requests
 
     def _client(self) -> Abilities:
         return Abilities.of(self.client_capabilities)
 
-    def _answering(self, request: Request) -> Callable[[Any], Any]:
-        async def answer(params: Any) -> Any:
-            self.rest()
+    def _answering(self, request: Request) -> Callable[[Any], Awaitable[object]]:
+        async def answer(params: Any) -> object:
             document = self.documents.get(params.text_document.uri)
-            try:
-                return None if document is None else await self._answer(request, document, params)
-            except JsonRpcException:
-                raise
-            except Exception:
-                _LOG.exception("%s failed", request.method)  # the client is told by pygls
-                raise
+            if document is None:
+                return None
+            reading = document.reading if request.waits else document.last_tree
+            if reading is None:
+                reading = await self._reading(document)
+            reading = reading if reading.root.children else document.before or reading
+            view = View(document, reading, self._client())
+            if request.is_long:
+                return await self._in_thread(self.thread_pool, request.answer, view, params)
+            return request.answer(view, params)
 
         return answer
 
-    async def _answer(self, request: Request, document: Document, params: Any) -> Any:
-        reading = document.reading if request.waits else document.last_tree
-        if reading is None:
-            reading = await self.read(document)
-        reading = reading if reading.root.children else document.before or reading
-        view = View(document, reading, self._client())
-        if request.is_long:
-            return await self._in_thread(self.thread_pool, request.answer, view, params)
-        return request.answer(view, params)
-
-    async def read(self, document: Document) -> Reading:
+    async def _reading(self, document: Document) -> Reading:
         """Return the reading of a document; of a broken one, until it is checked, that of the last version that was
         not.
 
-        Raises ContentModified where the document was superseded before it was read.
+        Raise ContentModified where the document was superseded before it was read.
         """
-        if document.reading is None and not document.is_broken:
-            await self._in_thread(self._reader, self._read, document)
+        await self._in_thread(self._reader, self._read, document)
         found = document.reading or (document.before if document.is_broken else None)
         if found is None:
-            raise superseded()
+            raise content_modified()
         return found
 
     def _read(self, document: Document) -> None:
-        if document.reading is not None or document.is_broken or not self.is_current(document):
+        if document.reading is not None or document.is_broken or not self._is_current(document):
             return
         before = document.before
         is_undone = before is not None and before.text == document.text
@@ -184,32 +166,46 @@ class Server(LanguageServer):
         document.reading = read_past(document.text) if found is None and before is None else found
         document.is_broken = found is None or not found.is_whole
 
-    def rest(self) -> None:
-        """Have cyclic garbage collected once nobody asks for anything.
-
-        There is little of it, but looking for it in the trees of long texts takes as long as a check does. Therefore
-        Python does not do so by itself here, which would be in the middle of an answer.
-        """
-        if self._resting is not None:
-            self._resting.cancel()
-        if self._checked >= MOST_CHECKS:
-            self._collect()
-        self._resting = asyncio.get_running_loop().call_later(IDLE, self._collect)
-
-    def _collect(self) -> None:
-        self._checked = 0
-        gc.collect()
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """Log a fault of ours in an answer or a notification. What is refused, or malformed, is not one."""
+        is_refused = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
+        if source in (FeatureRequestError, FeatureNotificationError) and not is_refused:
+            _LOG.error("a message was not answered", exc_info=True)
 
     # ---- diagnostics
 
-    async def check(self, document: Document) -> None:
-        """Check a document and publish what is found; of one that was superseded meanwhile, what still holds.
+    async def _check(self, uri: str, delay: float) -> None:
+        """Check a document after a delay, and again until its last version is checked.
 
-        It is read first, so that whoever sees the diagnostics finds all else ready.
+        Cyclic garbage is collected then, when nobody waits, among the objects that are new. There is little of it, but
+        looking for it in the trees of long texts takes a while; so Python does not do it in the middle of an answer.
         """
+        await asyncio.sleep(delay)
+        while (document := self.documents.get(uri)) is not None:
+            try:
+                found = await self._found(document)
+            except Exception as fault:  # noqa: BLE001  # the server lives on, and says so
+                _LOG.exception("a check failed")
+                found = [error("MIL900", f"internal error: the check failed: {type(fault).__name__}: {fault}")]
+            self._publish(document, found)
+            if self._is_current(document):
+                gc.collect(0)
+                return
+            await asyncio.sleep(DELAY)
+
+    async def _found(self, document: Document) -> list[Diagnostic]:
+        """Read a document, then check it: whoever sees the diagnostics finds all else ready."""
         await self._in_thread(self._reader, self._read, document)
-        found = await self._in_thread(self._checker, self._found, document)
-        self._checked += 1
+        return await self._in_thread(self._checker, self._checked, document)
+
+    def _checked(self, document: Document) -> list[Diagnostic]:
+        if self._is_current(document):
+            document.reading = document.reading or read_past(document.text)
+            _ = document.reading.inferred  # for completion, which does not wait
+        return check(document.text)
+
+    def _publish(self, document: Document, found: list[Diagnostic]) -> None:
+        """Publish what was found of a document; if it was superseded meanwhile, what still holds of the latest."""
         latest = self.documents.get(document.uri)
         if latest is not None:
             latest.checked = found if latest is document else diagnosing.moved(found, document.text, latest.text)
@@ -217,13 +213,7 @@ class Server(LanguageServer):
             params = lsp.PublishDiagnosticsParams(latest.uri, diagnosing.sent(latest), version)
             self.text_document_publish_diagnostics(params)
 
-    def _found(self, document: Document) -> list[Diagnostic]:
-        if self.is_current(document):
-            document.reading = document.reading or read_past(document.text)
-            _ = document.reading.inferred  # for completion, which does not wait
-        return diagnosing.checked(document.text)
-
-    async def _in_thread(self, pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def _in_thread(self, pool: ThreadPoolExecutor, function: Callable[..., T], *arguments: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
 
     # ---- the beginning and the end
@@ -233,7 +223,7 @@ class Server(LanguageServer):
         found = read_whole(SMALLEST)
         assert found is not None
         view = View(Document("", 0, Positions(SMALLEST)), found)
-        diagnosing.checked(SMALLEST)
+        check(SMALLEST)
         document, place = lsp.TextDocumentIdentifier(""), lsp.Position(0, SMALLEST.index("relu"))
         self._converter.unstructure(hover.hover(view, lsp.HoverParams(document, place)))
         self._converter.unstructure(completion.complete(view, lsp.CompletionParams(document, place)))
@@ -242,46 +232,14 @@ class Server(LanguageServer):
         self.was_shut_down = True
 
     def shutdown(self) -> None:
-        """Let go of the threads; what they have begun is not waited for."""
+        """Stop the threads, without waiting for what they have begun."""
         self._reader.shutdown(wait=False, cancel_futures=True)
         self._checker.shutdown(wait=False, cancel_futures=True)
         super().shutdown()  # type: ignore[no-untyped-call]
 
 
-class _Check:
-    """The checks of one document: each waits until typing rests, but not for ever, and the last version is checked."""
-
-    def __init__(self, server: Server, uri: str) -> None:
-        self._server = server
-        self._uri = uri
-        self._last = self._latest = float("inf")
-        self._loop = asyncio.get_running_loop()
-        self.task = self._loop.create_task(self._run())
-
-    def ask(self, delay: float) -> None:
-        """Have the document checked once `delay` seconds are over in which nobody asks again."""
-        now = self._loop.time()
-        self._last = now + delay
-        self._latest = min(self._latest, now + PATIENCE)
-
-    async def _run(self) -> None:
-        while (document := self._server.documents.get(self._uri)) is not None:
-            due = min(self._last, self._latest)
-            if (wait := due - self._loop.time()) > 0:
-                await asyncio.sleep(wait)
-                continue
-            self._latest = float("inf")
-            try:
-                await self._server.check(document)
-            except Exception:  # noqa: BLE001  # a fault of ours; the next change is another try
-                _LOG.exception("a check was not published")
-            self._server.rest()
-            if self._server.is_current(document):
-                return
-
-
 def serve() -> int:
-    """Serve one client on standard input and output, until it says so; the exit status of the process."""
+    """Serve one client on standard input and output; return the exit status of the process when it leaves."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it shows what is refused as if it were a fault
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
@@ -290,6 +248,6 @@ def serve() -> int:
     sys.setswitchinterval(SWITCH)
     server = Server()
     server.warm_up()
-    gc.disable()  # see Server.rest
+    gc.disable()  # see Server._check
     server.start_io(reading, writing)
     return 0 if server.was_shut_down else 1

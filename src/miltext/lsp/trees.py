@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import STATEMENTS
-from miltext.syntax.tree import Node, Tree, named, tree_of, tree_parser
+from miltext.syntax.plain_tokens import operation_head
+from miltext.syntax.tree import Node, Statement, Tree, named, tree_of, tree_parser
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -21,6 +23,14 @@ def coarse_tree(text: str) -> Tree:
 def first(phrase: Node, *names: str) -> Node | None:
     """Return the first phrase of one of these names directly inside one."""
     return next(named(phrase, *names), None)
+
+
+def name_in(phrase: Node | None) -> str | None:
+    """Return what the first NAME directly inside a phrase spells: of an operation its type, of an opset that."""
+    if isinstance(phrase, Statement) and (head := operation_head(phrase.text)):
+        return head[3]
+    token = first(phrase, "NAME") if phrase else None
+    return name_of(token.token or "") if token else None
 
 
 def chain(root: Node, offset: int) -> list[Node]:

@@ -1,4 +1,4 @@
-"""What serves an editor where the extra is not installed: it says what to install, and needs the standard library only.
+"""The server where its extra is not installed: it says what to install, and needs the standard library only.
 
 It can do nothing else: it stays until the client ends it, for many clients start again what ends by itself.
 """
@@ -17,7 +17,7 @@ ERROR = 1
 
 
 def serve(reading: BinaryIO, writing: BinaryIO, said: str) -> None:
-    """Tell one client, in a window, what is `said`; return when it says `exit` or leaves."""
+    """Show one client the message `said` in a window; return when it sends `exit` or leaves."""
     for message in _messages(reading):
         method = message.get("method")
         if method == "exit":
@@ -28,16 +28,16 @@ def serve(reading: BinaryIO, writing: BinaryIO, said: str) -> None:
             _send(writing, {"method": "window/showMessage", "params": {"type": ERROR, "message": said}})
 
 
-def _answer(method: Any) -> dict[str, Any]:
+def _answer(method: object) -> dict[str, object]:
     if method == "initialize":
         return {"result": {"capabilities": {}, "serverInfo": {"name": "miltext"}}}
     if method == "shutdown":
         return {"result": None}
-    return {"error": {"code": METHOD_NOT_FOUND, "message": "this server only says what it lacks"}}
+    return {"error": {"code": METHOD_NOT_FOUND, "message": "the server's extra is not installed"}}
 
 
 def _messages(stream: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Yield the messages that come, but for what is none, until the stream ends."""
+    """Yield the messages that come, without what is malformed, until the stream ends."""
     while header := _header(stream):
         length = header.get(b"content-length", b"")
         body = stream.read(int(length)) if length.isdigit() and len(length) < 10 else b""
@@ -50,7 +50,7 @@ def _messages(stream: BinaryIO) -> Iterator[dict[str, Any]]:
 
 
 def _header(stream: BinaryIO) -> dict[bytes, bytes]:
-    """Return the fields before a message; none where the stream ends."""
+    """Return the fields before a message; an empty dictionary where the stream ends."""
     fields: dict[bytes, bytes] = {}
     while line := stream.readline():
         name, _, value = line.partition(b":")
@@ -61,7 +61,7 @@ def _header(stream: BinaryIO) -> dict[bytes, bytes]:
     return fields
 
 
-def _send(stream: BinaryIO, message: dict[str, Any]) -> None:
+def _send(stream: BinaryIO, message: dict[str, object]) -> None:
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
     stream.flush()

@@ -49,7 +49,7 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
         edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
         raise _unknown(old, found, path)
-    return _edited(text, edits)
+    return edited(text, edits)
 
 
 def expose(text: str, names: Iterable[str], *, function: str | None = None, path: str | None = None) -> str:
@@ -75,7 +75,7 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
         if name in [*listed, *added]:
             raise refusal("MIL432", f"`{name}` is an output already", path)
         added.append(name)
-    return _edited(text, [_listed(text, place, added) for place, added in edits.items()])
+    return edited(text, [_listed(text, place, added) for place, added in edits.items()])
 
 
 def _listed(text: str, place: int, names: list[str]) -> Edit:
@@ -85,10 +85,13 @@ def _listed(text: str, place: int, names: list[str]) -> Edit:
     return place, place, spelled if empty else f", {spelled}"
 
 
-def _edited(text: str, edits: list[Edit]) -> str:
-    for start, end, replacement in sorted(edits, reverse=True):
-        text = text[:start] + replacement + text[end:]
-    return text
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with edits, none of which touches a place of another."""
+    pieces, done = [], 0
+    for start, end, replacement in sorted(edits):
+        pieces += [text[done:start], replacement]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _unknown(name: str, known: set[str], path: str | None) -> ModelError:

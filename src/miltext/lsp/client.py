@@ -1,4 +1,4 @@
-"""What a client can do with an answer, as it says when it begins."""
+"""The client: what it can do with an answer, and the errors that it is sent instead of one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lsprotocol import types as lsp
 from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcException
 
 _ITEM = "text_document.completion.completion_item"
 
@@ -13,6 +14,8 @@ _ITEM = "text_document.completion.completion_item"
 class Abilities(NamedTuple):
     """`snippets`: fill in what a completion leaves open; `documentation`: show Markdown beside a completion;
     `markdown`: show it elsewhere; `versions`: refuse edits that were made for another version of a document.
+
+    The defaults are those of a client that does not say anything.
     """
 
     snippets: bool = False
@@ -22,7 +25,7 @@ class Abilities(NamedTuple):
 
     @classmethod
     def of(cls, client: lsp.ClientCapabilities) -> Abilities:
-        """Those of a client; one that does not say what it shows in hovers is taken to show Markdown."""
+        """Return the abilities that a client declares; Markdown in hovers is assumed where it does not say."""
         shown = get_capability(client, "text_document.hover.content_format", None)
         return cls(
             bool(get_capability(client, f"{_ITEM}.snippet_support", False)),
@@ -38,15 +41,21 @@ class Abilities(NamedTuple):
         return lsp.MarkupContent(lsp.MarkupKind.PlainText, plain(markdown))
 
     def documented(self, markdown: str) -> lsp.MarkupContent | str:
-        """Return the same for what stands beside a completion."""
+        """Return a text as the client shows it beside a completion."""
         return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown) if self.documentation else plain(markdown)
 
 
 def plain(markdown: str) -> str:
-    """Our Markdown without its fences and quotes."""
+    """Return our Markdown without its fences and quotes."""
     lines = [line for line in markdown.splitlines() if not line.startswith("```")]
     return "\n".join(lines).replace("`", "")
 
 
-UNKNOWN = Abilities()
-"""Those of a client that says nothing of itself."""
+def request_failed(message: str) -> JsonRpcException:
+    """Return the error that a request cannot be met, with the reason, which the client shows."""
+    return JsonRpcException(message, lsp.LSPErrorCodes.RequestFailed)
+
+
+def content_modified() -> JsonRpcException:
+    """Return the error that the text has changed since the request."""
+    return JsonRpcException("the text has changed", lsp.LSPErrorCodes.ContentModified)

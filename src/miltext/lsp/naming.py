@@ -1,0 +1,150 @@
+"""Names: where one is defined and used, and how it is renamed.
+
+The edits of a rename are tried before they are sent: in the text that they make, every name must mean what it meant
+before, if it meant anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from miltext.lsp.client import request_failed
+from miltext.lsp.reading import read_whole
+from miltext.models.building.editing import Edit, edited
+from miltext.parsing.locating import string_of
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.printing.renaming import NAME
+from miltext.syntax.literals import LiteralError, quote
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import named, walk
+
+if TYPE_CHECKING:
+    from miltext.lsp.documents import View
+    from miltext.lsp.scopes import Scope, Scopes, Value
+    from miltext.syntax.tree import Node
+
+
+def _value_at(view: View, position: lsp.Position) -> Value | None:
+    """Return what the name at a position means."""
+    found = view.name_at(position)
+    return found[1] if found else None
+
+
+def definition(view: View, params: lsp.DefinitionParams | lsp.DeclarationParams) -> lsp.Location | None:
+    """Return where the name at a place is defined."""
+    value = _value_at(view, params.position)
+    return lsp.Location(view.document.uri, view.range(value.name.start, value.name.end)) if value else None
+
+
+def references(view: View, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
+    """Return where the name at a place is used and, if asked for, defined."""
+    value = _value_at(view, params.position)
+    if value is None:
+        return None
+    names = value.names if params.context.include_declaration else sorted(value.uses)
+    return [lsp.Location(view.document.uri, view.range(name.start, name.end)) for name in names]
+
+
+def highlights(view: View, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight] | None:
+    """Return the name at a place wherever it stands: as it is written where it is defined, and read elsewhere."""
+    value = _value_at(view, params.position)
+    if value is None:
+        return None
+    kinds = {value.name: lsp.DocumentHighlightKind.Write}
+    return [
+        lsp.DocumentHighlight(view.range(name.start, name.end), kinds.get(name, lsp.DocumentHighlightKind.Read))
+        for name in value.names
+    ]
+
+
+# ---- renaming
+
+
+def prepare(view: View, params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
+    """Return the name at a place, if it can be renamed."""
+    found = view.name_at(params.position)
+    if found is None or found[1] is None:
+        return None
+    _require_whole(view)
+    return lsp.PrepareRenamePlaceholder(view.range(found[0].start, found[0].end), found[0].text)
+
+
+def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+    """Return the edits that give the value or the function at a place another name.
+
+    An operation's `name` that repeats the value's goes along. Refuse a name that is not valid, that is defined where
+    it would be seen, or that would change what others mean, and a text that does not parse, for it may hide names.
+    """
+    new, value = params.new_name, _value_at(view, params.position)
+    if value is None:
+        raise request_failed("this is not the name of a value or a function")
+    _require_whole(view)
+    if name_text(new) != new:
+        message = f"{quote(new)} is not a valid name: use letters, digits, `_` and `@`, but not a reserved word"
+        raise request_failed(message)
+    scopes = view.scopes.seeing(value)
+    _require_free(new, value, scopes)
+    edits = sorted(set(_edits(value, scopes[0], new)))
+    _require_same_meaning(view, edits, value, new)
+    return view.workspace_edit(edits)
+
+
+def _require_whole(view: View) -> None:
+    if view.shift is not None or not view.reading.is_whole:
+        raise request_failed("the text has errors that may hide names; fix them first")
+
+
+def _require_free(new: str, value: Value, scopes: list[Scope]) -> None:
+    old = value.name.text
+    if new == old:
+        return
+    if len(scopes[0].values[old]) > 1:
+        raise request_failed(f"`{old}` is defined more than once here, so the intended one is unclear")
+    if any(new in scope.values for scope in (*scopes, *scopes[0].inside())):
+        raise request_failed(f"`{new}` is already defined here; choose another name")
+
+
+def _edits(value: Value, scope: Scope, new: str) -> Iterator[Edit]:
+    for name in value.names:
+        yield name.start, name.end, new
+    for token in () if value.is_function else _repeated(value.operation, scope):
+        if _says(token, value.name.text):
+            yield token.start, token.end, quote(new)
+
+
+def _says(token: Node, name: str) -> bool:
+    """Return whether a string is this name; one with an escape that no string has, an error elsewhere, is not."""
+    try:
+        return string_of(token) == name
+    except LiteralError:
+        return False
+
+
+def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
+    """Yield the strings that may repeat a value's name: its operation's `name`, and what notes inputs of flexible
+    shapes.
+    """
+    phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
+    for attributes in named(phrase, "attributes"):
+        for attribute in named(attributes, "attribute"):
+            if attribute.children[0].token == key:
+                held = attribute.children[2]
+                parts = held.children if key == NAME else walk(held)
+                yield from (part for part in parts if part.name == "STRING")
+
+
+def _require_same_meaning(view: View, edits: list[Edit], value: Value, new: str) -> None:
+    after, meant = read_whole(edited(view.text, edits)), _meaning(view.scopes)
+    found = _meaning(after.scopes) if after else []
+    if len(found) != len(meant) or any(old not in (None, now) for old, now in zip(meant, found, strict=True)):
+        old = value.name.text
+        raise request_failed(f"renaming `{old}` to `{new}` would change what other names mean; choose another name")
+
+
+def _meaning(scopes: Scopes) -> list[int | None]:
+    """Return, for each name in the order of the text, the place in that order of the one that defines it."""
+    places = {name: place for place, (name, _) in enumerate(scopes.found)}
+    return [places[value.name] if value else None for _, value in scopes.found]
