@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, error
-from miltext.parsing.parser import TOO_NESTED, failure_diagnostic
 from miltext.parsing.spans import Enter, find, places
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
 from miltext.parsing.syntax_errors import syntax_error
@@ -53,20 +53,16 @@ def recover(text: str) -> Recovered:
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
         return Recovered(diagnostics, None, None, set(), {})
-    if (step := _too_deep(wire)) is not None:
+    try:
+        program = Program.FromString(wire)
+    except Exception:  # each of protobuf's backends has an error of its own for it
+        if (step := too_deep(wire)) is None:
+            raise
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
         return Recovered(diagnostics, None, root, set(), {})
     found = list(places(root, reading.is_marked()))
     drafts = {path: phrase for path, phrase in found if phrase.name in ("draft_value", "draft_binding")}
-    return Recovered(diagnostics, Program.FromString(wire), root, reading.flawed(found), drafts)
-
-
-def _too_deep(wire: bytes) -> Path | None:
-    try:
-        Program.FromString(wire)
-    except Exception:  # noqa: BLE001  # each of protobuf's backends has an error of its own for it
-        return too_deep(wire)
-    return None
+    return Recovered(diagnostics, program, root, reading.flawed(found), drafts)
 
 
 class _Reading:
@@ -88,25 +84,19 @@ class _Reading:
         while position is not None and patience:
             try:
                 return self.parser.run(self.text, Places(leaf, []), self.stack, position)[0]  # type: ignore[no-any-return]
-            except SyntaxFailure as failure:  # noqa: PERF203  # one for each mistake
+            except NestingFailure as failure:  # noqa: PERF203  # one for each mistake
+                self.reported.append((syntax_error(self.text, failure, []), []))
+                return None
+            except SyntaxFailure as failure:
                 self.report(syntax_error(self.text, failure, last_nodes(self.values)))
                 position = self.repair(failure.start)
                 patience = PATIENCE if failure.start > furthest else patience - 1
                 furthest = max(furthest, failure.start)
-            except NestingFailure as failure:
-                self.reported.append((failure_diagnostic(self.text, failure, last_nodes(self.values)), []))
-                return None
         return self.finish()
 
     def lowered(self, phrase: Node) -> Any:
-        """Return what a phrase is lowered to, a program to its wire form; None for a token, or what is nested too
-        deeply.
-        """
-        try:
-            return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
-        except RecursionError:
-            self.reported.append((error("MIL006", TOO_NESTED, phrase.span), []))
-            return None
+        """Return what a phrase is lowered to, a program to its wire form; None for a token."""
+        return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic, but the first only of those about one place, which may take several repairs."""
@@ -148,50 +138,49 @@ class _Reading:
 
     def repair(self, start: int) -> int | None:
         """Change the stack so that the parse can go on, and say from where; None where it cannot."""
-        last = last_nodes(self.values[-1:])[-1:]
-        if last and (last[0].token == ";" or last[0].name == "operation"):
-            self.settle("RBRACE")
-        anchor = self.anchor(("operation", "function"))
-        if anchor is None:
-            return self.repair_head(start, 0, "program ( 1.3 )")
-        open_phrases = self.begun(anchor)
-        closed = bool(open_phrases) and open_phrases[0].token == "}"
-        if "function" in self.states[anchor]:
-            return None if closed else self.repair_head(start, anchor, "func")
-        return self.repair_closing(start, anchor) if closed else self.repair_operation(start, anchor)
-
-    def repair_operation(self, start: int, anchor: int) -> int | None:
-        """Repair a failure where an operation begins, or in one that is not finished."""
+        self.parser.settle("RBRACE", self.stack)
+        anchor = self.anchor("operation", "function")
+        if missing := self.missing(start, anchor):
+            self.feed(missing, last_nodes(self.values)[-1].end)
+            return start
         begun = self.begun(anchor)
+        closed = bool(begun) and begun[0].token == "}"
+        if anchor and "operation" in self.states[anchor]:
+            return self.repair_closing(start, anchor, begun) if closed else self.repair_operation(start, anchor, begun)
+        return None if closed else self.repair_head(start, anchor, begun)
+
+    def missing(self, start: int, anchor: int) -> str | None:
+        """Return the `;` or `{` that is all that is missing before a place."""
+        ends = self.marks.begins_line(start) and not self.text.startswith("(", start)
+        if (ends or self.text.startswith("}", start)) and self.parser.takes(self.states, "SEMICOLON"):
+            return ";"
+        begins = self.marks.begins(start, "operation" if anchor else "function")
+        return "{" if begins and self.parser.takes(self.states, "LBRACE") else None
+
+    def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
+        """Repair a failure where an operation begins, or in one that is not finished."""
         head = begun[0].start if begun else start
-        if self.marks.begins_function(head) and self.marks.begins_line(head):
+        if self.marks.begins(head, "function") and self.marks.begins_line(head):
             self.close_blocks()
             return head
-        if begun and self.lacks_semicolon(start):
-            self.feed(";", begun[-1].end)
-            return start
         if not begun and self.text.startswith("->", start):
             self.feed("}", start)
             return start
-        return self.drop_operation(start, anchor)
+        return self.drop_operation(start, anchor, begun)
 
-    def drop_operation(self, start: int, anchor: int) -> int | None:
+    def drop_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Pass over the rest of an operation; its names stay defined."""
-        begun = self.begun(anchor)
         end = self.operation_end(start, begun)
         head = begun[0].start if begun else start
-        names = _defined(begun, self.text[head : len(self.text) if end is None else end])
+        text = self.text[head:end]
+        names = _defined(begun, text)
         self.cut(anchor)
-        if self.text[head:end].strip("; \t\r\n"):
-            self.put_operation(names, head, max(start, head) if end is None else end)
+        if text.strip("; \t\r\n"):
+            self.values.append(opaque(names, head, max(start, head) if end is None else end))
+            self.states.append(self.states[-1]["operation"])
         else:
             self.passed.append(start)
         return end
-
-    def put_operation(self, names: list[str], start: int, end: int) -> None:
-        """Have an operation that could not be read stand on the stack, as one that was repaired."""
-        self.values.append(opaque(names, start, end))
-        self.states.append(self.states[-1]["operation"])
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
         """Where the operation that breaks off at `start` ends, or the next seems to begin; None at the text's end."""
@@ -202,31 +191,28 @@ class _Reading:
                     return at + (token == ";")
                 continue
             depth += opens_block - (token == "}")
-            if depth == 0 and (begun or at > start) and self.marks.begins_line(at) and self.marks.begins(at):
+            is_next = depth == 0 and (begun or at > start) and self.marks.begins_line(at)
+            if is_next and self.marks.begins(at, "operation", "function"):
                 return at
         return None
 
-    def repair_closing(self, start: int, anchor: int) -> int | None:
+    def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one
         too many.
         """
-        if self.lacks_semicolon(start):
-            self.feed(";", last_nodes(self.values)[-1].end)
-            return start
-        closing, *outputs = self.begun(anchor)
-        if not outputs and self.marks.begins_operation(start):
+        closing, *outputs = begun
+        if not outputs and self.marks.begins(start, "operation"):
             self.cut(anchor)
             return start
-        if not outputs and self.marks.ends_block(start):
+        if not outputs and self.marks.begins(start, "block end"):
             return start + 1
         self.passed.append(closing.start)
         self.cut(anchor + 1)
+        written = self.marks.outputs_end(closing.end)
         is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
         if is_inputs:  # what was read as the block's outputs are the next one's inputs
-            self.feed("-> ( )", closing.end)
-            return outputs[1].start
-        written = self.marks.outputs_end(closing.end)
-        if written > start:
+            written = outputs[1].start
+        if is_inputs or written > start:
             self.feed("-> ( )", closing.end)
             return written
         return self.pass_closing(start, not outputs)
@@ -236,62 +222,57 @@ class _Reading:
         for token, at, _ in self.tokens(start):
             if token == "->" and arrow:
                 return at
-            if token in (";", "{", "}") or self.marks.begins_function(at):
+            if token in (";", "{", "}") or self.marks.begins(at, "function"):
                 self.feed("-> ( )" if token == ";" else "-> ( ) ;", at)
                 return at
         return None
 
-    def repair_head(self, start: int, anchor: int, words: str) -> int | None:
-        """Repair a failure before the first block of the program, or where a function begins, up to its block."""
-        begun = self.begun(anchor)
-        begins_inside = self.marks.begins_operation if anchor else self.marks.begins_function
-        if begun and begins_inside(start) and self.parser.takes(self.states, "LBRACE"):
-            self.feed("{", start)
-            return start
+    def repair_head(self, start: int, anchor: int, begun: list[Node]) -> int | None:
+        """Repair a failure before the first block of the program, or where a function begins, up to its block.
+
+        Without an `anchor`, the program has not begun.
+        """
         for token, at, opens_block in self.tokens(start, begun):
             if token == "{" and opens_block:
-                return self.feed_head(anchor, words, start, at)
-            if anchor and begun and self.marks.begins_definition(at) and self.marks.begins_line(at):
-                self.feed_head(anchor, words, start, at)
+                self.feed_head(anchor, start, at, begun)
+                return at
+            if anchor and begun and self.marks.begins(at, "definition") and self.marks.begins_line(at):
+                self.feed_head(anchor, start, at, begun)
                 self.feed("{", at)
                 return at
-            if token == "}" and anchor and not self.marks.ends_block(at):
+            if token == "}" and anchor and not self.marks.begins(at, "block end"):
                 self.passed.append(start)
                 self.cut(anchor)
                 return at
-            if self.marks.begins_function(at) and (begun or at > start):
+            if self.marks.begins(at, "function") and (begun or at > start):
                 self.cut(anchor)
-                self.feed("" if anchor else f"{words} {{", at)
+                self.feed("" if anchor else "program ( 1.3 ) {", at)
                 return at
             if token == ";" and anchor and begun:
                 self.cut(anchor)
                 return at + 1
         return None
 
-    def feed_head(self, anchor: int, words: str, start: int, at: int) -> int:
-        """Read what is missing before the `{` at a place, where the head breaks off at `start`."""
-        begun = self.begun(anchor)
+    def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
+        """Read what is missing before the `{` at a place, where the head breaks off at `start`.
+
+        Of `func main<ios18>(...)`, name, opset and inputs stay as far as they are known.
+        """
         head = begun[0].start if begun else start
         self.passed.append(head)
-        if anchor:
-            self.feed_function_head(anchor, head, self.text[head:at])
-        else:
+        if not anchor:
             self.cut(0)
-            self.feed(words, head)
-        return at
-
-    def feed_function_head(self, anchor: int, head: int, text: str) -> None:
-        """Read what is missing of `func main<ios18>(...)`: name, opset and inputs stay as far as they are known."""
+            self.feed("program ( 1.3 )", head)
+            return
         known: list[str] = []
-        begun = [node.name for node in self.begun(anchor)]
         for kind in ("FUNC", "NAME", "opset", "parameters"):
-            known += [kind] if begun[len(known) : len(known) + 1] == [kind] else []
+            known += [node.name for node in begun[len(known) : len(known) + 1] if node.name == kind]
         self.cut(anchor + len(known))
-        title, _, inputs = text.partition("(")
+        title, _, inputs = self.text[head:at].partition("(")
         if "FUNC" not in known:
             self.feed("func", head)
         if "NAME" not in known:
-            self.read_token("NAME", [f"at_{head}", *names_in(title.partition("<")[0])][-1], head)
+            self.feed([f"at_{head}", *names_in(title.partition("<")[0])][-1], head)
         if "parameters" not in known:
             if "opset" not in known and (opset := opset_in(title)):
                 self.feed(f"< {opset} >", head)
@@ -299,12 +280,14 @@ class _Reading:
 
     # ---- the stack
 
-    def anchor(self, phrases: tuple[str, ...]) -> int | None:
-        """Return the topmost place of the stack where one of the phrases may begin."""
-        for index in range(len(self.states) - 1, -1, -1):
-            if any(phrase in self.states[index] for phrase in phrases):
-                return index
-        return None
+    def anchor(self, *phrases: str) -> int:
+        """Return the topmost place of the stack where one of the phrases may begin; 0 where none may."""
+        tops = (index for index in range(len(self.states) - 1, 0, -1) if self.states[index].keys() & phrases)
+        return next(tops, 0)
+
+    def begun(self, anchor: int) -> list[Node]:
+        """Return the phrases that were read since a place of the stack."""
+        return flat(self.values[anchor:])
 
     def cut(self, size: int) -> None:
         """Forget what was read from a place of the stack on; what is wrong with that is told all the same."""
@@ -313,57 +296,42 @@ class _Reading:
         del self.values[size:], self.states[size + 1 :]
 
     def feed(self, words: str, at: int) -> None:
-        """Read words, parted by spaces, that do not stand in the text."""
-        for word in words.split():
-            kind = self.parser.words.get(word, "NUMBER")
-            self.read_token(kind if self.parser.takes(self.states, kind) else "NAME", word, at)
+        """Read words that do not stand in the text, at a place in it."""
 
-    def read_token(self, terminal: str, token: str, at: int) -> None:
-        """Read a token that does not stand in the text, at a place in it."""
-        self.parser.read(terminal, leaf(terminal, token, at)._replace(end=at), self.stack)
+        def place(terminal: str, token: str, _: int) -> Node:
+            return leaf(terminal, token, at)._replace(end=at)
+
+        with suppress(SyntaxFailure):  # at their end
+            self.parser.run(words, Places(place, []), self.stack)
 
     def close_blocks(self) -> None:
         """Close all blocks of the function that is open."""
         end = last_nodes(self.values)[-1].end
-        while (anchor := self.anchor(("operation", "function"))) is not None and "operation" in self.states[anchor]:
+        while "operation" in self.states[anchor := self.anchor("operation", "function")]:
             self.cut(anchor)
             self.feed("} -> ( ) ;", end)
-            self.settle("RBRACE")
+            self.parser.settle("RBRACE", self.stack)
 
     def finish(self) -> Node | None:
         """Close what is open at the text's end; the program's tree, None where it has not begun."""
-        anchor = self.anchor(("function",))
-        if anchor is None:
+        anchor = self.anchor("function")
+        if not anchor:
             return None
         begun = self.begun(anchor)
         if begun and begun[0].token == "}":
             self.cut(anchor + 1)
         else:
             self.close_blocks()
-            self.cut(self.anchor(("function",)) or 0)
+            self.cut(self.anchor("function"))
             self.feed("}", len(self.text))
-        self.settle("$END")
+        self.parser.settle("$END", self.stack)
         return self.values[0]  # type: ignore[no-any-return]
-
-    def lacks_semicolon(self, at: int) -> bool:
-        """Whether a `;` is all that is missing before a place."""
-        return self.parser.takes(self.states, "SEMICOLON") and (
-            self.marks.begins_line(at) or self.text.startswith("}", at)
-        )
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
         """Return the tokens from a place on, as SyncPoints has them: braces among the phrases that are begun
         are open.
         """
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))
-
-    def settle(self, terminal: str) -> None:
-        """Finish the phrases that end before a terminal."""
-        self.parser.settle(terminal, self.stack)
-
-    def begun(self, anchor: int) -> list[Node]:
-        """Return the phrases that were read since a place of the stack."""
-        return flat(self.values[anchor:])
 
 
 def _defined(begun: list[Node], text: str) -> list[str]:

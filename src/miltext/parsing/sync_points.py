@@ -12,10 +12,14 @@ from miltext.syntax.names import DRAFT, RESERVED
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
 _MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
 _TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
-_FUNCTION = re.compile(rf"func\s+{_NAME}\s*[<(]")
-_OPERATION = re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]")
-_DEFINITION = re.compile(rf"{_TYPE}\s*{_NAME}\s*=")
-_BLOCK_END = re.compile(r"\}\s*->")
+_SIGNS = {
+    "function": re.compile(rf"func\s+{_NAME}\s*[<(]"),
+    "operation": re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]"),
+    "definition": re.compile(rf"{_TYPE}\s*{_NAME}\s*="),
+    "block end": re.compile(r"\}\s*->"),
+}
+"""What each seems to begin with: `func main<`, `fp16 y =` or `fp16 y,`, `fp16 y =` and no list of inputs, `} ->`."""
+
 _BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
 _OUR_BLOCK = re.compile(r"\{\s*\$")
 _OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
@@ -30,37 +34,22 @@ class SyncPoints:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def begins_function(self, at: int) -> bool:
-        """Whether a function seems to begin at a place: `func main<`."""
-        return _FUNCTION.match(self.text, at) is not None
-
-    def begins_operation(self, at: int) -> bool:
-        """Whether an operation with outputs seems to begin at a place: `fp16 y =` or `fp16 y,`."""
-        return _OPERATION.match(self.text, at) is not None
-
-    def begins_definition(self, at: int) -> bool:
-        """Whether an operation with one output seems to begin at a place, and no list of inputs: `fp16 y =`."""
-        return _DEFINITION.match(self.text, at) is not None
-
-    def begins(self, at: int) -> bool:
-        """Whether an operation or a function seems to begin at a place."""
-        return self.begins_operation(at) or self.begins_function(at)
+    def begins(self, at: int, *signs: str) -> bool:
+        """Whether what one of the signs stands for seems to begin at a place."""
+        return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
         """Whether only white space stands before a place on its line."""
         at = self._back_over(" \t\r", at)
         return at == 0 or self.text[at - 1] == "\n"
 
-    def ends_block(self, at: int) -> bool:
-        """Whether the `}` at a place ends a block: `} ->`."""
-        return _BLOCK_END.match(self.text, at) is not None
-
     def ends(self, at: int) -> bool:
         """Whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
         if self.text[at] == "}":
-            return self.begins_line(at) or self.ends_block(at)
+            return self.begins_line(at) or self.begins(at, "block end")
         space = _SPACE.match(self.text, at + 1)
-        return _LAST.match(self.text, at) is not None or (space is not None and self.begins(space.end()))
+        follows = space is not None and self.begins(space.end(), "operation", "function")
+        return follows or _LAST.match(self.text, at) is not None
 
     def outputs_end(self, at: int) -> int:
         """Where the outputs of a block end that seem to stand at a place, `-> (y)` or parts of it; there if none do."""

@@ -12,11 +12,13 @@ from miltext.schema.dtypes import BY_NAME, ELSEWHERE, FIELD_DTYPES
 from miltext.syntax.lexer import string_body_end
 from miltext.syntax.literals import FORBIDDEN, shown
 from miltext.syntax.names import DRAFT
+from miltext.syntax.parser import NestingFailure, SyntaxFailure
 from miltext.syntax.tables import load_grammar
 
 if TYPE_CHECKING:
-    from miltext.syntax.parser import SyntaxFailure
     from miltext.syntax.tree import Node
+
+TOO_NESTED = "this is nested too deeply to be a Program"
 
 _TERMINALS = {
     "NAME": "a name",
@@ -66,6 +68,8 @@ _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
     """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    if isinstance(failure, NestingFailure):
+        return error("MIL006", TOO_NESTED, Span(failure.start, failure.end))
     return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
 
 

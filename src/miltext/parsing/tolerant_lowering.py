@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,16 +13,20 @@ from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
 from miltext.parsing.lowering.values import Raw
-from miltext.parsing.parser import list_error, lowering_diagnostic
 from miltext.parsing.syntax_errors import syntax_error
+from miltext.parsing.tree_lowering import TreeLowering, list_error, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized
-from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node, Statement, flat, transformed
+from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from miltext.diagnostics import Diagnostic
+    from miltext.parsing.lowering import Children
+    from miltext.syntax.parser import SyntaxFailure
+    from miltext.syntax.tree import Statement
 
 _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values that were defined before."""
@@ -31,8 +34,7 @@ _USES = ("name_binding", "outputs")
 BROKEN = object()
 """The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
 
-Children: TypeAlias = "list[Any]"
-Repair: TypeAlias = Callable[[Children], Children]
+Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
@@ -48,7 +50,7 @@ def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
     return operation
 
 
-class TolerantLowering:
+class TolerantLowering(TreeLowering):
     """Lowering of a tree that accepts drafts, and goes on after an error.
 
     `repaired` has the phrases that had to do without something, by their rule and place. `drafts` has where those of a
@@ -57,26 +59,28 @@ class TolerantLowering:
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._lowering = LeavingOut()
+        super().__init__(text, LeavingOut())
         self.diagnostics: list[Diagnostic] = []
         self.repaired: set[tuple[str, int, int]] = set()
         self.drafts: list[int] = []
         self.misnamed: set[str] = set()
 
-    def lower(self, phrase: Node, values: Children) -> Any:
+    def lower(self, phrase: Node, children: Children) -> Any:
         """Return what a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
-        if isinstance(phrase, Statement):
-            return self._statement(phrase)
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return operation_of(phrase.names)
+        if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
+            return self._draft_binding(phrase, children[0])
         if phrase.name == "draft_value":  # `_ y`: an output without a type
             self.drafts.append(phrase.start)
-            return self._lowered(phrase._replace(name="named_value"), [ABSENT, values[1]])
-        if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
-            return self._draft_binding(phrase, values[0])
-        return self._lowered(phrase, values)
+            return super().lower(phrase._replace(name="named_value"), [ABSENT, children[1]])
+        if any(child is BROKEN for child in children):
+            if phrase.name not in _WITHOUT_BROKEN:
+                return BROKEN
+            self._mark(phrase)
+            children = _WITHOUT_BROKEN[phrase.name](children)
+        return BROKEN if any(child is BROKEN for child in children) else super().lower(phrase, children)
 
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Any:
         if self.is_misnamed(phrase):
@@ -88,50 +92,27 @@ class TolerantLowering:
         self.drafts.append(phrase.start)
         return b""
 
-    def _statement(self, statement: Statement) -> Any:
-        """Lower a plain operation. If it is refused, lower its phrases, each of which may be refused."""
-        try:
-            return self._lowering.plain_operation([statement.text])
-        except LoweringError:
-            stack = statement.stack()
-        try:
-            return transformed(statement.read(stack), self.lower)
-        except SyntaxFailure as failure:
-            nodes = flat(stack[1])
-            if not self.is_misnamed(*nodes[-1:]):
-                self.diagnostics.append(syntax_error(self._text, failure, nodes))
+    def unread(self, statement: Statement, failure: SyntaxFailure, nodes: list[Node]) -> bytes:
+        if not self.is_misnamed(*nodes[-1:]):
+            self.diagnostics.append(syntax_error(self.text, failure, nodes))
         self._mark(statement)
         return operation_of([statement.text.partition("=")[0].split()[-1]])
 
-    def _lowered(self, phrase: Node, children: Children) -> Any:
-        lower = getattr(self._lowering, phrase.name)
-        if any(child is BROKEN for child in children):
-            if phrase.name not in _WITHOUT_BROKEN:
-                return BROKEN
+    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Any:
+        misnamed = str(refused.at) if refused.code == "MIL102" else ""
+        if not (misnamed in self.misnamed and phrase.name in _USES):
+            self.diagnostics.append(lowering_diagnostic(phrase, refused))
+        if misnamed and phrase.name == "named_value":
+            self.misnamed.add(misnamed)
+        if phrase.name in _WITHOUT_REFUSED:
             self._mark(phrase)
-            children = _WITHOUT_BROKEN[phrase.name](children)
-        try:
-            return BROKEN if any(child is BROKEN for child in children) else lower(children)
-        except LoweringError as refused:
-            self._report(phrase, refused)
-        if phrase.name not in _WITHOUT_REFUSED:
-            return BROKEN
-        self._mark(phrase)
-        try:
-            return lower(_WITHOUT_REFUSED[phrase.name](children))
-        except LoweringError:
-            return BROKEN
-
-    def _report(self, phrase: Node, refused: LoweringError) -> None:
-        if refused.code == "MIL102" and phrase.name == "named_value":
-            self.misnamed.add(str(refused.at))
-        elif refused.code == "MIL102" and phrase.name in _USES and refused.at in self.misnamed:
-            return
-        self.diagnostics.append(lowering_diagnostic(phrase, refused))
+            with suppress(LoweringError):
+                return getattr(self.lowering, phrase.name)(_WITHOUT_REFUSED[phrase.name](children))
+        return BROKEN
 
     def is_misnamed(self, *phrases: Node) -> bool:
         """Whether a phrase is a reserved word that a value was called by."""
-        return any(self._text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
+        return any(self.text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mark(self, phrase: Node) -> None:
         self.repaired.add((phrase.name, phrase.start, phrase.end))

@@ -59,16 +59,11 @@ class SyntaxFailure(Exception):
         self.end += by
 
 
-class NestingFailure(Exception):
+class NestingFailure(SyntaxFailure):
     """More than NESTING_LIMIT phrases are open at `start`."""
 
     def __init__(self, start: int) -> None:
-        super().__init__(start)
-        self.start = start
-
-    def shift(self, by: int) -> None:
-        """Tell the place in a longer text, of which so many characters come before."""
-        self.start += by
+        super().__init__(start, start + 1, [])
 
 
 class Parser:
@@ -102,11 +97,6 @@ class Parser:
                         after = state[origin]
                         row[symbol] = [callback, None if _grows(states[after], reductions) else self._rows[after]]
 
-    @property
-    def words(self) -> dict[str, str]:
-        """The terminals of the words that are written as they are."""
-        return self._lexer.words
-
     def stack(self, rule: str = "program") -> Stack:
         """Return the stack of a parse that has not read anything yet of a phrase of a rule."""
         return [self._starts[rule]], []
@@ -117,8 +107,7 @@ class Parser:
         """Return the value of the text, and whether more than DEEP phrases were open at once.
 
         Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
-        text; after a SyntaxFailure it is what was read by then. Raises SyntaxFailure, NestingFailure, and whatever a
-        callback raises.
+        text; after a SyntaxFailure it is what was read by then. Raise SyntaxFailure, and whatever a callback raises.
         """
         place, comments = places or (None, None)
         scan, names, words = self._lexer.pattern.finditer, self._lexer.names, self._lexer.words

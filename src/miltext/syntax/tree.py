@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE
-from miltext.syntax.parser import NestingFailure, Parser, Places, Stack, SyntaxFailure
+from miltext.syntax.parser import Parser, Places, Stack, SyntaxFailure
 from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
@@ -118,13 +118,13 @@ def tree_of(
 ) -> Node:
     """Return the tree of a text that is a phrase of the rule that the `stack` of `tree_parser(coarse)` was made for.
 
-    Places are those in a longer text, where it begins at `offset`. Raises SyntaxFailure and NestingFailure; the
-    `stack` has what was read by then.
+    Places are those in a longer text, where it begins at `offset`. Raise SyntaxFailure; the `stack` has what was
+    read by then.
     """
     place = partial(leaf, offset=offset) if offset else leaf
     try:
         return tree_parser(coarse).run(text, Places(place, [] if comments is None else comments), stack)[0]  # type: ignore[no-any-return]
-    except (SyntaxFailure, NestingFailure) as failure:
+    except SyntaxFailure as failure:
         failure.shift(offset)
         raise
 

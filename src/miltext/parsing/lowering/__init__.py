@@ -7,8 +7,7 @@ to blame.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
@@ -72,6 +71,9 @@ from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT
 from miltext.schema.wire import number_tag, sized, varint
 from miltext.syntax.memo import memo
 
+Children: TypeAlias = "list[Any]"
+"""The tokens of a phrase, and what the phrases inside it were lowered to: each rule knows the types of its own."""
+
 _INFER = "or have `miltext infer` fill in the draft"
 
 
@@ -92,7 +94,7 @@ class Opset(NamedTuple):
 class Lowering:
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
 
-    def program(self, children: list[Any]) -> bytes:
+    def program(self, children: Children) -> bytes:
         """`program(1.3) [a = v] { ... }` -> Program"""
         _, _, dialect, _, *fields, attributes, _ = children[: children.index("{") + 1]
         if dialect not in DIALECTS:
@@ -105,18 +107,18 @@ class Lowering:
         maps = *entries(PROGRAM_ATTRIBUTES, attributes), *entries(PROGRAM_FUNCTIONS, functions)
         return b"".join([version, *own, *maps])
 
-    def program_version(self, children: list[Any]) -> tuple[str, bytes]:
+    def program_version(self, children: Children) -> tuple[str, bytes]:
         """`$version(2)`"""
         number = whole_number(children[2], 64, signed=True)
         return "$version", number_tag(1) + varint(number) if number else b""
 
-    def program_doc(self, children: list[Any]) -> tuple[str, bytes]:
+    def program_doc(self, children: Children) -> tuple[str, bytes]:
         """`$doc("...")`"""
         return "$doc", sized(PROGRAM_DOC, string_bytes(children[2]))
 
     # ---- functions, blocks, operations
 
-    def function(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+    def function(self, children: Children) -> tuple[str, bytes, bytes]:
         """`func main<ios18>(...) [a = v] { ... } -> (y);` -> its name and Function"""
         _, name, opset, inputs, attributes, bodies, _ = children
         own_opset = opset or Opset("", b"")
@@ -125,23 +127,23 @@ class Lowering:
         maps = *entries(FUNCTION_ATTRIBUTES, attributes), *entries(FUNCTION_BLOCKS, blocks)
         return name, name_bytes(name), b"".join([*own, *maps])
 
-    def opset(self, children: list[Any]) -> Opset:
+    def opset(self, children: Children) -> Opset:
         """`<ios18>`"""
         return Opset(children[1], opset_bytes(children[1]))
 
     operation_opset = opset
 
-    def parameters(self, children: list[Any]) -> list[bytes]:
+    def parameters(self, children: Children) -> list[bytes]:
         """`(tensor<fp16, [1]> x, ...)`"""
         return children[1:-1:2]
 
-    def named_value(self, children: list[Any]) -> bytes:
+    def named_value(self, children: Children) -> bytes:
         """`tensor<fp16, [1]> x` -> NamedValueType"""
         value_type: LoweredType = children[0]
         name: str = children[1]
         return sized(NAME, name_bytes(name)) + value_type.field
 
-    def bodies(self, children: list[Any]) -> list[tuple[Opset | None, bytes]]:
+    def bodies(self, children: Children) -> list[tuple[Opset | None, bytes]]:
         """Return the function's blocks, each with its opset, None for the function's own."""
         bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
@@ -150,29 +152,29 @@ class Lowering:
             )
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]
 
-    def specialization(self, children: list[Any]) -> tuple[Opset, bytes]:
+    def specialization(self, children: Children) -> tuple[Opset, bytes]:
         """`$block<ios17>(...) { ... } -> (y)`"""
         _, opset, inputs, block = children
         return opset, repeated(BLOCK_INPUTS, inputs or ()) + block
 
-    def inner_block(self, children: list[Any]) -> bytes:
+    def inner_block(self, children: Children) -> bytes:
         """`(tensor<int32, [1]> i) { ... } -> (y)`"""
         inputs: list[bytes] = children[0]
         block: bytes = children[1]
         return repeated(BLOCK_INPUTS, inputs) + block
 
-    def block(self, children: list[Any]) -> bytes:
+    def block(self, children: Children) -> bytes:
         """`{ ... } -> (y)` -> Block"""
         *operations, _, _, outputs, attributes = children
         operations[0] = b""  # for the opening brace
         operations += repeated(BLOCK_OUTPUTS, outputs), *entries(BLOCK_ATTRIBUTES, attributes)
         return b"".join(operations)
 
-    def outputs(self, children: list[Any]) -> list[bytes]:
+    def outputs(self, children: Children) -> list[bytes]:
         """Lower `(a, b)`"""
         return [name_bytes(name) for name in children[1:-1:2]]
 
-    def operation(self, children: list[Any]) -> bytes:
+    def operation(self, children: Children) -> bytes:
         """`tensor<fp16, [1]> y = relu(x = x)[name = string("y")];` -> Operation, as a field of its Block"""
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
@@ -183,51 +185,51 @@ class Lowering:
         parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
         return sized(BLOCK_OPERATIONS, b"".join(parts))
 
-    def plain_operation(self, children: list[Any]) -> bytes:
+    def plain_operation(self, children: Children) -> bytes:
         """Lower an operation that was read as one token."""
         return sized(BLOCK_OPERATIONS, plain_operation(children[0]))
 
-    def results(self, children: list[Any]) -> bytes:
+    def results(self, children: Children) -> bytes:
         """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
         return repeated(OPERATION_OUTPUTS, children[::2])
 
-    def draft_value(self, children: list[Any]) -> bytes:
+    def draft_value(self, children: Children) -> bytes:
         """`_ y`"""
         raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
 
     # ---- arguments and attributes
 
-    def arguments(self, children: list[Any]) -> bytes:
+    def arguments(self, children: Children) -> bytes:
         """`(x = a, values = (b, c), axis = int32(1))`"""
         return b"".join(entries(OPERATION_INPUTS, unique(children[1:-1:2], "an argument")))
 
-    def single_argument(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+    def single_argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`x = a`"""
         name, _, binding = children
         return name, name_bytes(name), sized(BINDINGS, binding)
 
-    def argument(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+    def argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`values = (a, b)`"""
         name, _, _, *bindings = children
         return name, name_bytes(name), repeated(BINDINGS, bindings[:-1:2])
 
-    def name_binding(self, children: list[Any]) -> bytes:
+    def name_binding(self, children: Children) -> bytes:
         """Lower `a`"""
         return sized(BINDING_NAME, name_bytes(children[0]))
 
-    def value_binding(self, children: list[Any]) -> bytes:
+    def value_binding(self, children: Children) -> bytes:
         """`int32(1)`"""
         return sized(BINDING_VALUE, children[0])
 
-    def unset_binding(self, children: list[Any]) -> bytes:
+    def unset_binding(self, children: Children) -> bytes:
         """`$unset`"""
         return b""
 
-    def draft_binding(self, children: list[Any]) -> bytes:
+    def draft_binding(self, children: Children) -> bytes:
         """`[0, 1]`"""
         raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
 
-    def attributes(self, children: list[Any]) -> Entries:
+    def attributes(self, children: Children) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""
         pairs = children[1:-1:2]
         members = {key: value for _, key, value in pairs}
@@ -235,27 +237,27 @@ class Lowering:
 
     marked_attributes = attributes
 
-    def attribute(self, children: list[Any]) -> tuple[str, bytes, bytes]:
+    def attribute(self, children: Children) -> tuple[str, bytes, bytes]:
         """`name = string("y")`"""
         name, _, value = children
         return name, name_bytes(name), value
 
     # ---- types
 
-    def plain_tensor(self, children: list[Any]) -> LoweredType:
+    def plain_tensor(self, children: Children) -> LoweredType:
         """`tensor<fp16, [1, 80]>`, read as one token"""
         return plain_type(children[0])
 
-    def scalar_type(self, children: list[Any]) -> LoweredType:
+    def scalar_type(self, children: Children) -> LoweredType:
         """`fp16`, `$99`"""
         number, dtype = children[0]
         return tensor_type(number, None, []) if dtype is None else scalar_type(dtype)
 
-    def dtype(self, children: list[Any]) -> Any:
+    def dtype(self, children: Children) -> Any:
         """`fp16`, `$99` -> its number and, where it has one, its row of the table"""
         return data_type(children[0])
 
-    def tensor_type(self, children: list[Any]) -> LoweredType:
+    def tensor_type(self, children: Children) -> LoweredType:
         """`tensor<fp16, [1, ?], $rank(3), $[a = v]>`"""
         _, _, (number, dtype), _, dimensions, *fields, _ = children
         kinds = [type(field) for field in fields]
@@ -265,15 +267,15 @@ class Lowering:
         attributes = next((field for field in fields if isinstance(field, bytes)), b"")
         return tensor_type(number, dtype, dimensions, rank, attributes)
 
-    def tensor_rank(self, children: list[Any]) -> int:
+    def tensor_rank(self, children: Children) -> int:
         """`, $rank(-1)`"""
         return whole_number(children[3], 64, signed=True)
 
-    def tensor_attributes(self, children: list[Any]) -> bytes:
+    def tensor_attributes(self, children: Children) -> bytes:
         """`, $[a = v]`"""
         return b"".join(entries(TENSOR_TYPE_ATTRIBUTES, children[1]))
 
-    def dimensions(self, children: list[Any]) -> list[Dimension]:
+    def dimensions(self, children: Children) -> list[Dimension]:
         """`[1, ?]`"""
         dimensions = children[1:-1:2]
         for index, dimension in enumerate(dimensions):
@@ -281,15 +283,15 @@ class Lowering:
                 raise LoweringError("MIL105", "only a list's length can be absent, not a dimension", 1 + 2 * index)
         return dimensions
 
-    def dimension(self, children: list[Any]) -> Dimension:
+    def dimension(self, children: Children) -> Dimension:
         """`1`, `?`, `$variadic`, `$empty`, `$absent`"""
         return lower_dimension(children[0])
 
-    def list_type(self, children: list[Any]) -> LoweredType:
+    def list_type(self, children: Children) -> LoweredType:
         """`list<tensor<int32, [2]>, ?>`"""
         return list_type(children[2], children[4])
 
-    def tuple_type(self, children: list[Any]) -> LoweredType:
+    def tuple_type(self, children: Children) -> LoweredType:
         """`tuple<string, int32>`"""
         parts = children[2:-1:2]
         for index, value_type in enumerate(parts):
@@ -297,99 +299,76 @@ class Lowering:
                 raise LoweringError("MIL105", "a tuple's types cannot be absent; write `$empty`", 2 + 2 * index)
         return tuple_type(parts)
 
-    def dictionary_type(self, children: list[Any]) -> LoweredType:
+    def dictionary_type(self, children: Children) -> LoweredType:
         """`dict<string, string>`"""
         return dictionary_type(children[2], children[4])
 
-    def state_type(self, children: list[Any]) -> LoweredType:
+    def state_type(self, children: Children) -> LoweredType:
         """`state<tensor<fp16, [1]>>`"""
         return state_type(children[2])
 
-    def tensor_buffer_type(self, children: list[Any]) -> LoweredType:
+    def tensor_buffer_type(self, children: Children) -> LoweredType:
         """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`"""
         raise LoweringError(
             "MIL110",
             "`tensor_buffer` is a type of the Core ML runtime, which a Program cannot hold; write a `tensor` type",
         )
 
-    def absent_type(self, children: Sequence[Any]) -> LoweredType:
+    def absent_type(self, children: Children) -> LoweredType:
         """`$absent`"""
         return ABSENT
 
-    def empty_type(self, children: Sequence[Any]) -> LoweredType:
+    def empty_type(self, children: Children) -> LoweredType:
         """`$empty`"""
         return EMPTY
 
     # ---- values
 
-    def value(self, children: list[Any]) -> bytes:
+    def value(self, children: Children) -> bytes:
         """`$doc("...") int32(1)` -> Value"""
         doc, value_type, _, raw, _ = children
         return (doc or b"") + lower_value(value_type, raw)
 
-    def value_doc(self, children: list[Any]) -> bytes:
+    def value_doc(self, children: Children) -> bytes:
         """`$doc("...")`"""
         return sized(DOC, string_bytes(children[2]))
 
-    def blob(self, children: list[Any]) -> BlobLiteral:
+    def blob(self, children: Children) -> BlobLiteral:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
         fields = dict(children[2:-1:2])
         if len(fields) != 2:
             raise LoweringError("MIL103", "a blob has one path and one offset")
         return BlobLiteral([children[0], blob_message(fields["path"], fields["offset"])])
 
-    def blob_path(self, children: list[Any]) -> tuple[str, bytes]:
+    def blob_path(self, children: Children) -> tuple[str, bytes]:
         """`path = string("...")`"""
         check_blob_field(children[2], "string")
         return "path", string_bytes(children[4])
 
-    def blob_offset(self, children: list[Any]) -> tuple[str, int]:
+    def blob_offset(self, children: Children) -> tuple[str, int]:
         """`offset = uint64(64)`"""
         check_blob_field(children[2], "uint64")
         return "offset", whole_number(children[4], 64, signed=False)
 
     # Literals whose types are not known yet keep their children until a value gives them one.
 
-    def raw_list(self, children: list[Any]) -> RawList:
-        """Lower `[a, b]`"""
-        return RawList(children)
+    raw_list = RawList  # `[a, b]`
+    raw_tuple = RawTuple  # `(a, b)`
+    raw_dictionary = RawDictionary  # `{{a, b}, {c, d}}`
+    values_field = ValuesField  # `$ints([1, 2])`
+    any_kind = AnyKind  # `$list[a, b]`
+    whole_value = WholeValue  # `$value(int32(1))`
+    nothing = Fixed  # `$tensor`, `$empty`, `$unset`
+    no_value = NoValue  # `$absent`
 
-    def raw_tuple(self, children: list[Any]) -> RawTuple:
-        """Lower `(a, b)`"""
-        return RawTuple(children)
-
-    def raw_dictionary(self, children: list[Any]) -> RawDictionary:
-        """Lower `{{a, b}, {c, d}}`"""
-        return RawDictionary(children)
-
-    def pair(self, children: list[Any]) -> list[Any]:
+    def pair(self, children: Children) -> Children:
         """Lower `{a, b}`"""
         return children
 
-    def values_field(self, children: list[Any]) -> ValuesField:
-        """`$ints([1, 2])`"""
-        return ValuesField(children)
-
-    def any_kind(self, children: list[Any]) -> AnyKind:
-        """`$list[a, b]`"""
-        return AnyKind(children)
-
-    def whole_value(self, children: list[Any]) -> WholeValue:
-        """`$value(int32(1))`"""
-        return WholeValue(children)
-
-    def elided(self, children: list[Any]) -> Elided:
+    def elided(self, children: Children) -> Elided:
         """`$elided(1000, "sha256:...")`"""
         return Elided(children)
 
-    def array_file(self, children: list[Any]) -> ArrayFile:
+    def array_file(self, children: Children) -> ArrayFile:
         """`$npy("weights/w.npy")`"""
         return ArrayFile(children)
-
-    def nothing(self, children: list[Any]) -> Fixed:
-        """`$tensor`, `$empty`, `$unset`"""
-        return Fixed(children)
-
-    def no_value(self, children: list[Any]) -> NoValue:
-        """`$absent`"""
-        return NoValue(children)

@@ -1,0 +1,84 @@
+"""Lowering of a tree of phrases, which tells at what place of the text a phrase is that no Program can hold."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.diagnostics.suggestions import bool_meant, did_you_mean
+from miltext.parsing.lowering import LoweringError
+from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
+from miltext.syntax.literals import shown, without_spaces
+from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.plain_tokens import PIECES, element, is_list
+from miltext.syntax.tree import Node, Statement, Token, flat, transformed
+
+if TYPE_CHECKING:
+    from miltext.parsing.lowering import Children, Lowering
+
+
+class TreeLowering:
+    """Lowering of the phrases of a text's tree. Raise ParseError at the first that is refused."""
+
+    def __init__(self, text: str, lowering: Lowering) -> None:
+        self.text = text
+        self.lowering = lowering
+
+    def lower(self, phrase: Node, children: Children) -> Any:
+        """Return what a phrase is lowered to, given what its children were: `transformed` takes this."""
+        if isinstance(phrase, Statement):
+            return self._statement(phrase)
+        try:
+            return getattr(self.lowering, phrase.name)(children)
+        except LoweringError as refused:
+            return self.refused(phrase, children, refused)
+        except RecursionError:
+            return self.refused(phrase, children, LoweringError("MIL006", TOO_NESTED))
+
+    def _statement(self, statement: Statement) -> Any:
+        """Lower a plain operation. Its phrases are looked at only where it is refused."""
+        with suppress(LoweringError):
+            return self.lowering.plain_operation([statement.text])
+        stack = statement.stack()
+        try:
+            return transformed(statement.read(stack), self.lower)
+        except SyntaxFailure as failure:
+            return self.unread(statement, failure, flat(stack[1]))
+
+    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Any:
+        """Raise the ParseError of a phrase that the lowering refused, or return what stands for the phrase."""
+        raise ParseError([lowering_diagnostic(phrase, refused)]) from None
+
+    def unread(self, statement: Statement, failure: SyntaxFailure, nodes: list[Node]) -> Any:
+        """Raise the ParseError of a plain operation that breaks off after `nodes`, or return what stands for it."""
+        raise ParseError([syntax_error(self.text, failure, nodes)]) from None
+
+
+def list_error(token: str) -> LoweringError | None:
+    """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    if is_list(without_spaces(token)):
+        return None
+    for piece in PIECES.finditer(token):
+        if piece[0] not in "[]," and not element().fullmatch(piece[0]):
+            near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
+            message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
+            return LoweringError("MIL021", message, token, piece.start(), piece.end())
+    return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
+
+
+def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:
+    """Return the diagnostic of a phrase that cannot be lowered."""
+    return error(refused.code, refused.message, _blamed(refused, phrase))
+
+
+def _blamed(refused: LoweringError, phrase: Node) -> Span:
+    """Return the place of a lowering error, inside the phrase that was being lowered."""
+    if isinstance(refused.at, Token):
+        start = refused.at.start
+        return Span(start + refused.start, refused.at.end if refused.end is None else start + refused.end)
+    if isinstance(refused.at, int) and refused.at not in phrase.absent:
+        index = refused.at - sum(absent < refused.at for absent in phrase.absent)
+        if index < len(phrase.children):
+            return phrase.children[index].span
+    return phrase.span
