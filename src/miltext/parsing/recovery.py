@@ -7,7 +7,7 @@ from what was read: `Recovered.flawed` has its paths, so that nobody reports it 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -115,13 +115,12 @@ class _Reading:
         """
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
-        innermost: dict[int, Path] = {}
-        for path, phrase in found:
-            if phrase.name in ("operation", "function", "block", "inner_block", "specialization"):
-                for place in passed[bisect_left(passed, phrase.start) :]:
-                    if place > phrase.end:
-                        break
-                    innermost[place] = path
+        innermost = {
+            place: path
+            for path, phrase in found
+            if phrase.name in ("operation", "function", "block", "inner_block", "specialization")
+            for place in passed[bisect_left(passed, phrase.start) : bisect_right(passed, phrase.end)]
+        }
         return flawed | set(innermost.values())
 
     def is_marked(self) -> Enter:
@@ -150,28 +149,23 @@ class _Reading:
         return None if closed else self.repair_head(start, anchor, begun)
 
     def missing(self, start: int, anchor: int) -> str | None:
-        """Return the `;` or `{` that is all that is missing before a place."""
-        ends = self.marks.begins_line(start) and not self.text.startswith("(", start)
-        if (ends or self.text.startswith("}", start)) and self.parser.takes(self.states, "SEMICOLON"):
-            return ";"
-        begins = self.marks.begins(start, "operation" if anchor else "function")
-        return "{" if begins and self.parser.takes(self.states, "LBRACE") else None
+        """Return the `;`, `}` or `{` that is all that is missing before a place."""
+        found = self.text[start : start + 2]
+        fits = {
+            ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.marks.begins_line(start)),
+            ("RBRACE", "}"): found == "->" and "operation" in self.states[anchor],
+            ("LBRACE", "{"): self.marks.begins(start, "operation" if anchor else "function"),
+        }
+        takes = (word for (terminal, word), fit in fits.items() if fit and self.parser.takes(self.states, terminal))
+        return next(takes, None)
 
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure where an operation begins, or in one that is not finished."""
+        """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
         head = begun[0].start if begun else start
         if self.marks.begins(head, "function") and self.marks.begins_line(head):
             self.close_blocks()
             return head
-        if not begun and self.text.startswith("->", start):
-            self.feed("}", start)
-            return start
-        return self.drop_operation(start, anchor, begun)
-
-    def drop_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Pass over the rest of an operation; its names stay defined."""
         end = self.operation_end(start, begun)
-        head = begun[0].start if begun else start
         text = self.text[head:end]
         names = _defined(begun, text)
         self.cut(anchor)

@@ -12,7 +12,7 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
-from miltext.parsing.lowering.values import Raw
+from miltext.parsing.lowering.values import Children, Raw
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, list_error, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from miltext.diagnostics import Diagnostic
-    from miltext.parsing.lowering import Children
     from miltext.syntax.parser import SyntaxFailure
     from miltext.syntax.tree import Statement
 

@@ -15,7 +15,8 @@ from miltext.syntax.plain_tokens import PIECES, element, is_list
 from miltext.syntax.tree import Node, Statement, Token, flat, transformed
 
 if TYPE_CHECKING:
-    from miltext.parsing.lowering import Children, Lowering
+    from miltext.parsing.lowering import Lowering
+    from miltext.parsing.lowering.values import Children
 
 
 class TreeLowering:

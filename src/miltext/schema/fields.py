@@ -54,10 +54,10 @@ BINDING_HEADS = dict(enumerate(heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longes
 
 _STRING_TYPE = sized(VALUE_TYPE, sized(TENSOR_TYPE, number_tag(1) + varint(BY_NAME["string"].number)))
 
-STRING_HEADS = {
-    size: _STRING_TYPE + head
-    for size, head in enumerate(heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=112))
-}
+STRING_CONTENT_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=112)
+"""What comes before a string that is the content of a Value, by the length of the string."""
+
+STRING_HEADS = {size: _STRING_TYPE + head for size, head in enumerate(STRING_CONTENT_HEADS)}
 """What comes before the string in a Value `string("...")`, by the length of the string."""
 
 STRING_ENTRY_HEADS = {size: ENTRY_VALUE + varint(len(head) + size) + head for size, head in STRING_HEADS.items()}

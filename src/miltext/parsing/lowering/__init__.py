@@ -7,7 +7,7 @@ to blame.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
@@ -31,9 +31,11 @@ from miltext.parsing.lowering.values import (
     AnyKind,
     ArrayFile,
     BlobLiteral,
+    Children,
     Elided,
     Fixed,
     NoValue,
+    Raw,
     RawDictionary,
     RawList,
     RawTuple,
@@ -44,35 +46,13 @@ from miltext.parsing.lowering.values import (
     lower_value,
 )
 from miltext.parsing.syntax_errors import no_dialect
-from miltext.schema.fields import (
-    BINDING_NAME,
-    BINDING_VALUE,
-    BINDINGS,
-    BLOCK_ATTRIBUTES,
-    BLOCK_INPUTS,
-    BLOCK_OPERATIONS,
-    BLOCK_OUTPUTS,
-    DOC,
-    FUNCTION_ATTRIBUTES,
-    FUNCTION_BLOCKS,
-    FUNCTION_INPUTS,
-    FUNCTION_OPSET,
-    NAME,
-    OPERATION_ATTRIBUTES,
-    OPERATION_BLOCKS,
-    OPERATION_INPUTS,
-    OPERATION_OUTPUTS,
-    PROGRAM_ATTRIBUTES,
-    PROGRAM_DOC,
-    PROGRAM_FUNCTIONS,
-    TENSOR_TYPE_ATTRIBUTES,
-)
+from miltext.schema import fields
 from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT
 from miltext.schema.wire import number_tag, sized, varint
 from miltext.syntax.memo import memo
 
-Children: TypeAlias = "list[Any]"
-"""The tokens of a phrase, and what the phrases inside it were lowered to: each rule knows the types of its own."""
+if TYPE_CHECKING:
+    from miltext.schema.dtypes import DType
 
 _INFER = "or have `miltext infer` fill in the draft"
 
@@ -96,15 +76,15 @@ class Lowering:
 
     def program(self, children: Children) -> bytes:
         """`program(1.3) [a = v] { ... }` -> Program"""
-        _, _, dialect, _, *fields, attributes, _ = children[: children.index("{") + 1]
+        _, _, dialect, _, *members, attributes, _ = children[: children.index("{") + 1]
         if dialect not in DIALECTS:
             raise LoweringError("MIL101", no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
-        if len({field[0] for field in fields}) != len(fields):
+        if len({field[0] for field in members}) != len(members):
             raise LoweringError("MIL103", "`$version` and `$doc` may each occur once")
-        version = b"" if any(field[0] == "$version" for field in fields) else number_tag(1) + varint(1)
-        own = [field for _, field in fields]
-        maps = *entries(PROGRAM_ATTRIBUTES, attributes), *entries(PROGRAM_FUNCTIONS, functions)
+        version = b"" if any(field[0] == "$version" for field in members) else number_tag(1) + varint(1)
+        own = [field for _, field in members]
+        maps = *entries(fields.PROGRAM_ATTRIBUTES, attributes), *entries(fields.PROGRAM_FUNCTIONS, functions)
         return b"".join([version, *own, *maps])
 
     def program_version(self, children: Children) -> tuple[str, bytes]:
@@ -114,7 +94,7 @@ class Lowering:
 
     def program_doc(self, children: Children) -> tuple[str, bytes]:
         """`$doc("...")`"""
-        return "$doc", sized(PROGRAM_DOC, string_bytes(children[2]))
+        return "$doc", sized(fields.PROGRAM_DOC, string_bytes(children[2]))
 
     # ---- functions, blocks, operations
 
@@ -123,8 +103,11 @@ class Lowering:
         _, name, opset, inputs, attributes, bodies, _ = children
         own_opset = opset or Opset("", b"")
         blocks = unique(((*(opset or own_opset), body) for opset, body in bodies), "a block")
-        own = repeated(FUNCTION_INPUTS, inputs), sized(FUNCTION_OPSET, own_opset.wire) if own_opset.wire else b""
-        maps = *entries(FUNCTION_ATTRIBUTES, attributes), *entries(FUNCTION_BLOCKS, blocks)
+        own = (
+            repeated(fields.FUNCTION_INPUTS, inputs),
+            sized(fields.FUNCTION_OPSET, own_opset.wire) if own_opset.wire else b"",
+        )
+        maps = *entries(fields.FUNCTION_ATTRIBUTES, attributes), *entries(fields.FUNCTION_BLOCKS, blocks)
         return name, name_bytes(name), b"".join([*own, *maps])
 
     def opset(self, children: Children) -> Opset:
@@ -141,7 +124,7 @@ class Lowering:
         """`tensor<fp16, [1]> x` -> NamedValueType"""
         value_type: LoweredType = children[0]
         name: str = children[1]
-        return sized(NAME, name_bytes(name)) + value_type.field
+        return sized(fields.NAME, name_bytes(name)) + value_type.field
 
     def bodies(self, children: Children) -> list[tuple[Opset | None, bytes]]:
         """Return the function's blocks, each with its opset, None for the function's own."""
@@ -155,19 +138,19 @@ class Lowering:
     def specialization(self, children: Children) -> tuple[Opset, bytes]:
         """`$block<ios17>(...) { ... } -> (y)`"""
         _, opset, inputs, block = children
-        return opset, repeated(BLOCK_INPUTS, inputs or ()) + block
+        return opset, repeated(fields.BLOCK_INPUTS, inputs or ()) + block
 
     def inner_block(self, children: Children) -> bytes:
         """`(tensor<int32, [1]> i) { ... } -> (y)`"""
         inputs: list[bytes] = children[0]
         block: bytes = children[1]
-        return repeated(BLOCK_INPUTS, inputs) + block
+        return repeated(fields.BLOCK_INPUTS, inputs) + block
 
     def block(self, children: Children) -> bytes:
         """`{ ... } -> (y)` -> Block"""
         *operations, _, _, outputs, attributes = children
         operations[0] = b""  # for the opening brace
-        operations += repeated(BLOCK_OUTPUTS, outputs), *entries(BLOCK_ATTRIBUTES, attributes)
+        operations += repeated(fields.BLOCK_OUTPUTS, outputs), *entries(fields.BLOCK_ATTRIBUTES, attributes)
         return b"".join(operations)
 
     def outputs(self, children: Children) -> list[bytes]:
@@ -182,16 +165,16 @@ class Lowering:
                 "MIL109", "an operation cannot have its own opset in a Program; write the opset at the function", 3
             )
         head: bytes = operation_type(name) + arguments + (results or b"")
-        parts = [head, repeated(OPERATION_BLOCKS, blocks), *entries(OPERATION_ATTRIBUTES, attributes)]
-        return sized(BLOCK_OPERATIONS, b"".join(parts))
+        parts = [head, repeated(fields.OPERATION_BLOCKS, blocks), *entries(fields.OPERATION_ATTRIBUTES, attributes)]
+        return sized(fields.BLOCK_OPERATIONS, b"".join(parts))
 
     def plain_operation(self, children: Children) -> bytes:
         """Lower an operation that was read as one token."""
-        return sized(BLOCK_OPERATIONS, plain_operation(children[0]))
+        return sized(fields.BLOCK_OPERATIONS, plain_operation(children[0]))
 
     def results(self, children: Children) -> bytes:
         """`tensor<fp16, [1]> h, tensor<fp16, [1]> c`"""
-        return repeated(OPERATION_OUTPUTS, children[::2])
+        return repeated(fields.OPERATION_OUTPUTS, children[::2])
 
     def draft_value(self, children: Children) -> bytes:
         """`_ y`"""
@@ -201,25 +184,25 @@ class Lowering:
 
     def arguments(self, children: Children) -> bytes:
         """`(x = a, values = (b, c), axis = int32(1))`"""
-        return b"".join(entries(OPERATION_INPUTS, unique(children[1:-1:2], "an argument")))
+        return b"".join(entries(fields.OPERATION_INPUTS, unique(children[1:-1:2], "an argument")))
 
     def single_argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`x = a`"""
         name, _, binding = children
-        return name, name_bytes(name), sized(BINDINGS, binding)
+        return name, name_bytes(name), sized(fields.BINDINGS, binding)
 
     def argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`values = (a, b)`"""
         name, _, _, *bindings = children
-        return name, name_bytes(name), repeated(BINDINGS, bindings[:-1:2])
+        return name, name_bytes(name), repeated(fields.BINDINGS, bindings[:-1:2])
 
     def name_binding(self, children: Children) -> bytes:
         """Lower `a`"""
-        return sized(BINDING_NAME, name_bytes(children[0]))
+        return sized(fields.BINDING_NAME, name_bytes(children[0]))
 
     def value_binding(self, children: Children) -> bytes:
         """`int32(1)`"""
-        return sized(BINDING_VALUE, children[0])
+        return sized(fields.BINDING_VALUE, children[0])
 
     def unset_binding(self, children: Children) -> bytes:
         """`$unset`"""
@@ -253,18 +236,18 @@ class Lowering:
         number, dtype = children[0]
         return tensor_type(number, None, []) if dtype is None else scalar_type(dtype)
 
-    def dtype(self, children: Children) -> Any:
+    def dtype(self, children: Children) -> tuple[int, DType | None]:
         """`fp16`, `$99` -> its number and, where it has one, its row of the table"""
         return data_type(children[0])
 
     def tensor_type(self, children: Children) -> LoweredType:
         """`tensor<fp16, [1, ?], $rank(3), $[a = v]>`"""
-        _, _, (number, dtype), _, dimensions, *fields, _ = children
-        kinds = [type(field) for field in fields]
+        _, _, (number, dtype), _, dimensions, *members, _ = children
+        kinds = [type(field) for field in members]
         if len(set(kinds)) != len(kinds):
             raise LoweringError("MIL103", "a tensor type's rank and attributes may each occur once")
-        rank = next((field for field in fields if isinstance(field, int)), None)
-        attributes = next((field for field in fields if isinstance(field, bytes)), b"")
+        rank = next((field for field in members if isinstance(field, int)), None)
+        attributes = next((field for field in members if isinstance(field, bytes)), b"")
         return tensor_type(number, dtype, dimensions, rank, attributes)
 
     def tensor_rank(self, children: Children) -> int:
@@ -273,7 +256,7 @@ class Lowering:
 
     def tensor_attributes(self, children: Children) -> bytes:
         """`, $[a = v]`"""
-        return b"".join(entries(TENSOR_TYPE_ATTRIBUTES, children[1]))
+        return b"".join(entries(fields.TENSOR_TYPE_ATTRIBUTES, children[1]))
 
     def dimensions(self, children: Children) -> list[Dimension]:
         """`[1, ?]`"""
@@ -331,14 +314,14 @@ class Lowering:
 
     def value_doc(self, children: Children) -> bytes:
         """`$doc("...")`"""
-        return sized(DOC, string_bytes(children[2]))
+        return sized(fields.DOC, string_bytes(children[2]))
 
     def blob(self, children: Children) -> BlobLiteral:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
-        fields = dict(children[2:-1:2])
-        if len(fields) != 2:
+        members = dict(children[2:-1:2])
+        if len(members) != 2:
             raise LoweringError("MIL103", "a blob has one path and one offset")
-        return BlobLiteral([children[0], blob_message(fields["path"], fields["offset"])])
+        return BlobLiteral([children[0], blob_message(members["path"], members["offset"])])
 
     def blob_path(self, children: Children) -> tuple[str, bytes]:
         """`path = string("...")`"""
@@ -365,10 +348,10 @@ class Lowering:
         """Lower `{a, b}`"""
         return children
 
-    def elided(self, children: Children) -> Elided:
+    def elided(self, children: Children) -> Raw:
         """`$elided(1000, "sha256:...")`"""
         return Elided(children)
 
-    def array_file(self, children: Children) -> ArrayFile:
+    def array_file(self, children: Children) -> Raw:
         """`$npy("weights/w.npy")`"""
         return ArrayFile(children)

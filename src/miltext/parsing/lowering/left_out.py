@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.parsing.lowering import Lowering
-from miltext.parsing.lowering.values import ArrayFile, Elided, blob_message
+from miltext.parsing.lowering.values import Raw, blob_message
 from miltext.schema.fields import BLOB
 from miltext.schema.wire import sized
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.types import LoweredType
+    from miltext.parsing.lowering.values import Children
 
 MARK = f"$left-out-{token_hex(16)}/"
 """How the fileName of a value begins that is yet to be filled in: as no text can have it."""
@@ -20,17 +21,12 @@ MARK = f"$left-out-{token_hex(16)}/"
 class LeavingOut(Lowering):
     """A Lowering to which a literal that is left out, or stands in an array's file, is a value of unknown content."""
 
-    def elided(self, children: list[Any]) -> Elided:
+    def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
 
-    def array_file(self, children: list[Any]) -> ArrayFile:
-        return _InFile(children)
+    array_file = elided
 
 
-class _LeftOut(Elided):
+class _LeftOut(Raw):
     def content(self, value_type: LoweredType) -> bytes:
         return sized(BLOB, blob_message(MARK.encode(), 0))
-
-
-class _InFile(ArrayFile):
-    content = _LeftOut.content

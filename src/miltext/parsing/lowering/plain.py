@@ -11,7 +11,7 @@ from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import entry, map_key
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
-from miltext.parsing.lowering.values import STRING, blob_message, check_blob_field, string_content, text_content
+from miltext.parsing.lowering.values import blob_message, check_blob_field, lower_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
     BINDING_HEADS,
@@ -75,8 +75,8 @@ def plain_type(token: str) -> LoweredType:
 
 def _value(kind: str, literal: str) -> bytes:
     """Return the Value of a short literal."""
-    if literal[0] == '"' and (value_type := plain_type(kind)) is STRING:
-        return value_type.field + string_content(string_bytes(literal))
+    if literal[0] == '"':
+        return lower_value(plain_type(kind), literal)
     return _lower_value(kind, literal) if len(literal) > _SHORT else _known_value(kind, literal)
 
 
@@ -84,7 +84,7 @@ def _lower_value(kind: str, literal: str) -> bytes:
     value_type = plain_type(kind)
     if literal[-1] == ")":  # a BLOBFILE: no other ends so
         return value_type.field + sized(BLOB, _blob(literal))
-    return value_type.field + text_content(value_type, literal)
+    return lower_value(value_type, literal)
 
 
 _known_value = lru_cache(maxsize=1 << 14)(_lower_value)

@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.types import LoweredType, scalar_type
+from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
-from miltext.schema.fields import (
-    BLOB,
-    DICTIONARY,
-    FILE_NAME,
-    IMMEDIATE,
-    LIST,
-    OFFSET,
-    TENSOR,
-    TENSOR_VALUES,
-    TUPLE,
-    VALUES,
-)
-from miltext.schema.wire import heads, sized, tag, varint, varints
+from miltext.schema.wire import sized, tag, varint, varints
 from miltext.syntax.encoding import encode, encode_list
 from miltext.syntax.literals import LiteralError, elements, shown
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
 
-class Raw:
-    """A literal without its type. `tokens` are its children as parsed, the first token tells where it stands."""
+Children: TypeAlias = "list[Any]"
+"""The tokens of a phrase, and what the phrases inside it were lowered to: each rule knows the types of its own."""
 
-    kind = ""
-    member = b""
+
+class Raw:
+    """A literal without its type, by its children. One that has no value by itself is refused with a message."""
+
+    code = "MIL105"
+    message = ""
 
     def __init__(self, children: Sequence[Any]) -> None:
         self.children = children
@@ -41,18 +34,16 @@ class Raw:
     @property
     def place(self) -> str | None:
         """The first token, for a message's place."""
-        first = self.children[0] if self.children else None
-        return first.place if isinstance(first, Raw) else first
+        first: str | Raw | None = self.children[0] if self.children else None
+        return _place(first)
 
     def content(self, value_type: LoweredType) -> bytes:
         """Return the value's field of the Value message: `immediateValue` or `blobFileValue`."""
-        if value_type.kind != self.kind:
-            raise misfit(value_type, self.place)
-        return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
+        raise LoweringError(self.code, self.message, self.place)
 
-    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
-        """Return the fields of the ListValue, TupleValue or DictionaryValue."""
-        raise NotImplementedError  # pragma: no cover  # each literal with `kind` has its own
+
+def _place(raw: str | Raw | None) -> str | None:
+    return raw.place if isinstance(raw, Raw) else raw
 
 
 def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
@@ -64,11 +55,18 @@ def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
 
 def immediate(member: bytes, message: bytes) -> bytes:
     """Return the field `immediateValue` with the member given."""
-    return sized(IMMEDIATE, sized(member, message))
+    return sized(fields.IMMEDIATE, sized(member, message))
+
+
+STRING = scalar_type(BY_NAME["string"])
 
 
 def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
     """Return the Value of a type and a literal."""
+    if value_type is STRING and isinstance(raw, str) and raw[0] == '"':  # half of all values are an operation's name
+        text = string_bytes(raw)
+        if len(text) < len(fields.STRING_CONTENT_HEADS):
+            return value_type.field + fields.STRING_CONTENT_HEADS[len(text)] + text
     content = text_content(value_type, raw) if isinstance(raw, str) else raw.content(value_type)
     return value_type.field + content
 
@@ -76,16 +74,12 @@ def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
     """Return a Value that stands inside another: its type is what the container implies, unless it brings its own."""
     if isinstance(raw, WholeValue):
-        return raw.message
+        return raw.children[2]  # type: ignore[no-any-return]
     if value_type is None:
         raise LoweringError(
             "MIL105", "the container's type does not imply a type here; write `$value(TYPE(...))`", _place(raw)
         )
     return lower_value(value_type, raw)
-
-
-def _place(raw: str | Raw) -> str | None:
-    return raw if isinstance(raw, str) else raw.place
 
 
 def text_content(value_type: LoweredType, raw: str) -> bytes:
@@ -97,8 +91,6 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
             raise LoweringError(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
-    if raw[0] == '"' and value_type is STRING:
-        return string_content(string_bytes(raw))
     shape, dtype = _literal_shape(value_type, raw), value_type.dtype
     assert dtype is not None
     if raw[0] == "[":
@@ -106,19 +98,6 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if shape:
         raise LoweringError("MIL022", f"expected a list nested like its type's shape, found `{shown(raw)}`", raw)
     return tensor_content(dtype, element_values([raw], dtype, raw))
-
-
-STRING = scalar_type(BY_NAME["string"])
-_STRING_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=120)
-"""What comes before a string of each short length: half of all values are an operation's name."""
-
-
-def string_content(text: bytes) -> bytes:
-    """Return the content of a Value that is one string."""
-    size = len(text)
-    if size < len(_STRING_HEADS):
-        return _STRING_HEADS[size] + text
-    return immediate(TENSOR, sized(TENSOR_VALUES["strings"], sized(VALUES, text)))
 
 
 def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | None, ...]:
@@ -132,7 +111,7 @@ def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | No
 
 def tensor_content(dtype: DType, values: bytes) -> bytes:
     """Return an immediate TensorValue with its usual field, whose message is `values`."""
-    return immediate(TENSOR, sized(TENSOR_VALUES[dtype.field], values))
+    return immediate(fields.TENSOR, sized(fields.TENSOR_VALUES[dtype.field], values))
 
 
 def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
@@ -148,7 +127,7 @@ def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
 def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
     """RepeatedFloats or its like from element texts; what is wrong with one is shown at `place`."""
     if dtype.kind == "string":
-        return b"".join(sized(VALUES, _string(text, place)) for text in texts)
+        return b"".join(sized(fields.VALUES, _string(text, place)) for text in texts)
     try:
         return _repeated(encode(texts, dtype))
     except LiteralError as failure:
@@ -158,7 +137,7 @@ def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
 def _repeated(data: bytes | list[int]) -> bytes:
     if not data:
         return b""
-    return sized(VALUES, data if isinstance(data, bytes) else varints(data))
+    return sized(fields.VALUES, data if isinstance(data, bytes) else varints(data))
 
 
 def _string(text: str, place: str) -> bytes:
@@ -186,16 +165,32 @@ def _split(raw: str) -> list[str]:
     return parts
 
 
-def _separated(parts: list[Any]) -> list[Any]:
+def _separated(parts: list[str]) -> list[str]:
     """Return the parts with commas between them, as the children of a list are."""
     return [child for part in parts for child in (",", part)][1:]
 
 
-class RawList(Raw):
+class Container(Raw):
+    """A literal that holds others."""
+
+    kind = ""
+    member = b""
+
+    def content(self, value_type: LoweredType) -> bytes:
+        if value_type.kind != self.kind:
+            raise misfit(value_type, self.place)
+        return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
+
+    def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
+        """Return the fields of the ListValue, TupleValue or DictionaryValue."""
+        raise NotImplementedError  # pragma: no cover  # each kind has its own
+
+
+class RawList(Container):
     """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment stands between them."""
 
     kind = "list"
-    member = LIST
+    member = fields.LIST
 
     def content(self, value_type: LoweredType) -> bytes:
         if value_type.kind != "tensor":
@@ -236,33 +231,33 @@ class RawList(Raw):
         if strict and length is not None and length != len(children):
             raise LoweringError("MIL022", f"expected {length} values, found {len(children)}", self.place)
         implied = parts[0] if parts else None
-        return b"".join(sized(VALUES, element(implied, child)) for child in children)
+        return b"".join(sized(fields.VALUES, element(implied, child)) for child in children)
 
 
-class RawTuple(Raw):
+class RawTuple(Container):
     """`(a, b)`."""
 
     kind = "tuple"
-    member = TUPLE
+    member = fields.TUPLE
 
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         children = self.children[1:-1:2]
         if strict and len(parts) != len(children):
             raise LoweringError("MIL022", f"expected {len(parts)} values, found {len(children)}", self.place)
         implied = [*parts, *[None] * len(children)]
-        return b"".join(sized(VALUES, element(kind, child)) for kind, child in zip(implied, children))  # noqa: B905
+        return b"".join(sized(fields.VALUES, element(kind, child)) for kind, child in zip(implied, children))  # noqa: B905
 
 
-class RawDictionary(Raw):
+class RawDictionary(Container):
     """`{{key, value}, {key, value}}`."""
 
     kind = "dict"
-    member = DICTIONARY
+    member = fields.DICTIONARY
 
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         key_type, value_type = parts or (None, None)
         return b"".join(
-            sized(VALUES, _member(1, key_type, key) + _member(2, value_type, value))
+            sized(fields.VALUES, _member(1, key_type, key) + _member(2, value_type, value))
             for _, key, _, value, _ in self.children[1:-1:2]
         )
 
@@ -275,7 +270,7 @@ class AnyKind(Raw):
     """`$list[...]`, `$tuple(...)`, `$dictionary{...}`: a literal whose kind or count need not be its type's."""
 
     def content(self, value_type: LoweredType) -> bytes:
-        literal = self.children[1]
+        literal: Container = self.children[1]
         parts = value_type.parts if value_type.kind == literal.kind else ()
         return immediate(literal.member, literal.values(parts, strict=False))
 
@@ -285,12 +280,12 @@ class ValuesField(Raw):
 
     def content(self, value_type: LoweredType) -> bytes:
         field, _, raw, _ = self.children
-        return immediate(TENSOR, sized(TENSOR_VALUES[field[1:]], self._values(field[1:], raw)))
+        return immediate(fields.TENSOR, sized(fields.TENSOR_VALUES[field[1:]], self._values(field[1:], raw)))
 
     def _values(self, field: str, raw: str | Raw) -> bytes:
         if field == "bytes":
             data = _hexadecimal(raw)
-            return sized(VALUES, data) if data else b""
+            return sized(fields.VALUES, data) if data else b""
         if isinstance(raw, RawList):
             return raw.tensor_values((None,), FIELD_DTYPES[field])
         if isinstance(raw, str) and raw[0] == "[":
@@ -308,40 +303,30 @@ class BlobLiteral(Raw):
     """`BLOBFILE(path = string("..."), offset = uint64(64))`."""
 
     def content(self, value_type: LoweredType) -> bytes:
-        return sized(BLOB, self.children[1])
-
-    @property
-    def place(self) -> str | None:
-        return str(self.children[0])
+        return sized(fields.BLOB, self.children[1])
 
 
 def blob_message(path: bytes, offset: int) -> bytes:
     """Return a BlobFileValue."""
-    return sized(FILE_NAME, path) + (OFFSET + varint(offset) if offset else b"")
+    return sized(fields.FILE_NAME, path) + (fields.OFFSET + varint(offset) if offset else b"")
 
 
 class WholeValue(Raw):
     """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
 
-    def content(self, value_type: LoweredType) -> bytes:
-        raise LoweringError("MIL105", "`$value` stands only inside a list, a tuple or a dictionary", self.place)
-
-    @property
-    def message(self) -> bytes:
-        return self.children[2]  # type: ignore[no-any-return]
+    message = "`$value` stands only inside a list, a tuple or a dictionary"
 
 
 class NoValue(Raw):
     """`$absent` in a pair: no Value at all."""
 
-    def content(self, value_type: LoweredType) -> bytes:
-        raise LoweringError("MIL105", "`$absent` stands only for a dictionary's key or value", self.place)
+    message = "`$absent` stands only for a dictionary's key or value"
 
 
 class Fixed(Raw):
     """`$tensor`, `$empty`, `$unset`: a TensorValue, an ImmediateValue or a Value that holds nothing."""
 
-    contents = {"$tensor": immediate(TENSOR, b""), "$empty": sized(IMMEDIATE, b""), "$unset": b""}
+    contents = {"$tensor": immediate(fields.TENSOR, b""), "$empty": sized(fields.IMMEDIATE, b""), "$unset": b""}
 
     def content(self, value_type: LoweredType) -> bytes:
         return self.contents[self.children[0]]
@@ -350,33 +335,27 @@ class Fixed(Raw):
 class Elided(Raw):
     """`$elided(1000, "sha256:...")`: a literal that was left out; it holds no value by itself."""
 
-    def content(self, value_type: LoweredType) -> bytes:
-        raise LoweringError(
-            "MIL107",
-            f"this literal of {shown(self.children[2])} elements was left out when the text was printed; "
-            "print without --elide to have it",
-            self.place,
+    code = "MIL107"
+
+    def __init__(self, children: Sequence[Any]) -> None:
+        super().__init__(children)
+        self.message = (
+            f"this literal of {shown(children[2])} elements was left out when the text was printed; "
+            "print without --elide to have it"
         )
 
 
 class ArrayFile(Raw):
     """`$npy("weights/w.npy")`: the values of an array in a file beside the text; only a build reads it."""
 
-    def content(self, value_type: LoweredType) -> bytes:
-        raise LoweringError(
-            "MIL111",
-            "this value is in a .npy file, and a text by itself has only what is written in it; "
-            "`miltext build` puts the array into a model's weight file",
-            self.place,
-        )
+    code = "MIL111"
+    message = (
+        "this value is in a .npy file, and a text by itself has only what is written in it; "
+        "`miltext build` puts the array into a model's weight file"
+    )
 
 
 def check_blob_field(value_type: LoweredType, name: str) -> None:
     """Check that a blob's path is a string and its offset a uint64."""
     if value_type != scalar_type(BY_NAME[name]):
-        raise no_blob()
-
-
-def no_blob() -> LoweringError:
-    """Return the refusal of a `BLOBFILE` with another path or offset."""
-    return LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
+        raise LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
