@@ -13,7 +13,7 @@ import miltext
 from miltext.checking.inference import infer_types
 from miltext.diagnostics import ParseError
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.spans import places, words
+from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.proto import Program
 
 needs_coremltools = pytest.mark.skipif(
@@ -215,7 +215,7 @@ def left_out(text: str, made: Program) -> str:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred or (), strict=False))
         if declared == followed and inference.operation.type != "const"
     }
-    spans = [phrase.span for path, phrase in places(parse_tree(text).root) if path in told]
+    spans = [phrase.span for path, phrase in phrases_by_path(parse_tree(text).root) if path in told]
     parts, end = [], 0
     for span in sorted(spans, key=lambda span: span.start):
         parts += [text[end : span.start], "_"]
@@ -248,6 +248,6 @@ def test_types_of_coremltools_are_found_again(sample: Sample) -> None:
 
 def test_the_words_of_a_draft_have_places() -> None:
     text = program("_ y = relu(x = x);")
-    names = [word for path, phrase in places(parse_tree(text).root) for word in words(phrase, path)]
+    names = [word for path, phrase in phrases_by_path(parse_tree(text).root) for word in words(phrase, path)]
     found = {path[-1]: name.token for path, name in names}
     assert (found["type"], found["name"]) == ("relu", "x")

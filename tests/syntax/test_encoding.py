@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from miltext.schema.dtypes import BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack_array
-from miltext.syntax.encoding import _codes, decode, encode, encode_list, encode_scalar, pack, padding_is_clear, unpack
+from miltext.syntax.encoding import _codes, decode, encode, encode_list, padding_is_clear
 from miltext.syntax.literals import LiteralError, elements, locate, nest
 
 PACKED = [dtype.name for dtype in DTYPES if dtype.packed]
@@ -58,10 +58,10 @@ def test_where_integers_stand() -> None:
     assert decode([-1, -(2**63), 7], BY_NAME["uint64"], 3) == ["18446744073709551615", "9223372036854775808", "7"]
     assert encode(["4294967295", "1"], BY_NAME["uint32"]) == bytes.fromhex("ffffffff01000000")
     assert encode(["-128", "-1"], BY_NAME["int8"]) == bytes.fromhex("80ff")
-    assert encode_scalar("-1", BY_NAME["int4"]) == b"\x0f"
-    assert encode_scalar("-7", BY_NAME["int64"]) == -7
+    assert encode(["-1"], BY_NAME["int4"]) == b"\x0f"
+    assert encode(["-7"], BY_NAME["int64"]) == [-7]
     assert encode(["true", "false"], BY_NAME["bool"]) == [1, 0]
-    assert encode_scalar("true", BY_NAME["bool"]) == 1
+    assert encode(["true"], BY_NAME["bool"]) == [1]
     assert decode([True, False], BY_NAME["bool"], 2) == ["true", "false"]
     for dtype in DTYPES:
         assert encode([], dtype) == (b"" if dtype.field in ("bytes", "floats", "doubles") else [])
@@ -107,14 +107,13 @@ def test_packing_is_that_of_weight_files(name: str, values: list[int], packed: s
     """The vectors of coremltools 9.0."""
     dtype, data = BY_NAME[name], bytes.fromhex(packed)
     texts = [str(value) for value in values]
-    assert pack(values, dtype) == encode(texts, dtype) == data
-    assert unpack(data, dtype, len(values)) == values
+    assert encode(texts, dtype) == data
     assert decode(data, dtype, len(values)) == texts
     assert padding_is_clear(data, dtype, len(values))
     for bit in range(8 - padding, 8):
         dirty = data[:-1] + bytes([data[-1] | 1 << bit])
         assert not padding_is_clear(dirty, dtype, len(values))
-        assert unpack(dirty, dtype, len(values)) == values
+        assert decode(dirty, dtype, len(values)) == texts
 
 
 @given(st.sampled_from(PACKED), st.integers(0, 40) | st.sampled_from([8191, 8192, 8193, 16400]), st.integers(0, 99))
@@ -122,9 +121,7 @@ def test_packing_agrees_with_arrays(name: str, count: int, seed: int) -> None:
     dtype, source = BY_NAME[name], np.random.default_rng(seed)
     array = source.integers(dtype.minimum, dtype.maximum, count, "i1" if dtype.kind == "int" else "u1", endpoint=True)
     values = [int(value) for value in array]
-    data = pack(values, dtype)
-    assert data == pack_array(array, dtype.bits)
-    assert unpack(data, dtype, count) == values
+    data = pack_array(array, dtype.bits)
     assert decode(data, dtype, count) == [str(value) for value in values]
     assert encode([str(value) for value in values], dtype) == data
     assert padding_is_clear(data, dtype, count)
@@ -132,10 +129,10 @@ def test_packing_agrees_with_arrays(name: str, count: int, seed: int) -> None:
 
 def test_packing_refuses() -> None:
     with pytest.raises(LiteralError, match="out of range for uint3"):
-        pack([7, 8], BY_NAME["uint3"])
+        encode(["7", "8"], BY_NAME["uint3"])
     for data in (b"\0", b"\0\0\0"):
         with pytest.raises(ValueError, match="are not 3 elements of uint3"):
-            unpack(data, BY_NAME["uint3"], 3)
+            decode(data, BY_NAME["uint3"], 3)
 
 
 # ---- whole lists

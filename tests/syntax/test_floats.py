@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miltext.schema.dtypes import BY_NAME
-from miltext.syntax.encoding import decode, encode, encode_scalar
+from miltext.syntax.encoding import decode, encode
 from miltext.syntax.floats import FORMATS, MANY, float_texts, hex_text
 from miltext.syntax.literals import LiteralError
 
@@ -77,7 +77,7 @@ def data_of(texts: list[str], name: str) -> bytes:
 
 def code_of(text: str, name: str) -> int:
     """The bits that a literal is encoded to."""
-    data = encode_scalar(text, BY_NAME[name])
+    data = encode([text], BY_NAME[name])
     assert isinstance(data, bytes)
     return int.from_bytes(data, "little")
 
@@ -200,7 +200,7 @@ def test_float_literals(text: str, name: str, bits: int) -> None:
 def test_float_literals_refused(text: str, name: str, code: str) -> None:
     dtype = BY_NAME[name]
     with pytest.raises(LiteralError) as raised:
-        encode_scalar(text, dtype)
+        encode([text], dtype)
     assert (raised.value.code, raised.value.index) == (code, 0)
     for others in (["0x1p+0"] * 3, ["1.5"] * 3):
         with pytest.raises(LiteralError) as raised:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, Span
-from miltext.parsing.spans import places, words
+from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.literals import shown
 from miltext.syntax.names import name_text
@@ -81,7 +81,7 @@ def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
     """Return the places of the paths, and of what is around them, where there are any: of two the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
-    for path, phrase in places(root, lambda path, _: path in wanted):
+    for path, phrase in phrases_by_path(root, lambda path, _: path in wanted):
         spans.setdefault(path, phrase.span)
         for place, word in words(phrase, path):
             spans.setdefault(place, word.span)

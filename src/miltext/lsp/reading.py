@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import ParseError
 from miltext.lsp.scopes import Scopes, Value
-from miltext.lsp.trees import coarse_tree
+from miltext.parsing.parser import parse_tree
 from miltext.syntax.names import DRAFT
-from miltext.syntax.parser import NestingFailure, SyntaxFailure
 from miltext.syntax.tree import Node
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Reading:
 def read_whole(text: str) -> Reading | None:
     """Read a text that keeps to the grammar; None for one that does not."""
     try:
-        kept = coarse_tree(text)
+        kept = parse_tree(text, whole=True)
         return Reading(text, kept.root, kept.comments, is_whole=True)
-    except (SyntaxFailure, NestingFailure, RecursionError):
+    except (ParseError, RecursionError):
         return None
 
 

@@ -1,4 +1,4 @@
-"""The tree of a text as the server reads it: plain operations are read on where somebody looks inside."""
+"""Phrases of a text's tree, by name or by place."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from miltext.parsing.spans import name_of
-from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Node, Statement, Tree, named, tree_of, tree_parser
+from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Span
-
-
-def coarse_tree(text: str) -> Tree:
-    """Return the tree of phrases of a text. Raise SyntaxFailure and NestingFailure."""
-    comments: list[Span] = []
-    return Tree(tree_of(text, STATEMENTS, tree_parser(STATEMENTS).stack(), comments), comments)
+    from miltext.syntax.tree import Node
 
 
 def first(phrase: Node, *names: str) -> Node | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, error
-from miltext.parsing.spans import Enter, find, places
+from miltext.parsing.spans import Enter, find, phrases_by_path
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tolerant_lowering import TolerantLowering, opaque
@@ -60,7 +60,7 @@ def recover(text: str) -> Recovered:
             raise
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
         return Recovered(diagnostics, None, root, set(), {})
-    found = list(places(root, reading.is_marked()))
+    found = list(phrases_by_path(root, reading.is_marked()))
     drafts = {path: phrase for path, phrase in found if phrase.name in ("draft_value", "draft_binding")}
     return Recovered(diagnostics, program, root, reading.flawed(found), drafts)
 

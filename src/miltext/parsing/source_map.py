@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.parsing.parser import parse, parse_tree
-from miltext.parsing.spans import places
+from miltext.parsing.spans import phrases_by_path
 from miltext.schema.paths import Path, walk
 
 if TYPE_CHECKING:
@@ -44,5 +44,5 @@ def parse_with_source(text: str, *, path: str | None = None) -> tuple[Program, S
     """Return the Program of a text, and where its messages stand there. Raise ParseError, as `parse` does."""
     program = parse(text, path=path)
     traced = parse_tree(text, path)
-    spans = {place: phrase.span for place, phrase in places(traced.root)}
+    spans = {place: phrase.span for place, phrase in phrases_by_path(traced.root)}
     return program, SourceMap(program, spans, traced.comments)

@@ -20,13 +20,13 @@ Enter: TypeAlias = "Callable[[Path, Node], bool]"
 def find(program: Node, path: Path) -> Node:
     """Return the phrase that spells the message at a path, or the innermost phrase around it that spells one."""
     found = program
-    for place, phrase in places(program):
+    for place, phrase in phrases_by_path(program):
         if path[: len(place)] == place:
             found = phrase
     return found
 
 
-def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
+def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Every phrase that spells a message of its own, outermost first, with the message's path.
 
     With `enter`, only of those operations of which that is true, by path and phrase: most of a text is operations.
@@ -38,7 +38,7 @@ def places(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, No
 
 
 def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Yield the names inside a phrase of `places`, with paths that end in their field.
+    """Yield the names inside a phrase of `phrases_by_path`, with paths that end in their field.
 
     They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
     Block by their index and, after the key of a map, that `key` itself.

@@ -45,12 +45,6 @@ def encode(elements: Sequence[str], dtype: DType) -> Data:
         raise
 
 
-def encode_scalar(text: str, dtype: DType) -> bytes | int:
-    """Return what the field of a type holds for one number; an int where the field holds ints. Raise as `encode`."""
-    data = encode((text,), dtype)
-    return data if isinstance(data, bytes) else data[0]
-
-
 def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
     """`encode(elements(text, shape), dtype)` in little memory: the elements of a long list never stand side by side.
 
@@ -238,27 +232,6 @@ def _check_range(values: Sequence[int], dtype: DType) -> None:
 
 def _signed(code: int, dtype: DType) -> int:
     return code - (1 << dtype.bits) if code > dtype.maximum else code
-
-
-def pack(values: Sequence[int], dtype: DType) -> bytes:
-    """Integers of a type of at most 8 bits, packed as a weight file has them. Raise LiteralError as `decode`."""
-    _check_range(values, dtype)
-    mask = (1 << dtype.bits) - 1
-    return _pack_codes(bytes([value & mask for value in values]), dtype.bits)
-
-
-def unpack(data: bytes, dtype: DType, count: int) -> list[int]:
-    """Return the reverse of `pack`, padding passed over. Raise ValueError if the data is not that of `count`
-    elements.
-    """
-    _check_size(data, dtype, count)
-    size = _CHUNK * dtype.bits // 8
-    numbers = [_signed(code, dtype) for code in range(1 << dtype.bits)]
-    return [
-        numbers[code]
-        for start in range(0, len(data), size)
-        for code in _chunk_codes(data[start : start + size], dtype.bits, count - start * 8 // dtype.bits)
-    ]
 
 
 def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
