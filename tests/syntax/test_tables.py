@@ -21,7 +21,7 @@ from miltext.parsing.parser import parse_tree
 from miltext.syntax.lexer import COARSE, FINE
 from miltext.syntax.parser import NestingFailure, Parser, SyntaxFailure
 from miltext.syntax.tables import lark_parser, load_grammar
-from miltext.syntax.tree import Node, tree_of, tree_parser, walk
+from miltext.syntax.tree import Node, tree_of, walk
 
 SCRIPT = ROOT / "scripts" / "make_tables.py"
 
@@ -123,13 +123,13 @@ def test_phrases_in_a_row(start: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["", "}", "fp16 )", "f(); }", '"'])
 def test_what_is_no_such_phrase_is_refused_at_its_place(start: str, text: str) -> None:
     with pytest.raises(SyntaxFailure) as refused:
-        tree_of(text, COARSE, tree_parser(COARSE).stack(start), offset=100)
+        tree_of(text, COARSE, start, offset=100)
     assert 100 <= refused.value.start <= refused.value.end <= 100 + len(text)
 
 
 def test_a_phrase_that_is_nested_too_deeply_is_refused_at_its_place() -> None:
     with pytest.raises(NestingFailure) as refused:
-        tree_of(f"int32({'(' * 3000}", FINE, tree_parser(FINE).stack("value"), offset=100)
+        tree_of(f"int32({'(' * 3000}", FINE, "value", offset=100)
     assert 100 < refused.value.start < 3200
 
 

@@ -14,8 +14,8 @@ from miltext.lsp.operations import known_signature
 from miltext.lsp.trees import first
 from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE
-from miltext.syntax.parser import NestingFailure, SyntaxFailure
-from miltext.syntax.tree import Node, flat, named, tree_of, tree_parser
+from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.tree import Node, named, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -137,16 +137,13 @@ def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
     its end.
     """
     comments: list[Span] = []
-    stack = tree_parser(FINE).stack(kind)
     try:
-        tree_of(text, FINE, stack, comments)
+        tree_of(text, FINE, kind, comments)
     except SyntaxFailure as failure:
         if failure.start < len(text):
             return None
         in_comment = any(span.end == len(text) and text.startswith("//", span.start) for span in comments)
-        return ([], []) if in_comment else (flat(stack[1]), failure.expected)
-    except NestingFailure:
-        return None
+        return ([], []) if in_comment else (failure.read, failure.expected)
     return [], []
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 from miltext.diagnostics import Diagnostic, Span
 from miltext.lsp.client import Abilities
 from miltext.lsp.positions import Positions, Shift
-from miltext.lsp.trees import chain
+from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from miltext.parsing.spans import name_of
@@ -24,14 +23,3 @@ def name_in(phrase: Node | None) -> str | None:
         return head[3]
     token = first(phrase, "NAME") if phrase else None
     return name_of(token.token or "") if token else None
-
-
-def chain(root: Node, offset: int) -> list[Node]:
-    """Return the phrases that the character at an offset is in, outermost first."""
-    found = [root]
-    while True:
-        children = found[-1].children
-        place = bisect_right(children, offset, key=lambda child: child.start) - 1
-        if place < 0 or children[place].end <= offset:
-            return found
-        found.append(children[place])

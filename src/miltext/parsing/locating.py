@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.parsing.spans import name_of
+from miltext.syntax.literals import unquote
+from miltext.syntax.tree import chain, named
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -28,11 +29,14 @@ class Located(NamedTuple):
 
 def enclosing(program: Node, offset: int) -> Located | None:
     """Return the innermost operation that an offset of the text is in; `program` is the root of its tree of phrases."""
-    found = None
-    for function in program.children:
-        if function.name == "function" and function.start <= offset < function.end:
-            for depth, operation in _around(function, offset):
-                found = _located(function, operation, depth)
+    found, depth, function = None, 0, program
+    for phrase in chain(program, offset):
+        if phrase.name == "function":
+            function = phrase
+        elif phrase.name == "inner_block":
+            depth += 1
+        elif phrase.name == "operation" and phrase.children:  # one that breaks the syntax does not have any
+            found = _located(function, phrase, depth)
     return found
 
 
@@ -53,43 +57,36 @@ def at_place(text: str, program: Node, line: int, column: int | None = None) -> 
     return enclosing(program, start + place)
 
 
-def _around(phrase: Node, offset: int, depth: int = 0) -> Iterator[tuple[int, Node]]:
-    """Yield the operations in a phrase that the offset is in, outermost first."""
-    for child in phrase.children:
-        if child.start <= offset < child.end:
-            if child.name == "operation" and child.children:  # there are none in one that breaks the syntax
-                yield depth, child
-            yield from _around(child, offset, depth + (child.name == "inner_block"))
-
-
 def _located(function: Node, operation: Node, depth: int) -> Located:
-    name = next(child.token or "" for child in function.children if child.name == "NAME")
-    kind = next(child.token or "" for child in operation.children if child.name == "NAME")
-    outputs = [name_of(named.children[-1].token or "") for named in results(operation)]
     token = name_token(operation)
-    own_name = None if token is None else string_of(token)
-    return Located(name_of(name), name_of(kind), outputs, own_name, depth, operation.span)
+    return Located(
+        function=_name(function),
+        type=_name(operation),
+        outputs=[_name(value) for value in results(operation)],
+        name=None if token is None else string_of(token),
+        depth=depth,
+        span=operation.span,
+    )
+
+
+def _name(phrase: Node) -> str:
+    return name_of(next(named(phrase, "NAME")).token or "")
 
 
 def results(operation: Node) -> list[Node]:
     """Return the phrases of an operation's outputs, a type (in a draft, perhaps `_`) and a name each."""
-    found = [child for child in operation.children if child.name == "results"]
-    return [value for value in found[0].children if value.name in ("named_value", "draft_value")] if found else []
+    return [value for found in named(operation, "results") for value in named(found, "named_value", "draft_value")]
 
 
 def name_token(operation: Node) -> Node | None:
     """Return the string of an operation's attribute `name`, where it is a plain one."""
-    for attributes in operation.children:
-        if attributes.name == "attributes":
-            for attribute in attributes.children:
-                if attribute.name == "attribute" and attribute.children[0].token == "name":
-                    strings = [part for part in attribute.children[2].children if part.name == "STRING"]
-                    return strings[0] if len(strings) == 1 else None
+    for attributes in named(operation, "attributes"):
+        for attribute in named(attributes, "attribute"):
+            if attribute.children[0].token == "name":
+                return next(named(attribute.children[2], "STRING"), None)
     return None
 
 
 def string_of(token: Node) -> str:
     """Return what the token of a string says."""
-    from miltext.syntax.literals import unquote
-
     return unquote(token.token or "")

@@ -17,7 +17,7 @@ from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parser, SyntaxFailure
 from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, Tree, flat, tokens, transformed, tree_of, tree_parser
+from miltext.syntax.tree import Node, Tree, tokens, transformed, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,15 +87,12 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
     list is looked into. That is much sooner done, for whoever asks for few.
     """
     comments: list[Span] = []
-    coarse = STATEMENTS if whole else FINE
-    stack = tree_parser(coarse).stack()
     failure = None
     with gc_paused:
         try:
-            tree_of(text, coarse, stack, comments)
+            nodes = [tree_of(text, STATEMENTS if whole else FINE, comments=comments)]
         except SyntaxFailure as broken:
-            failure = broken
-        nodes = flat(stack[1])
+            failure, nodes = broken, broken.read
         found = _first_broken_list(nodes) if failure or not whole else None
         if failure and not found:
             found = syntax_error(text, failure, nodes)
@@ -110,12 +107,10 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     The text is a phrase of the rule. The first in it that cannot be lowered is to blame, or else the end of what was
     read.
     """
-    stack = tree_parser(STATEMENTS).stack(rule)
     try:
-        tree_of(text, STATEMENTS, stack)
+        nodes = [tree_of(text, STATEMENTS, rule)]
     except SyntaxFailure as broken:
-        failure = broken
-    nodes = flat(stack[1])
+        failure, nodes = broken, broken.read
     try:
         for node in nodes:
             if node.token is None:

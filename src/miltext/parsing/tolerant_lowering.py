@@ -91,9 +91,9 @@ class TolerantLowering(TreeLowering):
         self.drafts.append(phrase.start)
         return b""
 
-    def unread(self, statement: Statement, failure: SyntaxFailure, nodes: list[Node]) -> bytes:
-        if not self.is_misnamed(*nodes[-1:]):
-            self.diagnostics.append(syntax_error(self.text, failure, nodes))
+    def unread(self, statement: Statement, failure: SyntaxFailure) -> bytes:
+        if not self.is_misnamed(*failure.read[-1:]):
+            self.diagnostics.append(syntax_error(self.text, failure, failure.read))
         self._mark(statement)
         return operation_of([statement.text.partition("=")[0].split()[-1]])
 

@@ -9,10 +9,10 @@ from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
-from miltext.syntax.literals import shown, without_spaces
+from miltext.syntax.literals import TOKEN, shown, without_spaces
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.plain_tokens import PIECES, element, is_list
-from miltext.syntax.tree import Node, Statement, Token, flat, transformed
+from miltext.syntax.plain_tokens import element, is_list
+from miltext.syntax.tree import Node, Statement, Token, transformed
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
@@ -41,26 +41,25 @@ class TreeLowering:
         """Lower a plain operation. Its phrases are looked at only where it is refused."""
         with suppress(LoweringError):
             return self.lowering.plain_operation([statement.text])
-        stack = statement.stack()
         try:
-            return transformed(statement.read(stack), self.lower)
+            return transformed(statement.read(), self.lower)
         except SyntaxFailure as failure:
-            return self.unread(statement, failure, flat(stack[1]))
+            return self.unread(statement, failure)
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Any:
         """Raise the ParseError of a phrase that the lowering refused, or return what stands for the phrase."""
         raise ParseError([lowering_diagnostic(phrase, refused)]) from None
 
-    def unread(self, statement: Statement, failure: SyntaxFailure, nodes: list[Node]) -> Any:
-        """Raise the ParseError of a plain operation that breaks off after `nodes`, or return what stands for it."""
-        raise ParseError([syntax_error(self.text, failure, nodes)]) from None
+    def unread(self, statement: Statement, failure: SyntaxFailure) -> Any:
+        """Raise the ParseError of a plain operation that the fine rules refuse, or return what stands for it."""
+        raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
 
 
 def list_error(token: str) -> LoweringError | None:
     """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
     if is_list(without_spaces(token)):
         return None
-    for piece in PIECES.finditer(token):
+    for piece in TOKEN.finditer(token):
         if piece[0] not in "[]," and not element().fullmatch(piece[0]):
             near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
             message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"

@@ -15,7 +15,7 @@ from itertools import chain
 
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
-from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, flatten, locate, rows, shown
+from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, chunks, flatten, locate, rows, shown
 from miltext.syntax.literals import elements as elements_of
 from miltext.syntax.memo import Memo
 
@@ -79,7 +79,8 @@ def _in_chunks(text: str, shape: Shape, dtype: DType) -> list[Data]:
     flat = flatten(text, shape)
     parts: list[Data] = []
     done = 0
-    for chunk in [elements_of(text, shape)] if flat is None else _chunks(flat):
+    parted = [elements_of(text, shape)] if flat is None else (part.split(",") for part in chunks(flat, 8 * _CHUNK))
+    for chunk in parted:
         try:
             parts.append(_unpacked(chunk, dtype))
         except LiteralError as error:
@@ -88,15 +89,6 @@ def _in_chunks(text: str, shape: Shape, dtype: DType) -> list[Data]:
             raise
         done += len(chunk)
     return parts
-
-
-def _chunks(flat: str) -> Iterator[list[str]]:
-    start = 0
-    while start < len(flat):
-        end = flat.find(",", start + 8 * _CHUNK)
-        end = len(flat) if end < 0 else end
-        yield flat[start:end].split(",")
-        start = end + 1
 
 
 def _joined(parts: Sequence[Data]) -> Data:

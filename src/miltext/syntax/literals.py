@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 OUT_OF_RANGE = "MIL020"
@@ -38,11 +38,15 @@ MOST_EMPTY_LISTS = 4096
 
 Shape = Sequence["int | None"]
 
-_TOKEN = re.compile(r"[\[\],]|[^\s\[\],]+")
+TOKEN = re.compile(r"[\[\],]|[^\s\[\],]+")
+"""A bracket, a comma or an element of a list."""
+
+TO_ELEMENTS = str.maketrans("", "", "[]")
+"""Takes the brackets out of a list."""
+
 _ELEMENT = re.compile(r"[^\s\[\],]+")
 _TO_SPACE = str.maketrans("\t\r\n", "   ")
 _TO_OUTLINE = {code: None for code in range(128) if chr(code) not in "[],"}
-_TO_ELEMENTS = str.maketrans("", "", "[]")
 
 
 class LiteralError(ValueError):
@@ -87,7 +91,7 @@ def flatten(text: str, shape: Shape) -> str | None:
         flat = compact[1:-1]
         nested = compact[:1] == "[" and compact[-1:] == "]" and "[" not in flat and "]" not in flat
     else:
-        flat = compact.translate(_TO_ELEMENTS)
+        flat = compact.translate(TO_ELEMENTS)
         nested = _is_nested(compact, sizes)
     every = nested and flat != "" and flat[0] != "," and flat[-1] != "," and ",," not in flat
     return flat if every else None
@@ -109,6 +113,16 @@ def rows(text: str, shape: Shape) -> list[str] | None:
             return None
         parts = [part for each in lists for part in each]
     return parts
+
+
+def chunks(flat: str, size: int) -> Iterator[str]:
+    """Yield the element texts that `flatten` gives in pieces, each of at least so many characters but the last."""
+    start = 0
+    while start <= len(flat):
+        end = flat.find(",", start + size)
+        end = len(flat) if end < 0 else end
+        yield flat[start:end]
+        start = end + 1
 
 
 def without_spaces(text: str) -> str:
@@ -179,7 +193,7 @@ class _Walk:
         self.start = self.end = 0
 
     def elements(self) -> list[str]:
-        for match in _TOKEN.finditer(self.text):
+        for match in TOKEN.finditer(self.text):
             self.start, self.end = match.span()
             token = match[0]
             if not self.open and self.last:
@@ -233,7 +247,7 @@ class _Walk:
     def length(self) -> int:
         """How many items the innermost open list has in all."""
         items = depth = 0
-        for match in _TOKEN.finditer(self.text, self.open[-1]):
+        for match in TOKEN.finditer(self.text, self.open[-1]):
             token = match[0]
             items += depth == 1 and token not in ("]", ",")
             depth += (token == "[") - (token == "]")

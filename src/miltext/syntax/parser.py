@@ -21,9 +21,12 @@ NESTING_LIMIT = 2000
 DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
 
-Callback = Callable[[list[Any]], Any]
+Value: TypeAlias = Any
+"""What a parse has of a token or a phrase: whatever its callbacks make of it."""
 
-Place: TypeAlias = "Callable[[str, str, int], Any]"
+Callback: TypeAlias = "Callable[[list[Value]], Value]"
+
+Place: TypeAlias = "Callable[[str, str, int], Value]"
 """Makes a token's value of its terminal, its text and where it begins."""
 
 
@@ -37,21 +40,31 @@ class Places(NamedTuple):
     comments: list[Span]
 
 
-Row: TypeAlias = "dict[str, Any]"
-"""A state's actions: a Row to shift to, a tuple to reduce by, or a list to shift and reduce by at once."""
+Plan: TypeAlias = "list[int | None]"
+"""Which values of a rule's symbols are children: None for an absent one, an index, or `~index` to take over a list."""
 
-Stack: TypeAlias = "tuple[list[Row], list[Any]]"
+Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
+"""Finishes a phrase: its size, the callback, the plan of its children if not all are, and its symbol."""
+
+Row: TypeAlias = "dict[str, Any]"
+"""A state's actions: a Row to shift to, a Reduction, or a list to shift and reduce by at once."""
+
+Stack: TypeAlias = "tuple[list[Row], list[Value]]"
 """The rows of the table that the parse stands in, from its beginning; and the values of the phrases between them."""
 
 
 class SyntaxFailure(Exception):
-    """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand."""
+    """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand.
+
+    `read` is what was read of a tree by then.
+    """
 
     def __init__(self, start: int, end: int, expected: list[str]) -> None:
         super().__init__(start)
         self.start = start
         self.end = end
         self.expected = expected
+        self.read: list[Value] = []
 
     def shift(self, by: int) -> None:
         """Tell the place in a longer text, of which so many characters come before."""
@@ -72,7 +85,7 @@ class Parser:
     Of the grammar's coarse terminals those in `coarse` are read.
     """
 
-    def __init__(self, callbacks: Any, coarse: frozenset[str] = COARSE) -> None:
+    def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
         grammar = load_grammar()
         self._lexer = lexer(coarse)
         self._terminals = {terminal.name for terminal in grammar.terminals}
@@ -86,7 +99,7 @@ class Parser:
         self._ends = {id(self._rows[state]) for state in grammar.ends}
         self._number = {id(row): number for number, row in enumerate(self._rows)}
 
-    def _fold(self, states: list[dict[str, int]], reductions: list[Any]) -> None:
+    def _fold(self, states: list[dict[str, int]], reductions: list[Reduction]) -> None:
         """Where a token alone makes a phrase whatever follows, let one action read it and finish that phrase."""
         for row, state in zip(self._rows, states, strict=True):
             for symbol, target in state.items():
@@ -103,7 +116,7 @@ class Parser:
 
     def run(
         self, text: str, places: Places | None = None, stack: Stack | None = None, position: int = 0
-    ) -> tuple[Any, bool]:
+    ) -> tuple[Value, bool]:
         """Return the value of the text, and whether more than DEEP phrases were open at once.
 
         Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
@@ -164,7 +177,7 @@ class Parser:
         _, token, at = next(self._lexer.tokens(text, start))
         raise SyntaxFailure(start, at + len(token), self.expected(states))
 
-    def read(self, terminal: str, token: Any, stack: Stack) -> None:
+    def read(self, terminal: str, token: Value, stack: Stack) -> None:
         """Read one token that the state takes: the phrases that end before it are finished first."""
         states, values = stack
         self.settle(terminal, stack)
@@ -201,10 +214,10 @@ class Parser:
 
 def reduce(
     states: list[Row],
-    values: list[Any],
+    values: list[Value],
     size: int,
     callback: Callback | None,
-    plan: list[int | None] | None,
+    plan: Plan | None,
     origin: str,
 ) -> Row:
     """Make one phrase of the last `size`, and say which row comes after it."""
@@ -218,7 +231,7 @@ def reduce(
     return row
 
 
-def shift_and_reduce(states: list[Row], values: list[Any], token: Any, callback: Callback, row: Row | None) -> Row:
+def shift_and_reduce(states: list[Row], values: list[Value], token: Value, callback: Callback, row: Row | None) -> Row:
     """Make a phrase of a token; without a row of its own, it is the next of a repetition. Say which row comes."""
     value = callback([token])
     if row is None:
@@ -235,9 +248,9 @@ def _raised(limit: int, offset: int) -> int:
     return NESTING_LIMIT
 
 
-def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
+def _children(plan: Plan, values: list[Value]) -> list[Value]:
     """Return the children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
-    children: list[Any] = []
+    children: list[Value] = []
     for step in plan:
         if step is None:
             children.append(None)
@@ -250,15 +263,14 @@ def _children(plan: list[int | None], values: list[Any]) -> list[Any]:
     return children
 
 
-def _reduction(rule: Rule, callbacks: Any) -> tuple[int, Callback | None, list[int | None] | None, str]:
-    """Return the action that finishes a phrase: its size, the callback, the plan of its children, its symbol."""
+def _reduction(rule: Rule, callbacks: object) -> Reduction:
     callback = None if rule.origin.startswith("_") else getattr(callbacks, rule.callback)
     return len(rule.plan), callback, _plan(rule), rule.origin
 
 
-def _plan(rule: Rule) -> list[int | None] | None:
-    """None where each symbol's value is one child; else an index a child, `~index` for an inlined symbol."""
-    steps: list[int | None] = []
+def _plan(rule: Rule) -> Plan | None:
+    """Return the plan of a rule's children; None where each symbol's value is one."""
+    steps: Plan = []
     for index, (absent, inlined) in enumerate(rule.plan):
         steps += [None] * absent
         steps.append(~index if inlined else index)
@@ -266,7 +278,7 @@ def _plan(rule: Rule) -> list[int | None] | None:
     return None if steps == list(range(len(steps))) else steps
 
 
-def _grows(state: dict[str, int], reductions: list[Any]) -> bool:
+def _grows(state: dict[str, int], reductions: list[Reduction]) -> bool:
     """Whether a phrase that ends in this state makes a repetition grow and nothing else, whatever follows."""
     after = set(state.values())
     if len(after) != 1 or (rule := -1 - after.pop()) < 0:

@@ -6,10 +6,10 @@ They know no more of a list than its characters; `is_list` judges it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate
 
+from miltext.syntax.literals import TO_ELEMENTS, chunks
 from miltext.syntax.tables import load_grammar
 
 
@@ -46,13 +46,9 @@ blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_D
 tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
 """The data type of a tensor type, and its dimensions in brackets."""
 
-PIECES = re.compile(r"[\[\],]|[^\s\[\],]+")
-"""The brackets, commas and elements of a list."""
-
 _CHUNK = 1 << 13
 """How many characters are matched at once: what Python's expressions keep of a repetition stays small."""
 
-_TO_ELEMENTS = str.maketrans("", "", "[]")
 _TO_BRACKETS = str.maketrans("", "", "".join(chr(code) for code in range(128) if chr(code) not in "[]"))
 _TO_OUTLINE = {code: "0" for code in range(128) if chr(code) not in "[],"}
 _MISPLACED = ("0[", "]0", "][", "[,", ",]")
@@ -68,20 +64,11 @@ def is_list(text: str) -> bool:
     outline = text.translate(_TO_OUTLINE)
     depths = list(accumulate(1 if bracket == "[" else -1 for bracket in text.translate(_TO_BRACKETS)))
     is_nested = not depths[-1] and min(depths[:-1]) > 0 and not any(pair in outline for pair in _MISPLACED)
-    return is_nested and _are_elements(text.translate(_TO_ELEMENTS))
+    return is_nested and _are_elements(text.translate(TO_ELEMENTS))
 
 
 def _are_elements(text: str) -> bool:
-    return all(map(_elements().fullmatch, _chunks(text)))
-
-
-def _chunks(flat: str) -> Iterator[str]:
-    start = 0
-    while start <= len(flat):
-        end = flat.find(",", start + _CHUNK)
-        end = len(flat) if end < 0 else end
-        yield flat[start:end]
-        start = end + 1
+    return all(map(_elements().fullmatch, chunks(text, _CHUNK)))
 
 
 @lru_cache(maxsize=1)

@@ -7,9 +7,9 @@ Lark. `lark_parser` is Lark's own parser of the same grammar, for whoever wants 
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import TerminalDef
 
-TABLES = Path(__file__).resolve().parent / "tables.json"
+TABLES = pathlib.Path(__file__).resolve().parent / "tables.json"
 
 WORD_END = r"(?![A-Za-z0-9_@])"
 """What follows a word: nothing that would make it another name."""
@@ -66,7 +66,7 @@ class Grammar(NamedTuple):
 
 def grammar_text() -> str:
     """Return the text of `mil.lark`: beside this module when installed, in `grammar/` in a source tree."""
-    here = Path(__file__).resolve().parent
+    here = pathlib.Path(__file__).resolve().parent
     installed = here / "mil.lark"
     return (installed if installed.exists() else here.parents[2] / "grammar" / "mil.lark").read_text(encoding="utf-8")
 

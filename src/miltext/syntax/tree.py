@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE
-from miltext.syntax.parser import Parser, Places, Stack, SyntaxFailure
+from miltext.syntax.parser import Parser, Places, SyntaxFailure, Value
 from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
@@ -60,13 +61,9 @@ class Statement(Node):
         for use in arguments_in(self.text, *parts.span(4)):
             yield self.start + use.start(2), self.start + use.end(2), use[2]
 
-    def read(self, stack: Stack | None = None) -> Node:
+    def read(self) -> Node:
         """Return the operation by the grammar's fine rules. Raise SyntaxFailure where they refuse it; see `tree_of`."""
-        return tree_of(self.text, FINE, stack or self.stack(), offset=self.start)
-
-    def stack(self) -> Stack:
-        """Return what `read` reads on."""
-        return tree_parser(FINE).stack("operation")
+        return tree_of(self.text, FINE, "operation", offset=self.start)
 
 
 class Tree(NamedTuple):
@@ -114,22 +111,24 @@ def tree_parser(coarse: frozenset[str]) -> Parser:
 
 
 def tree_of(
-    text: str, coarse: frozenset[str], stack: Stack, comments: list[Span] | None = None, offset: int = 0
+    text: str, coarse: frozenset[str], rule: str = "program", comments: list[Span] | None = None, offset: int = 0
 ) -> Node:
-    """Return the tree of a text that is a phrase of the rule that the `stack` of `tree_parser(coarse)` was made for.
+    """Return the tree of a text that is a phrase of a rule, in which these coarse terminals are read.
 
-    Places are those in a longer text, where it begins at `offset`. Raise SyntaxFailure; the `stack` has what was
-    read by then.
+    Places are those in a longer text, where it begins at `offset`. Raise SyntaxFailure, with the nodes `read` by then.
     """
+    parser = tree_parser(coarse)
     place = partial(leaf, offset=offset) if offset else leaf
+    stack = parser.stack(rule)
     try:
-        return tree_parser(coarse).run(text, Places(place, [] if comments is None else comments), stack)[0]  # type: ignore[no-any-return]
+        return parser.run(text, Places(place, [] if comments is None else comments), stack)[0]  # type: ignore[no-any-return]
     except SyntaxFailure as failure:
         failure.shift(offset)
+        failure.read = flat(stack[1])
         raise
 
 
-def flat(values: Iterable[Any]) -> list[Node]:
+def flat(values: Iterable[Value]) -> list[Node]:
     """Return the nodes of a parse's stack: a repetition that is still growing is a list there."""
     nodes: list[Node] = []
     for value in values:
@@ -140,7 +139,7 @@ def flat(values: Iterable[Any]) -> list[Node]:
     return nodes
 
 
-def last_nodes(values: Iterable[Any]) -> list[Node]:
+def last_nodes(values: Iterable[Value]) -> list[Node]:
     """Return the nodes of a parse's stack as `flat` does, but of each repetition only the last four symbols.
 
     A message about the place where a parse stopped needs no more: what comes before in a repetition is finished, and no
@@ -156,6 +155,17 @@ def walk(phrase: Node) -> Iterator[Node]:
         found = todo.pop()
         yield found
         todo += reversed(found.children)
+
+
+def chain(root: Node, offset: int) -> list[Node]:
+    """Return the phrases that the character at an offset is in, outermost first."""
+    found = [root]
+    while True:
+        children = found[-1].children
+        place = bisect_right(children, offset, key=lambda child: child.start) - 1
+        if place < 0 or children[place].end <= offset:
+            return found
+        found.append(children[place])
 
 
 def named(phrase: Node, *names: str) -> Iterator[Node]:
@@ -174,14 +184,16 @@ def tokens(root: Node) -> Iterator[Node]:
             todo += reversed(found.children)
 
 
-def transformed(root: Node, lower: Callable[[Node, list[Any]], Any], spelled: Mapping[int, str] | None = None) -> Any:
+def transformed(
+    root: Node, lower: Callable[[Node, list[Value]], Value], spelled: Mapping[int, str] | None = None
+) -> Value:
     """Return what `lower` makes of a tree, phrase by phrase from the inside out.
 
     It takes a phrase and the values of its children: tokens, what it made of phrases, None for what is absent. A
     Statement has one child, its token. `spelled` are other spellings of tokens by their places.
     """
     spelled = spelled or {}
-    stack: list[tuple[Node, list[Any], Iterator[Node]]] = [(root, [], iter(root.children))]
+    stack: list[tuple[Node, list[Value], Iterator[Node]]] = [(root, [], iter(root.children))]
     while True:
         phrase, values, children = stack[-1]
         for child in children:

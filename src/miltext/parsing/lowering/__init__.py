@@ -41,8 +41,8 @@ from miltext.parsing.lowering.values import (
     RawTuple,
     ValuesField,
     WholeValue,
+    blob_field,
     blob_message,
-    check_blob_field,
     lower_value,
 )
 from miltext.parsing.syntax_errors import no_dialect
@@ -323,15 +323,11 @@ class Lowering:
             raise LoweringError("MIL103", "a blob has one path and one offset")
         return BlobLiteral([children[0], blob_message(members["path"], members["offset"])])
 
-    def blob_path(self, children: Children) -> tuple[str, bytes]:
-        """`path = string("...")`"""
-        check_blob_field(children[2], "string")
-        return "path", string_bytes(children[4])
+    def blob_path(self, children: Children) -> tuple[str, bytes | int]:
+        """`path = string("...")`, `offset = uint64(64)`"""
+        return blob_field(children[0], children[2], children[4])
 
-    def blob_offset(self, children: Children) -> tuple[str, int]:
-        """`offset = uint64(64)`"""
-        check_blob_field(children[2], "uint64")
-        return "offset", whole_number(children[4], 64, signed=False)
+    blob_offset = blob_path
 
     # Literals whose types are not known yet keep their children until a value gives them one.
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import entry, map_key
-from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
+from miltext.parsing.lowering.names import name_bytes, operation_type
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
-from miltext.parsing.lowering.values import blob_message, check_blob_field, lower_value
+from miltext.parsing.lowering.values import blob_field, blob_message, lower_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
     BINDING_HEADS,
@@ -92,6 +92,5 @@ _known_value = lru_cache(maxsize=1 << 14)(_lower_value)
 
 def _blob(literal: str) -> bytes:
     path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
-    check_blob_field(plain_type(path_type), "string")
-    check_blob_field(plain_type(offset_type), "uint64")
-    return blob_message(string_bytes(path), whole_number(offset, 64, signed=False))
+    parts = blob_field("path", plain_type(path_type), path), blob_field("offset", plain_type(offset_type), offset)
+    return blob_message(**dict(parts))  # type: ignore[arg-type]  # each has its own type

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from miltext.parsing.lowering.errors import LoweringError
-from miltext.parsing.lowering.names import string_bytes
+from miltext.parsing.lowering.names import string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
@@ -355,7 +356,16 @@ class ArrayFile(Raw):
     )
 
 
-def check_blob_field(value_type: LoweredType, name: str) -> None:
-    """Check that a blob's path is a string and its offset a uint64."""
-    if value_type != scalar_type(BY_NAME[name]):
+_BLOB_FIELDS: dict[str, tuple[str, Callable[[str], bytes | int]]] = {
+    "path": ("string", string_bytes),
+    "offset": ("uint64", partial(whole_number, bits=64, signed=False)),
+}
+"""The data type of each field of a blob, and what reads it."""
+
+
+def blob_field(name: str, value_type: LoweredType, token: str) -> tuple[str, bytes | int]:
+    """Return a field of a blob, `path = string("...")` or `offset = uint64(64)`, by its name."""
+    dtype, read = _BLOB_FIELDS[name]
+    if value_type != scalar_type(BY_NAME[dtype]):
         raise LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
+    return name, read(token)
