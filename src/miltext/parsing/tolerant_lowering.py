@@ -18,14 +18,13 @@ from miltext.parsing.tree_lowering import TreeLowering, list_error, lowering_dia
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized
-from miltext.syntax.tree import Node
+from miltext.syntax.tree import Node, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from miltext.diagnostics import Diagnostic
     from miltext.syntax.parser import SyntaxFailure
-    from miltext.syntax.tree import Statement
 
 _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values that were defined before."""
@@ -66,6 +65,8 @@ class TolerantLowering(TreeLowering):
 
     def lower(self, phrase: Node, children: Children) -> Any:
         """Return what a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
+        if isinstance(phrase, Statement):
+            return self.statement(phrase)
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return operation_of(phrase.names)

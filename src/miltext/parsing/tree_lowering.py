@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
@@ -29,7 +28,7 @@ class TreeLowering:
     def lower(self, phrase: Node, children: Children) -> Any:
         """Return what a phrase is lowered to, given what its children were: `transformed` takes this."""
         if isinstance(phrase, Statement):
-            return self._statement(phrase)
+            return self.statement(phrase)
         try:
             return getattr(self.lowering, phrase.name)(children)
         except LoweringError as refused:
@@ -37,10 +36,12 @@ class TreeLowering:
         except RecursionError:
             return self.refused(phrase, children, LoweringError("MIL006", TOO_NESTED))
 
-    def _statement(self, statement: Statement) -> Any:
+    def statement(self, statement: Statement) -> Any:
         """Lower a plain operation. Its phrases are looked at only where it is refused."""
-        with suppress(LoweringError):
+        try:
             return self.lowering.plain_operation([statement.text])
+        except LoweringError:
+            pass
         try:
             return transformed(statement.read(), self.lower)
         except SyntaxFailure as failure:

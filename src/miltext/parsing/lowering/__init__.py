@@ -325,7 +325,7 @@ class Lowering:
 
     def blob_path(self, children: Children) -> tuple[str, bytes | int]:
         """`path = string("...")`, `offset = uint64(64)`"""
-        return blob_field(children[0], children[2], children[4])
+        return children[0], blob_field(children[0], children[2], children[4])
 
     blob_offset = blob_path
 

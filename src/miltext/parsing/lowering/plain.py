@@ -11,7 +11,7 @@ from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import entry, map_key
 from miltext.parsing.lowering.names import name_bytes, operation_type
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
-from miltext.parsing.lowering.values import blob_field, blob_message, lower_value
+from miltext.parsing.lowering.values import STRING, blob_field, blob_message, lower_value, string_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
     BINDING_HEADS,
@@ -75,8 +75,8 @@ def plain_type(token: str) -> LoweredType:
 
 def _value(kind: str, literal: str) -> bytes:
     """Return the Value of a short literal."""
-    if literal[0] == '"':
-        return lower_value(plain_type(kind), literal)
+    if literal[0] == '"' and plain_type(kind) is STRING:
+        return string_value(literal)
     return _lower_value(kind, literal) if len(literal) > _SHORT else _known_value(kind, literal)
 
 
@@ -92,5 +92,5 @@ _known_value = lru_cache(maxsize=1 << 14)(_lower_value)
 
 def _blob(literal: str) -> bytes:
     path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
-    parts = blob_field("path", plain_type(path_type), path), blob_field("offset", plain_type(offset_type), offset)
-    return blob_message(**dict(parts))  # type: ignore[arg-type]  # each has its own type
+    read_path = blob_field("path", plain_type(path_type), path)
+    return blob_message(read_path, blob_field("offset", plain_type(offset_type), offset))  # type: ignore[arg-type]

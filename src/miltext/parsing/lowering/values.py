@@ -60,16 +60,23 @@ def immediate(member: bytes, message: bytes) -> bytes:
 
 
 STRING = scalar_type(BY_NAME["string"])
+_STRING_HEADS = [STRING.field + head for head in fields.STRING_CONTENT_HEADS]
 
 
 def lower_value(value_type: LoweredType, raw: str | Raw) -> bytes:
     """Return the Value of a type and a literal."""
-    if value_type is STRING and isinstance(raw, str) and raw[0] == '"':  # half of all values are an operation's name
-        text = string_bytes(raw)
-        if len(text) < len(fields.STRING_CONTENT_HEADS):
-            return value_type.field + fields.STRING_CONTENT_HEADS[len(text)] + text
+    if value_type is STRING and isinstance(raw, str) and raw[0] == '"':
+        return string_value(raw)
     content = text_content(value_type, raw) if isinstance(raw, str) else raw.content(value_type)
     return value_type.field + content
+
+
+def string_value(token: str) -> bytes:
+    """Return the Value `string("...")`: half of all values are an operation's name."""
+    text = string_bytes(token)
+    if len(text) < len(_STRING_HEADS):
+        return _STRING_HEADS[len(text)] + text
+    return STRING.field + tensor_content(BY_NAME["string"], sized(fields.VALUES, text))
 
 
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
@@ -363,9 +370,9 @@ _BLOB_FIELDS: dict[str, tuple[str, Callable[[str], bytes | int]]] = {
 """The data type of each field of a blob, and what reads it."""
 
 
-def blob_field(name: str, value_type: LoweredType, token: str) -> tuple[str, bytes | int]:
-    """Return a field of a blob, `path = string("...")` or `offset = uint64(64)`, by its name."""
+def blob_field(name: str, value_type: LoweredType, token: str) -> bytes | int:
+    """Return what a field of a blob holds, `path = string("...")` or `offset = uint64(64)`."""
     dtype, read = _BLOB_FIELDS[name]
     if value_type != scalar_type(BY_NAME[dtype]):
         raise LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
-    return name, read(token)
+    return read(token)
