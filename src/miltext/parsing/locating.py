@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Located(NamedTuple):
     """An operation in a text: the function that it is in, its type, outputs and `name`, and how deep its block is.
 
-    `name` is None where it has none; `depth` is 0 in the function's own block.
+    `name` is None without such an attribute; `depth` is 0 in the function's own block.
     """
 
     function: str

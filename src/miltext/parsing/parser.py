@@ -36,8 +36,8 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
     """Return the Program that MIL text spells.
 
     `into` is a message to clear and fill instead of a new one; coremltools' own `MIL_pb2.Program` will do.
-    `path` is the name that errors show. Raise ParseError, and leave `into` as it was then; TypeError if `into` is no
-    Program.
+    `path` is the name that errors show. Raise ParseError, and leave `into` as it was then; TypeError if `into` is
+    not a Program.
     """
     if into is None:
         return Program.FromString(lower(text, path))
@@ -59,9 +59,7 @@ def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
 
 @with_room
 def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
-    """Return the wire bytes of the Program that MIL text spells, by a `lowering` of one's own if given. Raise
-    ParseError.
-    """
+    """Return the wire bytes of the Program that MIL text spells, by another `lowering` if given. Raise ParseError."""
     with gc_paused:
         try:
             wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
@@ -80,11 +78,10 @@ def _parser() -> Parser:
 
 @with_room
 def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tree:
-    """Return the tree of phrases of a text and its comments; the text may say what a Program cannot hold. Raise
-    ParseError.
+    """Return the tree of phrases of a text, which a Program need not hold, and its comments. Raise ParseError.
 
-    With `whole`, plain operations are read as one token each, and their phrases when somebody asks for them; and no
-    list is looked into. That is much sooner done, for whoever asks for few.
+    With `whole`, read each plain operation as one token, and its phrases when they are asked for; do not look into
+    lists. That is much faster where few phrases are asked for.
     """
     comments: list[Span] = []
     failure = None

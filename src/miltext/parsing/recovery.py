@@ -1,7 +1,7 @@
-"""Parsing on: all that is wrong with a text, and what of its Program is left without it.
+"""Recovery: all that is wrong with a text, and the Program of the rest.
 
-After a syntax error the parse goes on at the next `;`, or at the end of the block. What is passed over is told apart
-from what was read: `Recovered.flawed` has its paths, so that nobody reports it a second time.
+After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` has the paths of
+what was passed over, so that it is not reported a second time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
 PATIENCE = 4
-"""How many failures in a row may be no further in the text than one before: a repair that leads nowhere ends."""
+"""After so many failures in a row that are not further in the text than one before, the parse ends."""
 
 
 class Recovered(NamedTuple):
     """What was read of a text.
 
-    `program` is None, and so may `root` be, where nothing is left. `drafts` are the phrases of a draft by the path of
+    `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
     the output or the binding that they leave to be inferred.
     """
 
@@ -78,7 +78,7 @@ class _Reading:
         self.states, self.values = self.stack = self.parser.stack()
 
     def read(self) -> Node | None:
-        """Return the tree; None where nothing is left of it."""
+        """Return the tree; None if nothing is left of it."""
         position: int | None = 0
         furthest, patience = -1, PATIENCE
         while position is not None and patience:
@@ -99,7 +99,7 @@ class _Reading:
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic, but the first only of those about one place, which may take several repairs."""
+        """Keep a diagnostic: only the first at one place, which may take several repairs."""
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
@@ -110,9 +110,7 @@ class _Reading:
         return [*self.lowering.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """Return the paths of what was repaired, and of the innermost operation, block or function at each place passed
-        over.
-        """
+        """Return the paths of what was repaired, and of the innermost message at each place that was passed over."""
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
         innermost = {
@@ -136,7 +134,7 @@ class _Reading:
     # ---- after a failure: where to go on
 
     def repair(self, start: int) -> int | None:
-        """Change the stack so that the parse can go on, and say from where; None where it cannot."""
+        """Change the stack so that the parse can go on, and return from where; None if it cannot."""
         self.parser.settle("RBRACE", self.stack)
         anchor = self.anchor("operation", "function")
         if missing := self.missing(start, anchor):
@@ -191,9 +189,7 @@ class _Reading:
         return None
 
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` itself is one
-        too many.
-        """
+        """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` is one too many."""
         closing, *outputs = begun
         if not outputs and self.marks.begins(start, "operation"):
             self.cut(anchor)
@@ -284,7 +280,7 @@ class _Reading:
         return flat(self.values[anchor:])
 
     def cut(self, size: int) -> None:
-        """Forget what was read from a place of the stack on; what is wrong with that is told all the same."""
+        """Forget what was read from a place of the stack on, but report what is wrong with it."""
         for phrase in self.begun(size):
             self.lowered(phrase)
         del self.values[size:], self.states[size + 1 :]
@@ -322,9 +318,7 @@ class _Reading:
         return self.values[0]  # type: ignore[no-any-return]
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """Return the tokens from a place on, as SyncPoints has them: braces among the phrases that are begun
-        are open.
-        """
+        """Return the tokens from a place on, as SyncPoints has them: braces among what is begun are open."""
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))
 
 

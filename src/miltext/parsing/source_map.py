@@ -1,4 +1,4 @@
-"""A parse that also tells where in the text each message stands."""
+"""A parse with the place in the text of each message."""
 
 from __future__ import annotations
 

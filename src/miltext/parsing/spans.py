@@ -27,9 +27,9 @@ def find(program: Node, path: Path) -> Node:
 
 
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
-    """Every phrase that spells a message of its own, outermost first, with the message's path.
+    """Yield every phrase that spells a message of its own, outermost first, with the message's path.
 
-    With `enter`, only of those operations of which that is true, by path and phrase: most of a text is operations.
+    With `enter`, only the operations are entered for which it is true: most of a text is operations.
     """
     yield (), program
     yield from _attributes(program, ())
@@ -60,9 +60,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells; one with an escape that no string has, which is an error elsewhere, as it
-    is.
-    """
+    """Return the name that a token spells; as it is, one with a wrong escape, which is an error elsewhere."""
     try:
         return unquote(token[1:]) if token.startswith("$") else token
     except LiteralError:
@@ -92,7 +90,7 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
 
 
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
-    """Yield a block; with the opset or the inputs that stand before it, where it has them."""
+    """Yield what is in a block, or in a block with its opset or its inputs before it."""
     yield path, body
     yield from _parameters(body, (*path, "inputs"))
     block = body if body.name == "block" else next(named(body, "block"))

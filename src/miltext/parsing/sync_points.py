@@ -1,4 +1,4 @@
-"""Where things seem to begin and end in a text that is not read as a whole: by its words, and by how it is laid out."""
+"""Where things seem to begin and end in a text with mistakes, by its words and its layout."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
 
 
 class SyncPoints:
-    """A text, and what can be told of a place in it from what stands round that."""
+    """A text, and what its words and its layout show about a place in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def begins(self, at: int, *signs: str) -> bool:
-        """Whether what one of the signs stands for seems to begin at a place."""
+        """Whether something seems to begin at a place that one of the signs is for."""
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
@@ -91,7 +91,7 @@ class SyncPoints:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a piece of text, each once, as they are spelled: words that are none are left out."""
+    """Return the names in a piece of text, each once, as they are spelled, without reserved words."""
     names = re.findall(_NAME, text)
     return list(dict.fromkeys(name for name in names if name not in RESERVED))
 

@@ -1,4 +1,4 @@
-"""The reader's words for a text that breaks off from the grammar."""
+"""Diagnostics of a text that breaks off from the grammar, in the reader's words."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _words(failure: SyntaxFailure) -> set[str]:
 
 
 def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
-    """`` expected `;` after the operation ``."""
+    """Return the beginning of a message: what is expected, and after what."""
     words = _words(failure)
     if ";" in words:
         return f"expected `;` after {_unfinished(nodes)}"
@@ -251,17 +251,13 @@ def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
 
 
 def _unfinished(nodes: list[Node]) -> str:
-    """Return what a `;` would close: a function where no block but the program's own braces is open, else an
-    operation.
-    """
+    """Return what a `;` would close: a function where only the program's braces are open, else an operation."""
     depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
     return "the operation" if depth > 1 else "the function"
 
 
 def _choices(words: set[str], nodes: list[Node]) -> list[str]:
-    """Return the words for a reader: nouns for kinds of things, miltext's own spellings only where nothing else
-    fits.
-    """
+    """Return the words for a reader: nouns for kinds, and miltext's own spellings only where nothing else fits."""
     chosen = []
     if len(words & _LITERAL_STARTS) > 4:
         chosen.append("a literal")

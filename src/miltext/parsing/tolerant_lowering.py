@@ -1,4 +1,4 @@
-"""Lowering that goes on after an error: each is reported, and the phrases around it do without what was refused."""
+"""Lowering that goes on after an error: it reports each, and lowers the phrases around it without what was refused."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values that were defined before."""
 
 BROKEN = object()
-"""The value of a phrase that was refused, or that nothing is left of without the one inside it that was."""
+"""The value of a phrase that was refused, or that cannot do without a refused phrase inside it."""
 
 Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation that could not be read, but for the names that it defines."""
+    """An operation of which only the names that it defines could be read."""
 
     names: tuple[str, ...] = ()
 
@@ -64,7 +64,7 @@ class TolerantLowering(TreeLowering):
         self.misnamed: set[str] = set()
 
     def lower(self, phrase: Node, children: Children) -> Any:
-        """Return what a phrase is lowered to, given what its children were; BROKEN where nothing is left of it."""
+        """Return what a phrase is lowered to, given what its children were; BROKEN if nothing is left of it."""
         if isinstance(phrase, Statement):
             return self.statement(phrase)
         if isinstance(phrase, Opaque):
@@ -128,7 +128,7 @@ def _plain_lists(literal: str | Raw) -> Iterator[str]:
 
 
 def operation_of(names: Iterable[str]) -> bytes:
-    """As a field of its Block, an Operation that could not be read, but for the names that it defines."""
+    """Return an Operation of which only the names that it defines are known, as a field of its Block."""
     outputs = []
     for name in names:
         with suppress(LoweringError):
@@ -140,11 +140,8 @@ def operation_of(names: Iterable[str]) -> bytes:
 
 
 def _replaced(absent: dict[int, Any], children: Children) -> Children:
+    absent = {range(len(children))[index]: value for index, value in absent.items()}
     return [absent.get(index, child) if child is BROKEN else child for index, child in enumerate(children)]
-
-
-def _block(children: Children) -> Children:
-    return _replaced({len(children) - 2: [], len(children) - 1: None}, children)
 
 
 def _program(children: Children) -> Children:
@@ -156,7 +153,7 @@ def _program(children: Children) -> Children:
 _WITHOUT_BROKEN: dict[str, Repair] = {
     "named_value": partial(_replaced, {0: ABSENT}),
     "operation": partial(_replaced, {0: b"", 3: None, 4: b"", 5: {}}),
-    "block": _block,
+    "block": partial(_replaced, {-2: [], -1: None}),
     "function": partial(_replaced, {2: None, 4: None}),
     "program": _program,
 }
@@ -165,16 +162,13 @@ _WITHOUT_BROKEN: dict[str, Repair] = {
 
 
 def _named_plainly(children: Children) -> Children:
-    value_type, name = children
-    return [value_type, _plainly(name)]
-
-
-def _named_each_plainly(children: Children) -> Children:
-    return [_plainly(child) if child not in ("(", ",", ")") else child for child in children]
-
-
-def _plainly(name: str) -> str:
-    return f'$"{re.sub("[^A-Za-z0-9_@]", "", name)}"'
+    """Return the children with quoted names that are not reserved."""
+    return [
+        f'$"{re.sub("[^A-Za-z0-9_@]", "", child)}"'
+        if isinstance(child, str) and child not in ("(", ",", ")")
+        else child
+        for child in children
+    ]
 
 
 def _named_nothing(children: Children) -> Children:
@@ -194,7 +188,7 @@ def _once(children: Children) -> Children:
 
 _WITHOUT_REFUSED: dict[str, Repair] = {
     "named_value": _named_plainly,
-    "outputs": _named_each_plainly,
+    "outputs": _named_plainly,
     "operation": _named_nothing,
     "program": _once,
 }

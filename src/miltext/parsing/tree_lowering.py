@@ -1,4 +1,4 @@
-"""Lowering of a tree of phrases, which tells at what place of the text a phrase is that no Program can hold."""
+"""Lowering of a tree of phrases, and the place in the text of a phrase that no Program can hold."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 def encode(elements: Sequence[str], dtype: DType) -> Data:
     """Return what the field of a type holds for these element texts.
 
-    Raise LiteralError, with its `index`, at the first that is no element of the type or out of its range.
+    Raise LiteralError, with its `index`, at the first that is not an element of the type or out of its range.
     """
     try:
         return _packed(_unpacked(elements, dtype), dtype)
@@ -46,7 +46,7 @@ def encode(elements: Sequence[str], dtype: DType) -> Data:
 
 
 def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
-    """`encode(elements(text, shape), dtype)` in little memory: the elements of a long list never stand side by side.
+    """Return `encode(elements(text, shape), dtype)`, without all elements of a long list in memory at once.
 
     Errors are located in `text`.
     """
@@ -57,9 +57,7 @@ def encode_list(text: str, shape: Shape, dtype: DType) -> Data:
 
 
 def _rows(text: str, shape: Shape, dtype: DType) -> list[Data] | None:
-    """Return the elements of a list in the usual layout, row by row; None for any other, and for what is wrong in any
-    way.
-    """
+    """Return the elements of a list in the usual layout, row by row; None for any other layout or a wrong element."""
     length = shape[-1] if shape else None
     if length is None or not _LEAST_ROW <= length <= _CHUNK:
         return None
@@ -227,7 +225,7 @@ def _signed(code: int, dtype: DType) -> int:
 
 
 def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
-    """Whether the bits of the last byte that belong to none of `count` elements are zero."""
+    """Whether the bits of the last byte are zero that are not of any of `count` elements."""
     used = count * dtype.bits % 8
     return not used or data[-1] >> used == 0
 
@@ -238,7 +236,7 @@ def _digits(bits: int) -> dict[str, int]:
 
 
 def _pack_codes(codes: bytes, bits: int) -> bytes:
-    """Codes of `bits` bits from a byte each to side by side: written as one binary number, the last code first."""
+    """Return codes of `bits` bits side by side, given in a byte each: as one binary number, the last code first."""
     if bits == 8:
         return codes
     if 8 % bits == 0:

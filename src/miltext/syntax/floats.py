@@ -88,8 +88,7 @@ def bits_of(text: str, form: Format) -> int:
 
 
 def _rounded(value: float, text: str, form: Format) -> int | None:
-    """Return the bits of the number nearest to what `text` spells, `value` being the nearest fp64; None if out of
-    range.
+    """Return the bits of the number nearest to what `text` spells; None if out of range. `value` is the nearest fp64.
 
     Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact
     value is on the same side of it as `value`, and matters only where `value` is such a number itself.
@@ -150,9 +149,7 @@ def _error(code: str, message: str, text: str) -> LiteralError:
 
 
 def hex_text(bits: int, form: Format) -> str:
-    """Return the exact text of a float in Apple's form: `0x1p+0`, `-0x1.9p-1`, `0x0p+0`, `inf`, `nan`,
-    `$0x7fc00001`.
-    """
+    """Return the exact text of a float in Apple's form: `0x1p+0`, `-0x1.9p-1`, `inf`, `nan`, `$0x7fc00001`."""
     special = _special_text(bits, form)
     if special:
         return special
@@ -169,7 +166,7 @@ def decimal_text(bits: int, form: Format) -> str:
     """Return the shortest decimal that reads back to the same bits of this type, in the form of Python's `repr`.
 
     Of several with as few digits, the nearest to the exact value: `0.1`, `1.0`, `1e-06`, `65500.0` for the
-    greatest fp16. What is no finite number is spelled as in `hex_text`.
+    greatest fp16. Infinities and NaNs are spelled as `hex_text` has them.
     """
     special = _special_text(bits, form)
     if special:
@@ -250,10 +247,9 @@ MANY = 4096
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:
-    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for infinities, NaNs and
-    subnormals.
+    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for what is not a normal number.
 
-    They are put together as columns of integers, each of which is a few characters.
+    They are put together from columns of integers, each of which is a few characters.
     """
     import numpy as np
 
@@ -297,7 +293,7 @@ _LONGEST_EXACT_HEX = 17
 
 
 def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
-    """`pack_floats` with no step of Python's own for each element; None if some are not hexadecimal or infinite."""
+    """Do `pack_floats` without a step for each element; None if some are neither hexadecimal nor infinite."""
     hexadecimal, infinite = joined.count("0x"), joined.count("inf")
     apart = hexadecimal + infinite == len(elements) and not any(space in joined for space in " \t\n\r\v\f")
     if not (apart and joined.count("p") == hexadecimal and joined.count("n") == infinite):
@@ -311,7 +307,7 @@ def _pack_hexadecimals(elements: Sequence[str], joined: str, form: Format) -> by
 
 
 def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes | None:
-    """`pack_floats` for decimals alike; None if some are others, or may lie half-way between two fp32."""
+    """Do `pack_floats` likewise for decimals; None if some are not, or may lie half-way between two fp32."""
     if not _DECIMALS.fullmatch(joined):
         return None
     try:

@@ -47,7 +47,7 @@ class GcPause:
         self._lock.release()
 
     def _settle(self) -> None:
-        """Have the collector as it was before the first pause if none is left."""
+        """Restore the collector after the last pause."""
         if not self._pauses and self._was_enabled:
             gc.enable()
 

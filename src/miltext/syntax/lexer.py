@@ -14,7 +14,7 @@ from miltext.syntax.literals import FORBIDDEN
 from miltext.syntax.tables import WORD_END, Grammar, Terminal, load_grammar
 
 STATEMENTS = frozenset(["OPERATION"])
-"""The coarse terminal for a whole plain operation: what a tree is made of until somebody looks inside."""
+"""The coarse terminal for a whole plain operation: a tree has it whole until its phrases are asked for."""
 
 COARSE = STATEMENTS | {"TENSOR"}
 """All coarse terminals: the fast path of a parse that keeps no places."""
@@ -28,7 +28,7 @@ MOST_ESCAPES = 1 << 12
 """An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
-"""What begins no token, as far as it could have been one: nothing is looked at again that cannot end otherwise."""
+"""What does not begin a token, as far as it could have been one: no character of it is looked at twice."""
 
 
 class Lexer:
@@ -57,9 +57,7 @@ class Lexer:
         self.pattern = re.compile(r"[ \t\r\n]*(?:" + "|".join(f"({pattern})" for pattern in patterns) + ")")
 
     def tokens(self, text: str, start: int) -> Iterator[tuple[str, str, int]]:
-        """Yield the tokens from a place on, each by the first guess: terminal, text and place. At the end it is
-        `$END`.
-        """
+        """Yield the tokens from a place on, each by the first guess: terminal, text and place. The last is `$END`."""
         while start >= 0:
             scanned, start = self.pattern.finditer(text, start), -1
             for match in scanned:

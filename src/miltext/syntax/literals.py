@@ -1,11 +1,9 @@
 """Literals as text: lists of elements nested like a shape, and strings.
 
-Nothing here knows data types: what an element stands for is the matter of `encoding`.
-
-What is wrong with a literal is a `LiteralError` with one of these codes:
+Data types are the matter of `encoding`. A wrong literal is a `LiteralError` with one of these codes:
 
     MIL020  a number that its type cannot hold
-    MIL021  an element that is no number (or bool) of its type
+    MIL021  an element that is not a number (or bool) of its type
     MIL022  nesting, or a count of elements, that disagrees with the shape
     MIL023  an escape that no string has
     MIL024  a raw control, bidirectional-control or separator character in a string
@@ -100,7 +98,7 @@ def flatten(text: str, shape: Shape) -> str | None:
 def rows(text: str, shape: Shape) -> list[str] | None:
     """Return what stands in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
 
-    Nothing in there is looked at. None if the layout is another, or the literal is not nested like the shape.
+    The elements are not looked at. None if the layout is another, or the literal is not nested like the shape.
     """
     depth = len(shape)
     if not (text.startswith("[" * depth) and text.endswith("]" * depth)):
@@ -126,9 +124,7 @@ def chunks(flat: str, size: int) -> Iterator[str]:
 
 
 def without_spaces(text: str) -> str:
-    """Return the text without white space, save one space where two elements (or brackets) have nothing else
-    between.
-    """
+    """Return the text without white space, except one space between elements (or brackets) that nothing else parts."""
     compact = text.replace(", ", ",")
     if not (" " in compact or "\n" in compact or "\t" in compact or "\r" in compact):
         return compact
@@ -149,9 +145,7 @@ def _known_sizes(shape: Shape, count: int) -> list[int]:
 
 
 def _product(sizes: Sequence[int], most: int) -> int:
-    """Return the product of the sizes, or any number above `most` if it is above: a type may have 100,000 large
-    dimensions.
-    """
+    """Return the product of the sizes, or any number above `most` if it is above: there may be 100,000 large ones."""
     product = 1
     for size in sizes:
         product *= size
@@ -273,8 +267,7 @@ def locate(text: str, index: int) -> tuple[int, int]:
 
 
 def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
-    """Return a list literal from element texts, `[[0x1p+0, 0x0p+0], [0x0p+0, 0x1p+0]]`; for the empty shape, the one
-    text.
+    """Return a list literal from element texts, such as `[[1, 2], [3, 4]]`; for the empty shape, the one text.
 
     Raise LiteralError if the shape has another number of elements, or none and more than
     `MOST_EMPTY_LISTS` empty lists.
@@ -362,5 +355,5 @@ def _code_point(digits: str, start: int, end: int) -> str:
 
 
 def _named(text: str) -> str:
-    """Text that is safe in a message: what may not stand raw becomes its number."""
+    """Return text that is safe in a message: its number for each character that may not stand raw."""
     return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

@@ -1,4 +1,4 @@
-"""What a function of one argument gives, kept for arguments that are short enough to come again."""
+"""Functions of one argument that keep their results, for arguments that are short enough to come again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 LONGEST = 200
-"""Texts of more characters are not kept: there may be megabytes of them, and they hardly come again."""
+"""Longer texts are not kept: there may be megabytes of them, and they hardly come again."""
 
 
 class Memo(dict[Key, Kept]):
-    """A function of one argument that keeps what it gave, for at most `most` arguments, no text of them long."""
+    """A function of one argument that keeps its results, for at most `most` arguments, long texts not among them."""
 
     def __init__(self, function: Callable[[Key], Kept], most: int = 1 << 16) -> None:
         super().__init__()
@@ -34,5 +34,5 @@ class Memo(dict[Key, Kept]):
 
 
 def memo(most: int) -> Callable[[Callable[[Key], Kept]], Memo[Key, Kept]]:
-    """Keep what the function gives, as a Memo does."""
+    """Return a decorator that makes a Memo of a function."""
     return partial(Memo, most=most)

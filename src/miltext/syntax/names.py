@@ -9,7 +9,7 @@ from miltext.syntax.literals import quote
 from miltext.syntax.memo import memo
 
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
-"""The words that are no names unless quoted: `$"bool"`."""
+"""The words that are names only when quoted: `$"bool"`."""
 
 DRAFT = "_"
 """Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""

@@ -1,4 +1,4 @@
-"""The syntax of MIL text at work: a small loop that drives the LALR table which Lark built from the grammar.
+"""The parser: a small loop over the LALR tables that Lark built from the grammar.
 
 Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser
 state. The loop here reads the same table with the lexer's one expression, and hands each finished phrase to the
@@ -22,12 +22,12 @@ DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
 
 Value: TypeAlias = Any
-"""What a parse has of a token or a phrase: whatever its callbacks make of it."""
+"""The value of a token or a phrase: its type is the matter of the callbacks."""
 
 Callback: TypeAlias = "Callable[[list[Value]], Value]"
 
 Place: TypeAlias = "Callable[[str, str, int], Value]"
-"""Makes a token's value of its terminal, its text and where it begins."""
+"""Makes the value of a token from its terminal, its text and its place."""
 
 
 class Places(NamedTuple):
@@ -80,9 +80,9 @@ class NestingFailure(SyntaxFailure):
 
 
 class Parser:
-    """Parses MIL text for `callbacks`: an object with a method for each rule, which takes the children.
+    """A parser of MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
-    Of the grammar's coarse terminals those in `coarse` are read.
+    Of the grammar's coarse terminals, only those in `coarse` are read.
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
@@ -195,9 +195,7 @@ class Parser:
             reduce(states, values, *action)
 
     def expected(self, states: list[Row]) -> list[str]:
-        """Return the terminals that could truly come next: those that the table takes after the reductions they ask
-        for.
-        """
+        """Return the terminals that could come next: those that the table takes after the reductions they ask for."""
         return [
             symbol for symbol in states[-1] if symbol in self._terminals or symbol == END if self.takes(states, symbol)
         ]

@@ -1,4 +1,4 @@
-"""Programs from anywhere: any message of the full name, as a Program of miltext's own that text can say."""
+"""Programs from anywhere: any message of the full name, as a Program of miltext's own that text can spell."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def require_program(message: Message) -> None:
 
 
 def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
-    """Return a Program of miltext's own with what `program` holds, but for what is taken out of its wire form first.
+    """Return a Program of miltext's own with what `program` holds, without what `take_out` removes from its wire form.
 
     Raise PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
-    would be lost; TypeError if it is no Program.
+    would be lost; TypeError if it is not a Program.
     """
     require_program(program)
     try:
@@ -56,7 +56,7 @@ def _inside_model(wire: bytes) -> Program:
 
 
 def _unknown(program: Message) -> str:
-    """Which field of which message the schema does not have."""
+    """Return the message that says which field of which message the schema does not have."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     message, path, number = next(

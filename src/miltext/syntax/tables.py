@@ -1,7 +1,7 @@
 """The grammar as plain tables: terminals, rules and LALR states.
 
 `scripts/make_tables.py` has Lark make them of `grammar/mil.lark`; they ship as `tables.json`, so that parsing needs no
-Lark. `lark_parser` is Lark's own parser of the same grammar, for whoever wants its trees.
+Lark. `lark_parser` is Lark's own parser of the same grammar.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def grammar_text() -> str:
 
 
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
-    """Lark's own parser for the grammar: the reference that miltext's loop is tested against.
+    """Return Lark's own parser for the grammar: the reference that miltext's loop is tested against.
 
-    With several start symbols, `parse` asks for the one that is meant.
+    With several start symbols, its `parse` takes the one that is meant.
     """
     from lark import Lark
 

@@ -1,4 +1,4 @@
-"""The tree of a text: its phrases with their places. Plain operations are read when somebody looks inside them."""
+"""The tree of a text: its phrases with their places. Plain operations are read when their phrases are asked for."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Node(NamedTuple):
 
 
 class Statement(Node):
-    """A plain operation: one token of the grammar, whose phrases are read when somebody asks for them."""
+    """A plain operation: one token of the grammar, whose phrases are read when they are asked for."""
 
     text = ""
 
     @cached_property
     def children(self) -> list[Node]:
-        """The phrases of the operation; none where the grammar's rules refuse what the token let pass."""
+        """The phrases of the operation; none where the grammar's rules refuse what the token allows."""
         try:
             return self.read().children
         except SyntaxFailure:

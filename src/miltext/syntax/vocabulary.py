@@ -1,4 +1,4 @@
-"""The words of MIL text by the part each plays: what highlighters, completion and the editors' files know.
+"""The words of MIL text by their kinds, for highlighters, completion and the editors' files.
 
 Each comes from its own table: keywords from the grammar, data types from `dtypes`, operations and parameters from
 `operations`. `keywords.json` keeps what the grammar says, so that a highlighter needs no Lark; `editors/generate.py`
@@ -76,7 +76,7 @@ _KINDS = {
 
 
 def keywords_of_the_grammar() -> Keywords:
-    """Return the words of `mil.lark`, as Lark compiles it. Raise KeyError at a word whose kind nothing here tells."""
+    """Return the words of `mil.lark`, as Lark compiles it. Raise KeyError at a word of unknown kind."""
     from miltext.syntax.tables import lark_parser
 
     lark = lark_parser()
@@ -102,7 +102,7 @@ def _kind(rule: str, symbol: str, word: str, following: str) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """Return the words that a terminal's pattern is made of; none where it is anything else."""
+    """Return the words that a terminal's pattern is made of; none if it is anything else."""
     from miltext.syntax.tables import WORD_END
 
     plain = pattern.removesuffix(WORD_END).replace("\\", "")

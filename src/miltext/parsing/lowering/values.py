@@ -95,7 +95,7 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if value_type.kind == "list" and raw[0] == "[":
         try:
             return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
-        except LoweringError as failure:  # its place is a part of `raw`, which the trace does not know
+        except LoweringError as failure:  # its place is a part of `raw`, which is one token of the tree
             raise LoweringError(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
         raise misfit(value_type, raw)
