@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.parsing.lowering import Lowering, LoweringError
+from miltext.parsing.lowering.values import list_error
 from miltext.parsing.spans import find
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
-from miltext.parsing.tree_lowering import TreeLowering, list_error, lowering_diagnostic
+from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.paths import TOO_DEEP, too_deep
 from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused

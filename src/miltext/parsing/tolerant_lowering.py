@@ -12,9 +12,9 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
-from miltext.parsing.lowering.values import Children, Raw
+from miltext.parsing.lowering.values import Children, Raw, list_error
 from miltext.parsing.syntax_errors import syntax_error
-from miltext.parsing.tree_lowering import TreeLowering, list_error, lowering_diagnostic
+from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized

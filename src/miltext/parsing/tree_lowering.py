@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
-from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
-from miltext.syntax.literals import TOKEN, shown, without_spaces
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.plain_tokens import element, is_list
 from miltext.syntax.tree import Node, Statement, Token, transformed
 
 if TYPE_CHECKING:
@@ -54,18 +51,6 @@ class TreeLowering:
     def unread(self, statement: Statement, failure: SyntaxFailure) -> Any:
         """Raise the ParseError of a plain operation that the fine rules refuse, or return what stands for it."""
         raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
-
-
-def list_error(token: str) -> LoweringError | None:
-    """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
-    if is_list(without_spaces(token)):
-        return None
-    for piece in TOKEN.finditer(token):
-        if piece[0] not in "[]," and not element().fullmatch(piece[0]):
-            near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
-            message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
-            return LoweringError("MIL021", message, token, piece.start(), piece.end())
-    return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
 
 
 def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
+from math import lcm
 
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
@@ -230,23 +231,27 @@ def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
     return not used or data[-1] >> used == 0
 
 
-@cache
-def _digits(bits: int) -> dict[str, int]:
-    return {f"{code:0{bits}b}": code for code in range(1 << bits)}
+# So many codes as fill whole bytes evenly are a group. The first of each group, the second of each, and so on are
+# columns, which long integers shift and mask as one.
+
+
+def _group(bits: int) -> tuple[int, int]:
+    """Return how many codes of `bits` bits a group has, and how many bytes."""
+    return lcm(bits, 8) // bits, lcm(bits, 8) // 8
 
 
 def _pack_codes(codes: bytes, bits: int) -> bytes:
-    """Return codes of `bits` bits side by side, given in a byte each: as one binary number, the last code first."""
+    """Return codes of `bits` bits side by side, given in a byte each."""
     if bits == 8:
         return codes
-    if 8 % bits == 0:
-        return _pack_columns(codes, bits)
-    digits = list(_digits(bits))
-    packed = bytearray()
-    for start in range(0, len(codes), _CHUNK):
-        text = "".join(map(digits.__getitem__, reversed(codes[start : start + _CHUNK])))
-        packed += int(text, 2).to_bytes((len(text) + 7) // 8, "little")
-    return bytes(packed)
+    count, size = _group(bits)
+    packed, groups, number = (len(codes) * bits + 7) // 8, -(-len(codes) // count), 0
+    codes += bytes(groups * count - len(codes))
+    for nth in range(count):
+        column = bytearray(groups * size)
+        column[::size] = codes[nth::count]
+        number |= int.from_bytes(column, "little") << bits * nth
+    return number.to_bytes(groups * size, "little")[:packed]
 
 
 def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
@@ -255,28 +260,11 @@ def _chunk_codes(chunk: bytes, bits: int, most: int) -> Iterable[int]:
         return chunk
     if bits > 8:
         return struct.unpack(f"<{len(chunk) * 8 // bits}{_LETTERS[bits]}", chunk)
-    if 8 % bits == 0:
-        return _unpack_columns(chunk, bits)[:most]
-    text = f"{int.from_bytes(chunk, 'little'):0{8 * len(chunk)}b}"
-    first = max(len(text) % bits, len(text) - most * bits)
-    return map(_digits(bits).__getitem__, [text[end - bits : end] for end in range(len(text), first, -bits)])
-
-
-# Codes of 1, 2 or 4 bits fill bytes evenly: the first of each byte, the second of each, and so on are columns, which
-# long integers shift and mask as one.
-
-
-def _pack_columns(codes: bytes, bits: int) -> bytes:
-    count = 8 // bits
-    codes += bytes(-len(codes) % count)
-    columns = [int.from_bytes(codes[nth::count], "little") << bits * nth for nth in range(count)]
-    return sum(columns).to_bytes(len(codes) // count, "little")
-
-
-def _unpack_columns(packed: bytes, bits: int) -> bytes:
-    count, size = 8 // bits, len(packed)
-    number, mask = int.from_bytes(packed, "little"), int.from_bytes(bytes([(1 << bits) - 1]) * size, "little")
-    codes = bytearray(size * count)
+    count, size = _group(bits)
+    groups = -(-len(chunk) // size)
+    number = int.from_bytes(chunk, "little")
+    mask = int.from_bytes(((1 << bits) - 1).to_bytes(size, "little") * groups, "little")
+    codes = bytearray(groups * count)
     for nth in range(count):
-        codes[nth::count] = (number >> bits * nth & mask).to_bytes(size, "little")
-    return bytes(codes)
+        codes[nth::count] = (number >> bits * nth & mask).to_bytes(groups * size, "little")[::size]
+    return bytes(codes)[:most]

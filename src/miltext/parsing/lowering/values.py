@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.names import string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, scalar_type
@@ -14,7 +15,9 @@ from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.schema.wire import sized, tag, varint, varints
 from miltext.syntax.encoding import encode, encode_list
-from miltext.syntax.literals import LiteralError, elements, shown
+from miltext.syntax.literals import TOKEN, LiteralError, elements, shown, without_spaces
+from miltext.syntax.plain_tokens import element as plain_element
+from miltext.syntax.plain_tokens import is_list
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
@@ -93,8 +96,9 @@ def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
 def text_content(value_type: LoweredType, raw: str) -> bytes:
     """Return the content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
     if value_type.kind == "list" and raw[0] == "[":
+        children = [child for part in _split(raw) for child in (",", part)]
         try:
-            return RawList(["[", *_separated(_split(raw)), "]"]).content(value_type)
+            return RawList(["[", *children[1:], "]"]).content(value_type)
         except LoweringError as failure:  # its place is a part of `raw`, which is one token of the tree
             raise LoweringError(failure.code, failure.message, raw) from None
     if value_type.kind != "tensor":
@@ -156,26 +160,27 @@ def _string(text: str, place: str) -> bytes:
 
 def _split(raw: str) -> list[str]:
     """Return the elements of a bracketed list, inner lists whole."""
+    if refused := list_error(raw):
+        raise refused
     parts, depth, start = [], 0, 1
     for match in re.finditer(r"[\[\],]", raw):
         depth += {"[": 1, "]": -1}.get(match[0], 0)
         if depth == 0 or (depth == 1 and match[0] == ","):
             parts.append(raw[start : match.start()].strip())
             start = match.end()
-        if depth == 0 and match.end() != len(raw):
-            raise LoweringError(
-                "MIL022", "this bracket closes the list before its end", raw, match.start(), match.end()
-            )
-    if parts == [""]:
-        return []
-    if depth or "" in parts:
-        raise LoweringError("MIL022", "this list has a missing element or bracket", raw)
-    return parts
+    return parts if parts != [""] else []
 
 
-def _separated(parts: list[str]) -> list[str]:
-    """Return the parts with commas between them, as the children of a list are."""
-    return [child for part in parts for child in (",", part)][1:]
+def list_error(token: str) -> LoweringError | None:
+    """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    if is_list(without_spaces(token)):
+        return None
+    for piece in TOKEN.finditer(token):
+        if piece[0] not in "[]," and not plain_element().fullmatch(piece[0]):
+            near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
+            message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
+            return LoweringError("MIL021", message, token, piece.start(), piece.end())
+    return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
 
 
 class Container(Raw):
