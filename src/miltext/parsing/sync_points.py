@@ -12,19 +12,20 @@ from miltext.syntax.names import DRAFT, RESERVED
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
 _MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
 _TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
+_FUNCTION = rf"func\s+{_NAME}\s*[<(]"
+_OPERATION = rf"{_TYPE}\s*{_NAME}\s*[=,]"
 _SIGNS = {
-    "function": re.compile(rf"func\s+{_NAME}\s*[<(]"),
-    "operation": re.compile(rf"{_TYPE}\s*{_NAME}\s*[=,]"),
+    "function": re.compile(_FUNCTION),
+    "operation": re.compile(_OPERATION),
     "definition": re.compile(rf"{_TYPE}\s*{_NAME}\s*="),
     "block end": re.compile(r"\}\s*->"),
+    "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_OPERATION})"),
 }
-"""What each seems to begin with: `func main<`, `fp16 y =` or `fp16 y,`, `fp16 y =` and no list of inputs, `} ->`."""
+"""What each begins with: `func main<`; `fp16 y =` or `fp16 y,`; the first of these alone; `} ->`; a last `;`."""
 
 _BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
 _OUR_BLOCK = re.compile(r"\{\s*\$")
 _OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
-_LAST = re.compile(r";[ \t]*(?:\r?\n|//|/\*|}|$)")
-_SPACE = re.compile(r"[ \t\r\n]*")
 _BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
 
 
@@ -47,9 +48,7 @@ class SyncPoints:
         """Whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
         if self.text[at] == "}":
             return self.begins_line(at) or self.begins(at, "block end")
-        space = _SPACE.match(self.text, at + 1)
-        follows = space is not None and self.begins(space.end(), "operation", "function")
-        return follows or _LAST.match(self.text, at) is not None
+        return self.begins(at, "statement end")
 
     def outputs_end(self, at: int) -> int:
         """Where the outputs of a block end that seem to stand at a place, `-> (y)` or parts of it; there if none do."""

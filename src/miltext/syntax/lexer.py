@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from miltext.syntax.literals import FORBIDDEN
-from miltext.syntax.tables import WORD_END, Grammar, Terminal, load_grammar
+from miltext.syntax.tables import WORD_END, Grammar, load_grammar, words_of
 
 STATEMENTS = frozenset(["OPERATION"])
 """The coarse terminal for a whole plain operation: a tree has it whole until its phrases are asked for."""
@@ -44,8 +44,8 @@ class Lexer:
         groups: list[tuple[str, str]] = []
         literals: list[str] = []
         for terminal in self.terminals:
-            words = _words(terminal)
-            if words:
+            words = words_of(terminal.pattern) if terminal.pattern.endswith(WORD_END) else []
+            if words and words[0][0] != "$":  # a name could be taken for it: `func`, or `true` and `false`
                 self.words.update(dict.fromkeys(words, terminal.name))
             elif terminal.literal is not None:
                 self.words[terminal.literal] = terminal.name
@@ -104,12 +104,6 @@ def string_body_end(text: str, quote: int) -> int:
     while end > start:
         start, end = end, body.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too
     return end
-
-
-def _words(terminal: Terminal) -> list[str]:
-    """Return the words of a terminal that a name could be taken for: `func`, or `true` and `false`."""
-    alternatives = re.fullmatch(r"(?:\(\?:)?([A-Za-z0-9_|]+?)\)?" + re.escape(WORD_END), terminal.pattern)
-    return alternatives[1].split("|") if alternatives else []
 
 
 @lru_cache(maxsize=3)

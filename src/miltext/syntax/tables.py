@@ -99,6 +99,13 @@ def _end_words(terminal: TerminalDef) -> None:
         terminal.priority = 1
 
 
+def words_of(pattern: str) -> list[str]:
+    """Return the words that the expression of a terminal is made of; none if it is of anything else."""
+    plain = pattern.removesuffix(WORD_END).replace("\\", "")
+    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
+    return alternatives[1].split("|") if alternatives else []
+
+
 @lru_cache(maxsize=1)
 def load_grammar() -> Grammar:
     """Return the tables that ship with the package."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from functools import cache
 from typing import NamedTuple
 
@@ -77,10 +76,10 @@ _KINDS = {
 
 def keywords_of_the_grammar() -> Keywords:
     """Return the words of `mil.lark`, as Lark compiles it. Raise KeyError at a word of unknown kind."""
-    from miltext.syntax.tables import lark_parser
+    from miltext.syntax.tables import lark_parser, words_of
 
     lark = lark_parser()
-    words = {terminal.name: _words(terminal.pattern.to_regexp()) for terminal in lark.terminals}
+    words = {terminal.name: words_of(terminal.pattern.to_regexp()) for terminal in lark.terminals}
     del words["DTYPE"], words["DRAFT"]  # `dtypes` has the one's, the other's is a name nearly everywhere
     kinds: dict[str, set[str]] = {kind: set() for kind in Keywords._fields}
     for rule in lark.rules:
@@ -99,12 +98,3 @@ def _kind(rule: str, symbol: str, word: str, following: str) -> str:
     if following == "EQUAL":
         return "fields"
     return _KINDS.get(symbol) or _KINDS[rule]
-
-
-def _words(pattern: str) -> list[str]:
-    """Return the words that a terminal's pattern is made of; none if it is anything else."""
-    from miltext.syntax.tables import WORD_END
-
-    plain = pattern.removesuffix(WORD_END).replace("\\", "")
-    alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
-    return alternatives[1].split("|") if alternatives else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.parsing.lowering import values
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
@@ -27,24 +28,6 @@ from miltext.parsing.lowering.types import (
     tensor_type,
     tuple_type,
 )
-from miltext.parsing.lowering.values import (
-    AnyKind,
-    ArrayFile,
-    BlobLiteral,
-    Children,
-    Elided,
-    Fixed,
-    NoValue,
-    Raw,
-    RawDictionary,
-    RawList,
-    RawTuple,
-    ValuesField,
-    WholeValue,
-    blob_field,
-    blob_message,
-    lower_value,
-)
 from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema import fields
 from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT
@@ -52,6 +35,7 @@ from miltext.schema.wire import number_tag, sized, varint
 from miltext.syntax.memo import memo
 
 if TYPE_CHECKING:
+    from miltext.parsing.lowering.values import Children, Raw
     from miltext.schema.dtypes import DType
 
 _INFER = "or have `miltext infer` fill in the draft"
@@ -310,35 +294,35 @@ class Lowering:
     def value(self, children: Children) -> bytes:
         """`$doc("...") int32(1)` -> Value"""
         doc, value_type, _, raw, _ = children
-        return (doc or b"") + lower_value(value_type, raw)
+        return (doc or b"") + values.lower_value(value_type, raw)
 
     def value_doc(self, children: Children) -> bytes:
         """`$doc("...")`"""
         return sized(fields.DOC, string_bytes(children[2]))
 
-    def blob(self, children: Children) -> BlobLiteral:
+    def blob(self, children: Children) -> values.BlobLiteral:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
         members = dict(children[2:-1:2])
         if len(members) != 2:
             raise LoweringError("MIL103", "a blob has one path and one offset")
-        return BlobLiteral([children[0], blob_message(members["path"], members["offset"])])
+        return values.BlobLiteral([children[0], values.blob_message(members["path"], members["offset"])])
 
     def blob_path(self, children: Children) -> tuple[str, bytes | int]:
         """`path = string("...")`, `offset = uint64(64)`"""
-        return children[0], blob_field(children[0], children[2], children[4])
+        return children[0], values.blob_field(children[0], children[2], children[4])
 
     blob_offset = blob_path
 
     # Literals whose types are not known yet keep their children until a value gives them one.
 
-    raw_list = RawList  # `[a, b]`
-    raw_tuple = RawTuple  # `(a, b)`
-    raw_dictionary = RawDictionary  # `{{a, b}, {c, d}}`
-    values_field = ValuesField  # `$ints([1, 2])`
-    any_kind = AnyKind  # `$list[a, b]`
-    whole_value = WholeValue  # `$value(int32(1))`
-    nothing = Fixed  # `$tensor`, `$empty`, `$unset`
-    no_value = NoValue  # `$absent`
+    raw_list = values.RawList  # `[a, b]`
+    raw_tuple = values.RawTuple  # `(a, b)`
+    raw_dictionary = values.RawDictionary  # `{{a, b}, {c, d}}`
+    values_field = values.ValuesField  # `$ints([1, 2])`
+    any_kind = values.AnyKind  # `$list[a, b]`
+    whole_value = values.WholeValue  # `$value(int32(1))`
+    nothing = values.Fixed  # `$tensor`, `$empty`, `$unset`
+    no_value = values.NoValue  # `$absent`
 
     def pair(self, children: Children) -> Children:
         """Lower `{a, b}`"""
@@ -346,8 +330,8 @@ class Lowering:
 
     def elided(self, children: Children) -> Raw:
         """`$elided(1000, "sha256:...")`"""
-        return Elided(children)
+        return values.Elided(children)
 
     def array_file(self, children: Children) -> Raw:
         """`$npy("weights/w.npy")`"""
-        return ArrayFile(children)
+        return values.ArrayFile(children)
