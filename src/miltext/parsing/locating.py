@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.parsing.spans import name_of
+from miltext.parsing.spans import name_in
 from miltext.syntax.literals import unquote
 from miltext.syntax.tree import chain, named
 
@@ -60,17 +60,13 @@ def at_place(text: str, program: Node, line: int, column: int | None = None) -> 
 def _located(function: Node, operation: Node, depth: int) -> Located:
     token = name_token(operation)
     return Located(
-        function=_name(function),
-        type=_name(operation),
-        outputs=[_name(value) for value in results(operation)],
+        function=name_in(function),
+        type=name_in(operation),
+        outputs=[name_in(value) for value in results(operation)],
         name=None if token is None else string_of(token),
         depth=depth,
         span=operation.span,
     )
-
-
-def _name(phrase: Node) -> str:
-    return name_of(next(named(phrase, "NAME")).token or "")
 
 
 def results(operation: Node) -> list[Node]:

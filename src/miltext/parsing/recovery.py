@@ -223,24 +223,17 @@ class _Reading:
         Without an `anchor`, the program has not begun.
         """
         for token, at, opens_block in self.tokens(start, begun):
-            if token == "{" and opens_block:
+            is_function = self.marks.begins(at, "function")
+            is_inside = begun and self.marks.begins(at, "definition") and self.marks.begins_line(at)
+            if (token == "{" and opens_block) or (is_inside if anchor else is_function):
                 self.feed_head(anchor, start, at, begun)
+                self.feed("" if token == "{" else "{", at)
                 return at
-            if anchor and begun and self.marks.begins(at, "definition") and self.marks.begins_line(at):
-                self.feed_head(anchor, start, at, begun)
-                self.feed("{", at)
-                return at
-            if token == "}" and anchor and not self.marks.begins(at, "block end"):
+            is_closing = token == "}" and not self.marks.begins(at, "block end")
+            if anchor and (is_closing or (begun and token == ";") or (is_function and at > start)):
                 self.passed.append(start)
                 self.cut(anchor)
-                return at
-            if self.marks.begins(at, "function") and (begun or at > start):
-                self.cut(anchor)
-                self.feed("" if anchor else "program ( 1.3 ) {", at)
-                return at
-            if token == ";" and anchor and begun:
-                self.cut(anchor)
-                return at + 1
+                return at + (token == ";")
         return None
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:

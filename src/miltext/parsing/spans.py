@@ -56,7 +56,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
         yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
     for attributes in named(block, "attributes", "marked_attributes"):
         for attribute in named(attributes, "attribute"):
-            yield (*path, "attributes", Key(name_of(_token(attribute))), "key"), attribute.children[0]
+            yield (*path, "attributes", Key(name_in(attribute)), "key"), attribute.children[0]
 
 
 def name_of(token: str) -> str:
@@ -67,19 +67,20 @@ def name_of(token: str) -> str:
         return token
 
 
-def _token(phrase: Node, terminal: str = "NAME") -> str:
-    return next(child.token or "" for child in phrase.children if child.name == terminal)
+def name_in(phrase: Node) -> str:
+    """Return the name that stands in a phrase."""
+    return name_of(next(named(phrase, "NAME")).token or "")
 
 
 def _opset(phrase: Node) -> str:
     for opset in named(phrase, "opset"):
-        token = _token(opset)
+        token = opset.children[1].token or ""
         return PROTO_BY_TEXT.get(token) or name_of(token)
     return ""
 
 
 def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
-    path: Path = ("functions", Key(name_of(_token(function))))
+    path: Path = ("functions", Key(name_in(function)))
     yield path, function
     yield from _parameters(function, (*path, "inputs"))
     yield from _attributes(function, path)
@@ -107,7 +108,7 @@ def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tup
         yield from _values(results, (*path, "outputs"))
     for arguments in named(operation, "arguments"):
         for argument in named(arguments, "argument", "single_argument"):
-            yield from _argument(argument, (*path, "inputs", Key(name_of(_token(argument)))))
+            yield from _argument(argument, (*path, "inputs", Key(name_in(argument))))
     yield from _attributes(operation, path)
     for index, inner in enumerate(named(operation, "inner_block")):
         yield from _block(inner, (*path, "blocks", index), enter)
@@ -136,7 +137,7 @@ def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     for attributes in named(phrase, "attributes", "marked_attributes"):
         for attribute in named(attributes, "attribute"):
-            yield from _value(attribute.children[2], (*path, "attributes", Key(name_of(_token(attribute)))))
+            yield from _value(attribute.children[2], (*path, "attributes", Key(name_in(attribute))))
 
 
 def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:

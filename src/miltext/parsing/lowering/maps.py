@@ -14,19 +14,13 @@ Entries = dict[bytes, bytes]
 """A map's entries, each the wire form of its value under that of its key."""
 
 
-def entry(field: bytes, key: bytes, value: bytes) -> bytes:
-    """Return an entry of the map that is this field of a message."""
-    return sized(field, map_key(key) + sized(ENTRY_VALUE, value))
-
-
 def entries(field: bytes, members: Entries | None) -> list[bytes]:
     """Return a map as the field of a message, in parts to be joined with the message's others: a value may be large."""
-    return [part for key, value in (members or {}).items() for part in _parts(field, key, value)]
-
-
-def _parts(field: bytes, key: bytes, value: bytes) -> tuple[bytes, bytes, bytes]:
-    head = map_key(key) + ENTRY_VALUE + varint(len(value))
-    return field + varint(len(head) + len(value)), head, value
+    parts: list[bytes] = []
+    for key, value in (members or {}).items():
+        head = map_key(key) + ENTRY_VALUE + varint(len(value))
+        parts += field + varint(len(head) + len(value)), head, value
+    return parts
 
 
 @lru_cache(maxsize=1 << 10)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from miltext.parsing.lowering.errors import LoweringError
-from miltext.parsing.lowering.maps import entry, map_key
+from miltext.parsing.lowering.maps import map_key
 from miltext.parsing.lowering.names import name_bytes, operation_type
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
 from miltext.parsing.lowering.values import STRING, blob_field, blob_message, lower_value, string_value
@@ -53,9 +53,11 @@ def plain_operation(token: str) -> bytes:
 
 
 def _argument(key: str, name: str) -> bytes:
-    if len(name) not in BINDING_HEADS or name in RESERVED:
-        return entry(OPERATION_INPUTS, name_bytes(key), sized(BINDINGS, sized(BINDING_NAME, name_bytes(name))))
-    return sized(OPERATION_INPUTS, _key(key) + BINDING_HEADS[len(name)] + name.encode())
+    if len(name) in BINDING_HEADS and name not in RESERVED:
+        binding = BINDING_HEADS[len(name)] + name.encode()
+    else:
+        binding = sized(ENTRY_VALUE, sized(BINDINGS, sized(BINDING_NAME, name_bytes(name))))
+    return sized(OPERATION_INPUTS, _key(key) + binding)
 
 
 def _attribute(key: str, value: bytes) -> bytes:
