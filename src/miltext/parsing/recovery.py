@@ -160,7 +160,7 @@ class _Reading:
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
         head = begun[0].start if begun else start
-        if self.marks.begins(head, "function") and self.marks.begins_line(head):
+        if self.marks.begins(head, "function"):
             self.close_blocks()
             return head
         end = self.operation_end(start, begun)
@@ -205,13 +205,7 @@ class _Reading:
         if is_inputs or written > start:
             self.feed("-> ( )", closing.end)
             return written
-        return self.pass_closing(start, not outputs)
-
-    def pass_closing(self, start: int, arrow: bool) -> int | None:
-        """Pass over what follows a block up to the `;`, or to `->` where that was not yet read."""
-        for token, at, _ in self.tokens(start):
-            if token == "->" and arrow:
-                return at
+        for token, at, _ in self.tokens(start):  # up to the `;`
             if token in (";", "{", "}") or self.marks.begins(at, "function"):
                 self.feed("-> ( )" if token == ";" else "-> ( ) ;", at)
                 return at
@@ -229,11 +223,9 @@ class _Reading:
                 self.feed_head(anchor, start, at, begun)
                 self.feed("" if token == "{" else "{", at)
                 return at
-            is_closing = token == "}" and not self.marks.begins(at, "block end")
-            if anchor and (is_closing or (begun and token == ";") or (is_function and at > start)):
-                self.passed.append(start)
+            if is_function and at > start:
                 self.cut(anchor)
-                return at + (token == ";")
+                return at
         return None
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:

@@ -23,10 +23,11 @@ _SIGNS = {
 }
 """What each begins with: `func main<`; `fp16 y =` or `fp16 y,`; the first of these alone; `} ->`; a last `;`."""
 
-_BLOCK = re.compile(r"\{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}\s*->)")
-_OUR_BLOCK = re.compile(r"\{\s*\$")
+_OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
+_BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")
+"""The `{` of a block, and no pair of a dictionary."""
+
 _OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
-_BEFORE_PAIRS = frozenset(["(", "{", ",", "[", "=", "$dictionary"])
 
 
 class SyncPoints:
@@ -41,7 +42,8 @@ class SyncPoints:
 
     def begins_line(self, at: int) -> bool:
         """Whether only white space stands before a place on its line."""
-        at = self._back_over(" \t\r", at)
+        while at > 0 and self.text[at - 1] in " \t\r":
+            at -= 1
         return at == 0 or self.text[at - 1] == "\n"
 
     def ends(self, at: int) -> bool:
@@ -60,33 +62,16 @@ class SyncPoints:
 
         Comments are left out, and the braces of dictionaries, of which so many are open.
         """
-        end = self._back_over(" \t\r\n", start)
-        before = self.text[max(end - 1, 0) : end]
         for terminal, token, at in lexer(FINE).tokens(self.text, start):
-            opens_block = self._opens_block(at, before)
-            if terminal == "$END":
-                return
-            if terminal == "COMMENT":
+            opens_block = _BLOCK.match(self.text, at) is not None
+            if terminal in ("COMMENT", "$END"):
                 continue
-            before = token
             if token == ";":
                 dictionaries = 0
             elif (token == "{" and not opens_block) or (token == "}" and dictionaries):
                 dictionaries += 1 if token == "{" else -1
                 continue
             yield token, at, opens_block
-
-    def _opens_block(self, at: int, before: str) -> bool:
-        """Whether a block begins at a place, and no pair of a dictionary; `before` is the token there."""
-        if _BLOCK.match(self.text, at):
-            return True
-        return before not in _BEFORE_PAIRS and _OUR_BLOCK.match(self.text, at) is not None
-
-    def _back_over(self, characters: str, at: int) -> int:
-        """Where the characters begin that stand before a place."""
-        while at > 0 and self.text[at - 1] in characters:
-            at -= 1
-        return at
 
 
 def names_in(text: str) -> list[str]:
