@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from miltext.diagnostics import Diagnostic, error
@@ -164,14 +165,10 @@ class _Reading:
             self.close_blocks()
             return head
         end = self.operation_end(start, begun)
-        text = self.text[head:end]
-        names = _defined(begun, text)
+        names = _defined(begun, self.text[head:end])
         self.cut(anchor)
-        if text.strip("; \t\r\n"):
-            self.values.append(opaque(names, head, max(start, head) if end is None else end))
-            self.states.append(self.states[-1]["operation"])
-        else:
-            self.passed.append(start)
+        self.values.append(opaque(names, head, start if end is None else end))
+        self.states.append(self.states[-1]["operation"])
         return end
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
@@ -234,24 +231,19 @@ class _Reading:
         Of `func main<ios18>(...)`, name, opset and inputs stay as far as they are known.
         """
         head = begun[0].start if begun else start
-        self.passed.append(head)
-        if not anchor:
-            self.cut(0)
-            self.feed("program ( 1.3 )", head)
-            return
-        known: list[str] = []
-        for kind in ("FUNC", "NAME", "opset", "parameters"):
-            known += [node.name for node in begun[len(known) : len(known) + 1] if node.name == kind]
-        self.cut(anchor + len(known))
         title, _, inputs = self.text[head:at].partition("(")
-        if "FUNC" not in known:
-            self.feed("func", head)
-        if "NAME" not in known:
-            self.feed([f"at_{head}", *names_in(title.partition("<")[0])][-1], head)
-        if "parameters" not in known:
-            if "opset" not in known and (opset := opset_in(title)):
-                self.feed(f"< {opset} >", head)
-            self.feed(f"( {' , '.join(f'$absent {name}' for name in names_in(inputs) if name[0] != '$')} )", head)
+        names = [f"$absent {name}" for name in names_in(inputs) if name[0] != "$"]
+        of_function = {
+            "FUNC": "func",
+            "NAME": [f"at_{head}", *names_in(title.partition("<")[0])][-1],
+            "opset": opset_in(title),
+            "parameters": f"( {' , '.join(names)} )",
+        }
+        words = of_function if anchor else {"program": "program ( 1.3 )"}
+        known = [node.name for node in takewhile(lambda node: node.name in words, begun)]
+        self.passed.append(head)
+        self.cut(anchor + len(known))
+        self.feed(" ".join([*words.values()][[*words].index(known[-1]) + 1 if known else 0 :]), head)
 
     # ---- the stack
 
@@ -289,16 +281,11 @@ class _Reading:
 
     def finish(self) -> Node | None:
         """Close what is open at the text's end; the program's tree, None where it has not begun."""
-        anchor = self.anchor("function")
-        if not anchor:
+        if not self.anchor("function"):
             return None
-        begun = self.begun(anchor)
-        if begun and begun[0].token == "}":
-            self.cut(anchor + 1)
-        else:
-            self.close_blocks()
-            self.cut(self.anchor("function"))
-            self.feed("}", len(self.text))
+        self.close_blocks()
+        self.cut(self.anchor("function"))
+        self.feed("}", len(self.text))
         self.parser.settle("$END", self.stack)
         return self.values[0]  # type: ignore[no-any-return]
 

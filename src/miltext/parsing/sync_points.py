@@ -80,7 +80,7 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in names if name not in RESERVED))
 
 
-def opset_in(text: str) -> str | None:
-    """Return the opset in a piece of text: `<ios18>`."""
-    found = re.search(r"<\s*([A-Za-z_][A-Za-z0-9_]*)\s*>", text)
-    return found[1] if found else None
+def opset_in(text: str) -> str:
+    """Return the opset in a piece of text, `<ios18>`; nothing if there is none."""
+    found = re.search(r"<\s*[A-Za-z_][A-Za-z0-9_]*\s*>", text)
+    return found[0] if found else ""
