@@ -185,6 +185,34 @@ def test_numbers(case: str) -> None:
     assert told(text) == expected
 
 
+UNMATCHED = "the brackets and commas of this list do not match"
+
+LISTS = {
+    "element": ("list<int32, 2>([1, oops])", "2:25 MIL021 `oops` is not a number, a truth value or a string"),
+    "deep": (
+        "list<tensor<int32, [1]>, 2>([[1], [True]])",
+        "2:41 MIL021 `True` is not a number, a truth value or a string; did you mean `true`?",
+    ),
+    "missing": ("list<int32, 2>([1, ])", f"2:21 MIL022 {UNMATCHED}"),
+    "bracket": ("list<int32, 2>([[1], 2]])", f"2:21 MIL022 {UNMATCHED}"),
+    "comma": ("list<int32, 2>([1 2])", f"2:21 MIL022 {UNMATCHED}"),
+    "of another type": (
+        "list<int32, 2>([1, 1.5])",
+        "2:21 MIL021 `1.5` is not a valid int32 number: integers are plain decimals, such as `-1`",
+    ),
+    "blob among strings": (
+        'tensor<string, [2]>(["a", BLOBFILE(path = string("w"), offset = uint64(64))])',
+        "2:32 MIL105 a tensor's literal holds only numbers, truth values or strings",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_a_list_is_wrong_where_its_part_is(case: str) -> None:
+    text, expected = LISTS[case]
+    assert told(attribute(text)) == expected
+
+
 FITTING = [f"fp64(0.{LONG})", f"fp64(1e-{LONG})", f"fp16(0x0.{LONG}p+0)", f"int32({'0' * 5000}7)"]
 
 

@@ -101,7 +101,12 @@ def test_the_text_itself_is_fine() -> None:
         ([("-> (d)", "->")], ["11 MIL010"]),
         ([("-> (e);", "-> (e)")], ["13 MIL010"]),
         ([("} -> (e);", "-> (e);")], ["13 MIL010"]),
+        ([("(pred = p)\n                () {", "(pred = p)\n                ()")], ["8 MIL010"]),
+        ([("-> (d)\n                () {", "-> (d)\n                ()")], ["12 MIL010"]),
         # in functions' heads and ends
+        ([("func other<ios17>(", "func other<ios17} -> (y);(")], ["16 MIL010"]),
+        ([("[2, 3]> x, bool p) {", "[2, 3]} -> (y); x, bool p) {")], ["4 MIL010"]),
+        ([("bool p) {", "bool p) } {")], ["4 MIL010"]),
         ([("func main<ios18>(", "func main<ios18(")], ["4 MIL104"]),
         ([("func other<ios17>(tensor", "func other<ios17>(tensr")], ["16 MIL104"]),
         ([("func other", "fnc other")], ["16 MIL010"]),

@@ -231,7 +231,7 @@ class _Reading:
         Of `func main<ios18>(...)`, name, opset and inputs stay as far as they are known.
         """
         head = begun[0].start if begun else start
-        title, _, inputs = self.text[head:at].partition("(")
+        title, _, inputs = re.sub(r"->\s*\([^()]*\)", "", self.text[head:at]).partition("(")  # outputs strayed there
         names = [f"$absent {name}" for name in names_in(inputs) if name[0] != "$"]
         of_function = {
             "FUNC": "func",
