@@ -82,7 +82,7 @@ def _opset(phrase: Node) -> str:
 def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     path: Path = ("functions", Key(name_in(function)))
     yield path, function
-    yield from _parameters(function, (*path, "inputs"))
+    yield from _values(function, "parameters", (*path, "inputs"))
     yield from _attributes(function, path)
     for bodies in named(function, "bodies"):
         for body in named(bodies, "block", "specialization"):
@@ -93,7 +93,7 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     """Yield what is in a block, or in a block with its opset or its inputs before it."""
     yield path, body
-    yield from _parameters(body, (*path, "inputs"))
+    yield from _values(body, "parameters", (*path, "inputs"))
     block = body if body.name == "block" else next(named(body, "block"))
     for index, operation in enumerate(named(block, "operation")):
         place = (*path, "operations", index)
@@ -104,8 +104,7 @@ def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, 
 
 def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     yield path, operation
-    for results in named(operation, "results"):
-        yield from _values(results, (*path, "outputs"))
+    yield from _values(operation, "results", (*path, "outputs"))
     for arguments in named(operation, "arguments"):
         for argument in named(arguments, "argument", "single_argument"):
             yield from _argument(argument, (*path, "inputs", Key(name_in(argument))))
@@ -123,15 +122,12 @@ def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
             yield from _value(binding.children[0], (*path, "arguments", index, "value"))
 
 
-def _parameters(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for parameters in named(phrase, "parameters"):
-        yield from _values(parameters, path)
-
-
-def _values(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for index, value in enumerate(named(phrase, "named_value", "draft_value")):
-        yield (*path, index), value
-        yield from _type(value.children[0], (*path, index, "type"))
+def _values(phrase: Node, kind: str, path: Path) -> Iterator[tuple[Path, Node]]:
+    """Yield the inputs or the outputs that are in a phrase of a kind inside one."""
+    for values in named(phrase, kind):
+        for index, value in enumerate(named(values, "named_value", "draft_value")):
+            yield (*path, index), value
+            yield from _type(value.children[0], (*path, index, "type"))
 
 
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:

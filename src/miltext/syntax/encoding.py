@@ -135,7 +135,7 @@ def _texts(name: str, decimal: bool) -> Memo[int, str]:
     if dtype.kind == "float":
         form, text_of = FORMATS[name], decimal_text if decimal else hex_text
         return Memo(lambda code: text_of(code, form))
-    return Memo(lambda code: str(_signed(code, dtype)))
+    return Memo(lambda code: str(code - (1 << dtype.bits) if code > dtype.maximum else code))
 
 
 def _bool(text: str) -> int:
@@ -191,8 +191,10 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
         return ["true" if value else "false" for value in data]
     if dtype.name == "uint64":
         return [str(value % (1 << 64)) for value in data]
-    _check_range(data, dtype)
-    return list(map(str, data))
+    texts = list(map(str, data))
+    if data and not dtype.minimum <= min(data) <= max(data) <= dtype.maximum:
+        encode(texts, dtype)  # it refuses the first that is out of range
+    return texts
 
 
 def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[Iterable[str]]:
@@ -210,19 +212,6 @@ def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[I
 def _check_size(data: bytes, dtype: DType, count: int) -> None:
     if len(data) != (count * dtype.bits + 7) // 8:
         raise ValueError(f"{len(data)} bytes are not {count} elements of {dtype.name}")
-
-
-def _check_range(values: Sequence[int], dtype: DType) -> None:
-    if values and not (dtype.minimum <= min(values) and max(values) <= dtype.maximum):
-        index = next(i for i, value in enumerate(values) if not dtype.minimum <= value <= dtype.maximum)
-        text = str(values[index])
-        error = LiteralError(OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
-        error.index = index
-        raise error
-
-
-def _signed(code: int, dtype: DType) -> int:
-    return code - (1 << dtype.bits) if code > dtype.maximum else code
 
 
 def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:

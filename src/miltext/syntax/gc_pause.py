@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from types import TracebackType
 
 
 class GcPause:
@@ -32,9 +31,7 @@ class GcPause:
                 gc.disable()
             self._pauses.append(threading.get_ident())
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._pauses.remove(threading.get_ident())
             self._settle()
