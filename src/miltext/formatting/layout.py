@@ -35,9 +35,9 @@ from miltext.syntax.plain_tokens import (
     argument_pairs,
     attribute_parts,
     blob_parts,
-    element,
     is_list,
     operation_head,
+    plain_element,
     tensor_parts,
 )
 
@@ -345,7 +345,7 @@ class Layout:
             path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
             path, offset = f"{self._type[path_type]}({path})", f"{self._type[offset_type]}({offset})"
             return f"BLOBFILE(path = {path}, offset = {offset})"
-        if not element().fullmatch(literal):
+        if not plain_element().fullmatch(literal):
             raise Unfit
         return literal
 

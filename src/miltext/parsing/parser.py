@@ -109,10 +109,11 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
         nodes = [tree_of(text, STATEMENTS, rule)]
     except SyntaxFailure as broken:
         failure, nodes = broken, broken.read
+    lower = TreeLowering(text, lowering).lower
     try:
         for node in nodes:
             if node.token is None:
-                transformed(node, TreeLowering(text, lowering).lower)
+                transformed(node, lower)
     except ParseError as refused:
         return refused.diagnostics[0]
     if isinstance(failure, SyntaxFailure):

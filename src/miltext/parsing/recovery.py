@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, error
 from miltext.parsing.spans import Enter, find, phrases_by_path
@@ -22,7 +22,7 @@ from miltext.schema.paths import TOO_DEEP, Path, too_deep
 from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
-from miltext.syntax.parser import NestingFailure, Places, SyntaxFailure
+from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
@@ -95,7 +95,7 @@ class _Reading:
                 furthest = max(furthest, failure.start)
         return self.finish()
 
-    def lowered(self, phrase: Node) -> Any:
+    def lowered(self, phrase: Node) -> Parsed:
         """Return what a phrase is lowered to, a program to its wire form; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.left_out import LeavingOut
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from miltext.diagnostics import Diagnostic
-    from miltext.syntax.parser import SyntaxFailure
+    from miltext.syntax.parser import Parsed, SyntaxFailure
 
 _USES = ("name_binding", "outputs")
 """The rules of phrases in which names stand for values that were defined before."""
@@ -63,7 +63,7 @@ class TolerantLowering(TreeLowering):
         self.drafts: list[int] = []
         self.misnamed: set[str] = set()
 
-    def lower(self, phrase: Node, children: Children) -> Any:
+    def lower(self, phrase: Node, children: Children) -> Parsed:
         """Return what a phrase is lowered to, given what its children were; BROKEN if nothing is left of it."""
         if isinstance(phrase, Statement):
             return self.statement(phrase)
@@ -82,7 +82,7 @@ class TolerantLowering(TreeLowering):
             children = _WITHOUT_BROKEN[phrase.name](children)
         return BROKEN if any(child is BROKEN for child in children) else super().lower(phrase, children)
 
-    def _draft_binding(self, phrase: Node, literal: str | Raw) -> Any:
+    def _draft_binding(self, phrase: Node, literal: str | Raw) -> Parsed:
         if self.is_misnamed(phrase):
             return BROKEN
         errors = [refused for refused in map(list_error, _plain_lists(literal)) if refused]
@@ -98,7 +98,7 @@ class TolerantLowering(TreeLowering):
         self._mark(statement)
         return operation_of([statement.text.partition("=")[0].split()[-1]])
 
-    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Any:
+    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
         misnamed = str(refused.at) if refused.code == "MIL102" else ""
         if not (misnamed in self.misnamed and phrase.name in _USES):
             self.diagnostics.append(lowering_diagnostic(phrase, refused))
@@ -139,7 +139,7 @@ def operation_of(names: Iterable[str]) -> bytes:
 # ---- what a phrase does without: parts of it that are broken
 
 
-def _replaced(absent: dict[int, Any], children: Children) -> Children:
+def _replaced(absent: dict[int, Parsed], children: Children) -> Children:
     absent = {range(len(children))[index]: value for index, value in absent.items()}
     return [absent.get(index, child) if child is BROKEN else child for index, child in enumerate(children)]
 

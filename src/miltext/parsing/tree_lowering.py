@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.parsing.lowering import LoweringError
@@ -13,6 +13,7 @@ from miltext.syntax.tree import Node, Statement, Token, transformed
 if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
     from miltext.parsing.lowering.values import Children
+    from miltext.syntax.parser import Parsed
 
 
 class TreeLowering:
@@ -22,7 +23,7 @@ class TreeLowering:
         self.text = text
         self.lowering = lowering
 
-    def lower(self, phrase: Node, children: Children) -> Any:
+    def lower(self, phrase: Node, children: Children) -> Parsed:
         """Return what a phrase is lowered to, given what its children were: `transformed` takes this."""
         if isinstance(phrase, Statement):
             return self.statement(phrase)
@@ -33,7 +34,7 @@ class TreeLowering:
         except RecursionError:
             return self.refused(phrase, children, LoweringError("MIL006", TOO_NESTED))
 
-    def statement(self, statement: Statement) -> Any:
+    def statement(self, statement: Statement) -> Parsed:
         """Lower a plain operation. Its phrases are looked at only where it is refused."""
         try:
             return self.lowering.plain_operation([statement.text])
@@ -44,11 +45,11 @@ class TreeLowering:
         except SyntaxFailure as failure:
             return self.unread(statement, failure)
 
-    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Any:
+    def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
         """Raise the ParseError of a phrase that the lowering refused, or return what stands for the phrase."""
         raise ParseError([lowering_diagnostic(phrase, refused)]) from None
 
-    def unread(self, statement: Statement, failure: SyntaxFailure) -> Any:
+    def unread(self, statement: Statement, failure: SyntaxFailure) -> Parsed:
         """Raise the ParseError of a plain operation that the fine rules refuse, or return what stands for it."""
         raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
 

@@ -21,12 +21,12 @@ NESTING_LIMIT = 2000
 DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
 
-Value: TypeAlias = Any
-"""The value of a token or a phrase: its type is the matter of the callbacks."""
+Parsed: TypeAlias = Any
+"""What a token or a phrase has become: its type is the matter of the callbacks."""
 
-Callback: TypeAlias = "Callable[[list[Value]], Value]"
+Callback: TypeAlias = "Callable[[list[Parsed]], Parsed]"
 
-Place: TypeAlias = "Callable[[str, str, int], Value]"
+Place: TypeAlias = "Callable[[str, str, int], Parsed]"
 """Makes the value of a token from its terminal, its text and its place."""
 
 
@@ -49,7 +49,7 @@ Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
 Row: TypeAlias = "dict[str, Any]"
 """A state's actions: a Row to shift to, a Reduction, or a list to shift and reduce by at once."""
 
-Stack: TypeAlias = "tuple[list[Row], list[Value]]"
+Stack: TypeAlias = "tuple[list[Row], list[Parsed]]"
 """The rows of the table that the parse stands in, from its beginning; and the values of the phrases between them."""
 
 
@@ -64,7 +64,7 @@ class SyntaxFailure(Exception):
         self.start = start
         self.end = end
         self.expected = expected
-        self.read: list[Value] = []
+        self.read: list[Parsed] = []
 
     def shift(self, by: int) -> None:
         """Tell the place in a longer text, of which so many characters come before."""
@@ -116,7 +116,7 @@ class Parser:
 
     def run(
         self, text: str, places: Places | None = None, stack: Stack | None = None, position: int = 0
-    ) -> tuple[Value, bool]:
+    ) -> tuple[Parsed, bool]:
         """Return the value of the text, and whether more than DEEP phrases were open at once.
 
         Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
@@ -177,7 +177,7 @@ class Parser:
         _, token, at = next(self._lexer.tokens(text, start))
         raise SyntaxFailure(start, at + len(token), self.expected(states))
 
-    def read(self, terminal: str, token: Value, stack: Stack) -> None:
+    def read(self, terminal: str, token: Parsed, stack: Stack) -> None:
         """Read one token that the state takes: the phrases that end before it are finished first."""
         states, values = stack
         self.settle(terminal, stack)
@@ -212,7 +212,7 @@ class Parser:
 
 def reduce(
     states: list[Row],
-    values: list[Value],
+    values: list[Parsed],
     size: int,
     callback: Callback | None,
     plan: Plan | None,
@@ -229,7 +229,9 @@ def reduce(
     return row
 
 
-def shift_and_reduce(states: list[Row], values: list[Value], token: Value, callback: Callback, row: Row | None) -> Row:
+def shift_and_reduce(
+    states: list[Row], values: list[Parsed], token: Parsed, callback: Callback, row: Row | None
+) -> Row:
     """Make a phrase of a token; without a row of its own, it is the next of a repetition. Say which row comes."""
     value = callback([token])
     if row is None:
@@ -246,9 +248,9 @@ def _raised(limit: int, offset: int) -> int:
     return NESTING_LIMIT
 
 
-def _children(plan: Plan, values: list[Value]) -> list[Value]:
+def _children(plan: Plan, values: list[Parsed]) -> list[Parsed]:
     """Return the children that `values` of a rule's symbols make by its plan. A list that comes first is taken over."""
-    children: list[Value] = []
+    children: list[Parsed] = []
     for step in plan:
         if step is None:
             children.append(None)

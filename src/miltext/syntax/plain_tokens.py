@@ -72,7 +72,7 @@ def _are_elements(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def element() -> re.Pattern[str]:
+def plain_element() -> re.Pattern[str]:
     """Return an element of a list of plain ones."""
     of = {terminal.name: terminal.pattern for terminal in load_grammar().terminals}
     return re.compile(rf"{of['NUMBER']}|{of['BOOL']}|{of['INF']}|{of['NAN']}")
@@ -80,5 +80,5 @@ def element() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _elements() -> re.Pattern[str]:
-    one = f"(?:{element().pattern})"
+    one = f"(?:{plain_element().pattern})"
     return re.compile(rf"{one}(?:,{one})*")

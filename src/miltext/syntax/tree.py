@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import FINE
-from miltext.syntax.parser import Parser, Places, SyntaxFailure, Value
+from miltext.syntax.parser import Parsed, Parser, Places, SyntaxFailure
 from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
@@ -128,7 +128,7 @@ def tree_of(
         raise
 
 
-def flat(values: Iterable[Value]) -> list[Node]:
+def flat(values: Iterable[Parsed]) -> list[Node]:
     """Return the nodes of a parse's stack: a repetition that is still growing is a list there."""
     nodes: list[Node] = []
     for value in values:
@@ -139,7 +139,7 @@ def flat(values: Iterable[Value]) -> list[Node]:
     return nodes
 
 
-def last_nodes(values: Iterable[Value]) -> list[Node]:
+def last_nodes(values: Iterable[Parsed]) -> list[Node]:
     """Return the nodes of a parse's stack as `flat` does, but of each repetition only the last four symbols.
 
     A message about the place where a parse stopped needs no more: what comes before in a repetition is finished, and no
@@ -185,15 +185,17 @@ def tokens(root: Node) -> Iterator[Node]:
 
 
 def transformed(
-    root: Node, lower: Callable[[Node, list[Value]], Value], spelled: Mapping[int, str] | None = None
-) -> Value:
+    root: Node, lower: Callable[[Node, list[Parsed]], Parsed], spelled: Mapping[int, str] | None = None
+) -> Parsed:
     """Return what `lower` makes of a tree, phrase by phrase from the inside out.
 
     It takes a phrase and the values of its children: tokens, what it made of phrases, None for what is absent. A
     Statement has one child, its token. `spelled` are other spellings of tokens by their places.
     """
     spelled = spelled or {}
-    stack: list[tuple[Node, list[Value], Iterator[Node]]] = [(root, [], iter(root.children))]
+    if isinstance(root, Statement):
+        return lower(root, [spelled.get(root.start, root.text)])
+    stack: list[tuple[Node, list[Parsed], Iterator[Node]]] = [(root, [], iter(root.children))]
     while True:
         phrase, values, children = stack[-1]
         for child in children:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering.errors import LoweringError
@@ -16,13 +16,14 @@ from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.schema.wire import sized, tag, varint, varints
 from miltext.syntax.encoding import encode, encode_list
 from miltext.syntax.literals import TOKEN, LiteralError, elements, shown, without_spaces
-from miltext.syntax.plain_tokens import element as plain_element
-from miltext.syntax.plain_tokens import is_list
+from miltext.syntax.plain_tokens import is_list, plain_element
+
+if TYPE_CHECKING:
+    from miltext.syntax.parser import Parsed
 
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
-
-Children: TypeAlias = "list[Any]"
+Children: TypeAlias = "list[Parsed]"
 """The tokens of a phrase, and what the phrases inside it were lowered to: each rule knows the types of its own."""
 
 
@@ -32,7 +33,7 @@ class Raw:
     code = "MIL105"
     message = ""
 
-    def __init__(self, children: Sequence[Any]) -> None:
+    def __init__(self, children: Sequence[Parsed]) -> None:
         self.children = children
 
     @property
@@ -350,7 +351,7 @@ class Elided(Raw):
 
     code = "MIL107"
 
-    def __init__(self, children: Sequence[Any]) -> None:
+    def __init__(self, children: Sequence[Parsed]) -> None:
         super().__init__(children)
         self.message = (
             f"this literal of {shown(children[2])} elements was left out when the text was printed; "
