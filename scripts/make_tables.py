@@ -1,4 +1,5 @@
 """Make src/miltext/syntax/tables.json, the parser's tables, from grammar/mil.lark; `--check` fails if they are stale.
+The list of data types in the grammar is made first, from their table.
 
 Lark builds the LALR(1) automaton, and numbers its states in an order that depends on Python's hashes. This script
 numbers them anew, in the order in which a walk over sorted symbols meets them, so one grammar has one file, on every
@@ -11,13 +12,17 @@ import argparse
 import json
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miltext.schema.dtypes import DTYPES
 from miltext.syntax.tables import TABLES, WORD_END, lark_parser
 
 if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import TerminalDef
+
+GRAMMAR = Path(__file__).resolve().parents[1] / "grammar" / "mil.lark"
 
 STARTS = ["program", "_functions", "_rest_of_block", "operation", "type", "value"]
 """The phrases that may be read by themselves."""
@@ -112,16 +117,28 @@ def spelled(part: Any) -> str:
     return json.dumps(part)
 
 
+def with_data_types(grammar: str) -> str:
+    """Return the grammar with the names of all data types in its terminal DTYPE."""
+    names = "|".join(dtype.name for dtype in DTYPES)
+    return re.sub(r"(?<=^DTYPE\.1: /\(\?:)[^)]*", names, grammar, count=1, flags=re.MULTILINE)
+
+
+def settle(path: Path, text: str, check: bool) -> None:
+    """Write a file unless it holds the text already; with `check`, exit instead."""
+    made = text.encode()
+    if path.exists() and path.read_bytes() == made:
+        return
+    if check:
+        sys.exit(f"stale: {path.name} (run scripts/make_tables.py)")
+    path.write_bytes(made)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the tables are stale")
     check = parser.parse_args().check
-    made = render(tables()).encode()
-    if TABLES.exists() and TABLES.read_bytes() == made:
-        return
-    if check:
-        sys.exit(f"stale: {TABLES.name} (run scripts/make_tables.py)")
-    TABLES.write_bytes(made)
+    settle(GRAMMAR, with_data_types(GRAMMAR.read_bytes().decode()), check)
+    settle(TABLES, render(tables()), check)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The data types of MIL: the one table that every other module derives from.
 
 Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of what
-coremltools 9.0 writes; blob numbers are those of its blob storage format, version 2.
+coremltools 9.0 writes; blob numbers are those of its blob storage format, version 2. The floats are laid out as IEEE
+754 says, but for bfloat16 and OCP's 8-bit floats, of which E4M3 has no infinity and a NaN only where all bits are set.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ class DType(NamedTuple):
     `bits` is the width of one element (0 for a string), `kind` one of `bool string float int uint`,
     `numpy` the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and
     fp8 their bit pattern), `field` the member of `TensorValue` that usually carries the values, and
-    `blob` the number that the type has in a weight file, if it can stand there.
+    `blob` the number that the type has in a weight file, if it can stand there. A float has `mantissa` stored bits
+    of the fraction; one that is not `infinite` does not have an infinity, and has a single magnitude that is NaN.
     """
 
     name: str
@@ -26,6 +28,8 @@ class DType(NamedTuple):
     numpy: str
     field: str
     blob: int | None
+    mantissa: int = 0
+    infinite: bool = True
 
     @property
     def packed(self) -> bool:
@@ -46,12 +50,12 @@ class DType(NamedTuple):
 DTYPES: tuple[DType, ...] = (
     DType("bool", 1, "BOOL", 8, "bool", "?", "bools", None),
     DType("string", 2, "STRING", 0, "string", "O", "strings", None),
-    DType("fp8e4m3fn", 40, "FLOAT8E4M3FN", 8, "float", "<u1", "bytes", 16),
-    DType("fp8e5m2", 41, "FLOAT8E5M2", 8, "float", "<u1", "bytes", 17),
-    DType("fp16", 10, "FLOAT16", 16, "float", "<f2", "bytes", 1),
-    DType("bf16", 13, "BFLOAT16", 16, "float", "<u2", "bytes", 5),
-    DType("fp32", 11, "FLOAT32", 32, "float", "<f4", "floats", 2),
-    DType("fp64", 12, "FLOAT64", 64, "float", "<f8", "doubles", None),
+    DType("fp8e4m3fn", 40, "FLOAT8E4M3FN", 8, "float", "<u1", "bytes", 16, mantissa=3, infinite=False),
+    DType("fp8e5m2", 41, "FLOAT8E5M2", 8, "float", "<u1", "bytes", 17, mantissa=2),
+    DType("fp16", 10, "FLOAT16", 16, "float", "<f2", "bytes", 1, mantissa=10),
+    DType("bf16", 13, "BFLOAT16", 16, "float", "<u2", "bytes", 5, mantissa=7),
+    DType("fp32", 11, "FLOAT32", 32, "float", "<f4", "floats", 2, mantissa=23),
+    DType("fp64", 12, "FLOAT64", 64, "float", "<f8", "doubles", None, mantissa=52),
     DType("int4", 25, "INT4", 4, "int", "<i1", "bytes", 8),
     DType("int8", 21, "INT8", 8, "int", "<i1", "bytes", 4),
     DType("int16", 22, "INT16", 16, "int", "<i2", "ints", 6),

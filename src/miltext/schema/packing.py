@@ -155,29 +155,19 @@ def _word(wide: int) -> str:
 
 
 def decode(patterns: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
-    """Return the values of an array as `unpack` gives it: bf16 and fp8 patterns as fp32, any other array as it is."""
-    decoders = {"bf16": _decode_bf16, "fp8e4m3fn": _decode_fp8e4m3fn, "fp8e5m2": _decode_fp8e5m2}
-    return decoders[dtype.name](patterns) if dtype.name in decoders else patterns
+    """Return the values of an array as `unpack` gives it: floats that numpy lacks as fp32, any other array as it is.
 
-
-def _decode_bf16(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    # A bfloat16 is the upper half of an fp32.
-    values: npt.NDArray[np.float32] = (patterns.astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return values
-
-
-def _decode_fp8e5m2(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    # An e5m2 is the upper half of an fp16.
-    values: npt.NDArray[np.float32] = (patterns.astype(np.uint16) << np.uint16(8)).view(np.float16).astype(np.float32)
-    return values
-
-
-def _decode_fp8e4m3fn(patterns: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    # Its exponent has a bias of 7: read as an fp16, whose bias is 15, a pattern is too small by 2**8.
-    # There is no infinity, and only 0x7f and 0xff are NaN.
-    wide = patterns.astype(np.uint16)
-    sign, magnitude = wide & np.uint16(0x80), wide & np.uint16(0x7F)
-    halves = (sign << np.uint16(8) | magnitude << np.uint16(7)).view(np.float16)
-    values: npt.NDArray[np.float32] = halves.astype(np.float32) * np.float32(256)
-    values[magnitude == 0x7F] = np.nan
+    The bits of such a float, at the upper end of an fp32's, are a number that is smaller by a power of two.
+    """
+    if dtype.kind != "float" or patterns.dtype.kind == "f":
+        return patterns
+    sign = 1 << dtype.bits - 1
+    magnitude = patterns & patterns.dtype.type(sign - 1)
+    values = (magnitude.astype(np.uint32) << np.uint32(23 - dtype.mantissa)).view(np.float32)
+    values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
+    greatest = sign - (1 << dtype.mantissa) if dtype.infinite else sign - 2
+    values[magnitude > greatest] = np.nan
+    if dtype.infinite:
+        values[magnitude == greatest] = np.inf
+    np.negative(values, out=values, where=(patterns & patterns.dtype.type(sign)) != 0)
     return values

@@ -7,8 +7,8 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
     $0x7fc00001           the bits, as many digits as the type has
 
-`$` is ours (docs/language.md); the others stand in real MIL text. The formats are those of IEEE 754,
-bfloat16, and OCP's 8-bit floats (E4M3 there does not have an infinity, and a NaN only where all bits are set).
+`$` is ours (docs/language.md); the others stand in real MIL text. How the types are laid out is said in
+`schema/dtypes`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.schema.dtypes import DTYPES, DType
 from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
 
 if TYPE_CHECKING:
@@ -49,17 +50,18 @@ class Format(NamedTuple):
         return 1 << (self.bits - 1)
 
 
-FORMATS: dict[str, Format] = {
-    row.name: row
-    for row in (
-        Format("fp8e4m3fn", 8, 3, -9, 0x7E, None, 0x7F),
-        Format("fp8e5m2", 8, 2, -16, 0x7B, 0x7C, 0x7E),
-        Format("fp16", 16, 10, -24, 0x7BFF, 0x7C00, 0x7E00),
-        Format("bf16", 16, 7, -133, 0x7F7F, 0x7F80, 0x7FC0),
-        Format("fp32", 32, 23, -149, 0x7F7FFFFF, 0x7F800000, 0x7FC00000),
-        Format("fp64", 64, 52, -1074, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000),
-    )
-}
+def _format(dtype: DType) -> Format:
+    """Return the layout of a float type: of the exponents the greatest is that of infinity, if there is one."""
+    name, bits, mantissa = dtype.name, dtype.bits, dtype.mantissa
+    quantum = 2 - (1 << bits - 2 - mantissa) - mantissa
+    infinity = (1 << bits - 1) - (1 << mantissa)
+    if dtype.infinite:
+        return Format(name, bits, mantissa, quantum, infinity - 1, infinity, infinity | 1 << mantissa - 1)
+    nan = (1 << bits - 1) - 1
+    return Format(name, bits, mantissa, quantum, nan - 1, None, nan)
+
+
+FORMATS: dict[str, Format] = {dtype.name: _format(dtype) for dtype in DTYPES if dtype.kind == "float"}
 
 _HEX = re.compile(r"[-+]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][-+]?[0-9]+")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
