@@ -18,8 +18,8 @@ from support.strategies import any_programs, any_values, in_program
 from miltext import ParseError, PrintError, parse, to_text
 from miltext.models.building.new_model import ml_programs
 from miltext.parsing.strict import strict_findings
-from miltext.schema.paths import walk
 from miltext.schema.proto import Model, Program
+from miltext.schema.walk import messages
 
 STYLES = [(dialect, floats) for dialect in ("1.3", "1.0") for floats in ("hex", "decimal")]
 GOLDENS = sorted(GOLDEN.glob("print/*.mil"))
@@ -168,7 +168,7 @@ def shuffled(program: Program, seed: int) -> Program:
     """The same Program with the entries of each of its maps put in anew, in another order."""
     order = random.Random(seed)
     made = Program.FromString(wire(program))
-    for message, _, _ in list(walk(made)):
+    for _, message in list(messages(made)):
         for field, content in message.ListFields():
             if field.message_type is not None and field.message_type.GetOptions().map_entry:
                 entries = [(key, content[key].SerializeToString()) for key in content]

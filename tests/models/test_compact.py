@@ -13,7 +13,7 @@ from conftest import CORPUS, ROOT, corpus_files
 import miltext
 from miltext.models.compact import compact, compact_pieces
 from miltext.models.refusals import WeightsError
-from miltext.printing.renaming import blocks
+from miltext.schema.walk import operations
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 BODY = """\
@@ -95,7 +95,7 @@ def test_the_text_parses_and_is_canonical(path: Path) -> None:
     assert miltext.format_text(text) == text
     assert ("BLOBFILE" in text) == bool(unread)
     for_parsing = miltext.parse(miltext.to_text(compact(model.program)))
-    assert list(blocks(for_parsing))
+    assert list(operations(for_parsing))
 
 
 def test_three_thousand_operations_take_eighty_characters_each() -> None:
@@ -103,7 +103,7 @@ def test_three_thousand_operations_take_eighty_characters_each() -> None:
     if not path.exists():
         pytest.skip(f"no {path}")
     model = miltext.load(path)
-    count = sum(len(block.operations) for block in blocks(model.program))
+    count = len(list(operations(model.program)))
     text = "".join(compact_pieces(model, on_unread=lambda _: None))
     assert (count, len(text) <= 80 * count) == (2971, True)
 

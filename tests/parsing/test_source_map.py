@@ -13,8 +13,8 @@ from support import realistic
 from support.strategies import any_programs
 
 from miltext import ParseError, parse, parse_with_source, to_text
-from miltext.schema.paths import walk
 from miltext.schema.proto import Operation, Program
+from miltext.schema.walk import messages
 
 COVERED = {"Program", "Function", "Block", "Operation", "Argument", "Binding", "NamedValueType", "Value", "ValueType"}
 
@@ -63,7 +63,7 @@ def check(text: str, most: int = 500) -> Program:
     program, source = parse_with_source(text)
     assert wire(program) == wire(parse(text))
     left = dict(source.spans)
-    for index, (message, path, _) in enumerate(walk(program)):
+    for index, (path, message) in enumerate(messages(program)):
         covered = message.DESCRIPTOR.name in COVERED and not inside_values(path)
         assert (path in source.spans) is covered, path
         assert source.span(message) == left.pop(path, None)

@@ -12,8 +12,9 @@ from google.protobuf.message import DecodeError
 
 from miltext import Diagnostic, ParseError, PrintError, check, format_text, parse, to_text
 from miltext.printing.printer import Printer
-from miltext.schema.paths import LIMIT, walk
+from miltext.schema.paths import LIMIT, depth
 from miltext.schema.proto import Model, Program
+from miltext.schema.walk import messages
 from miltext.schema.wire import sized, tag
 
 Step = Callable[[Any], Any]
@@ -97,7 +98,7 @@ def around_limit(family: str) -> tuple[Program, Program]:
         for size in range(4):
             program = Program(version=1)
             fill_bottom(FAMILIES[family](program, times), size)
-            if max(depth for _, _, depth in walk(program)) > LIMIT:
+            if max(depth(path) for path, _ in messages(program)) > LIMIT:
                 return fits, program
             fits = program
     raise AssertionError(f"no {family} passes the limit")
@@ -132,7 +133,9 @@ def test_up_to_the_limit_all_works_wherever_it_is_called(family: str, frames: in
 
 
 def test_some_families_end_exactly_at_the_limit() -> None:
-    depths = {max(depth for _, _, depth in walk(program)) for family in FAMILIES for program in around_limit(family)}
+    depths = {
+        max(depth(path) for path, _ in messages(program)) for family in FAMILIES for program in around_limit(family)
+    }
     assert {LIMIT, LIMIT + 1} <= depths
 
 

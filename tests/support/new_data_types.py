@@ -20,7 +20,7 @@ from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import read_whole
-from miltext.models.weights import BlobFile, BlobWriter, summarise
+from miltext.models.weights import BlobFile, BlobWriter, statistics
 from miltext.parsing.lowering import Lowering
 from miltext.printing.printer import Printer
 from miltext.schema.dtypes import BY_NAME
@@ -85,7 +85,7 @@ def _stored(name: str, data: bytes, count: int, folder: Path) -> list[Any]:
         offset = writer.add(dtype, unpack(data, dtype, count))
     with BlobFile(path) as file:
         blob = file.blob(offset)
-        summary = summarise(blob)
+        summary = statistics(blob)
     assert summary is not None
     return [blob.dtype.name, blob.count, bytes(blob.data).hex(), *np.round(list(summary), 3).tolist()]
 

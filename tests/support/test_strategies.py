@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from support.strategies import any_programs
 
-from miltext.schema.paths import walk
 from miltext.schema.proto import Program
+from miltext.schema.walk import messages
 
 Fact = tuple[str, str]
 
@@ -49,7 +49,7 @@ def test_every_field_is_met_in_every_state() -> None:
     @settings(max_examples=5000, database=None, derandomize=True, phases=[Phase.generate])
     @given(any_programs)
     def gather(program: Program) -> None:
-        for message, _, _ in walk(program):
+        for _, message in messages(program):
             left.difference_update(facts(message))
         if not left:
             raise AllMetError

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from miltext.printing.renaming import NAME, blocks, names_itself
-from miltext.schema.proto import Block
-from miltext.schema.walk import operations
+from miltext.printing.renaming import NAME, names_itself
+from miltext.schema.proto import Block, Operation
+from miltext.schema.walk import block_parts, operations
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.refusals import WeightsError
-    from miltext.schema.proto import Message, Operation, Program
+    from miltext.schema.proto import Message, Program
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
@@ -40,10 +40,9 @@ def compact(program: Message) -> Program:
     for name in sorted(made.functions):
         for block in made.functions[name].block_specializations.values():
             _fold(block)
-    for block in blocks(made):
-        for operation in block.operations:
-            if _says_itself(operation):
-                del operation.attributes[NAME]
+    for _, operation in operations(made):
+        if _says_itself(operation):
+            del operation.attributes[NAME]
     return made
 
 
@@ -84,8 +83,9 @@ def _says_itself(operation: Operation) -> bool:
 
 def _fold(block: Block) -> None:
     """Fold the constants of a block and of those inside it; names that are defined twice are left alone."""
-    every = list(operations(block))
-    inside = [block, *(inner for operation in every for inner in operation.blocks)]
+    parts = [part for _, part in block_parts(block)]
+    every = [part for part in parts if isinstance(part, Operation)]
+    inside = [part for part in parts if isinstance(part, Block)]
     defined = Counter(value.name for operation in every for value in operation.outputs)
     defined.update(value.name for each in inside for value in each.inputs)
     arguments = [argument for operation in every for argument in operation.inputs.values()]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.printing.printer import type_text
 from miltext.schema.function_io import Types, interfaces
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import function_operations
+from miltext.schema.walk import operations
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -51,17 +51,20 @@ def _metadata(model: Model) -> Summary:
 def _program(model: Model) -> Summary:
     program = model.program
     sides = interfaces(program)
-    functions = [_function(name, program.functions[name], sides[name].sides) for name in sides]
+    types: dict[Any, Counter[str]] = {name: Counter() for name in sides}
+    for path, operation in operations(program):
+        types[path[1]][operation.type] += 1
+    functions = [_function(name, program.functions[name], sides[name].sides, types[name]) for name in sides]
     return {"functions": functions, "weights": _parameters(model), "blobFiles": _blob_files(model)}
 
 
-def _function(name: str, function: Function, sides: Mapping[str, Types]) -> Summary:
-    types = sorted(operation.type for operation in function_operations(function))
+def _function(name: str, function: Function, sides: Mapping[str, Types], operations: Counter[str]) -> Summary:
     features = {
         f"{side}s": [{"name": name, "type": type_text(value_type)} for name, value_type in taken.items()]
         for side, taken in sides.items()
     }
-    return {"name": name, "opset": function.opset, **features, "operations": dict(Counter(types).most_common())}
+    counts = dict(sorted(operations.items(), key=lambda item: (-item[1], item[0])))
+    return {"name": name, "opset": function.opset, **features, "operations": counts}
 
 
 def _parameters(model: Model) -> dict[str, Summary]:

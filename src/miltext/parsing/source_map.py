@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from miltext.parsing.parser import parse, parse_tree
 from miltext.parsing.spans import phrases_by_path
-from miltext.schema.paths import Path, walk
+from miltext.schema.walk import messages
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
+    from miltext.schema.paths import Path
     from miltext.schema.proto import Message, Program
 
 
@@ -36,7 +37,7 @@ class SourceMap:
     def _by_identity(self) -> dict[int, tuple[Message, Span]]:
         """Each message beside its span; kept, so that the object that protobuf hands out stays the same."""
         return {
-            id(message): (message, self.spans[path]) for message, path, _ in walk(self._program) if path in self.spans
+            id(message): (message, self.spans[path]) for path, message in messages(self._program) if path in self.spans
         }
 
 

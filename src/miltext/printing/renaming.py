@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+from miltext.schema.walk import operations
 
 NAME = "name"
 """The attribute that says what an operation was called."""
 
 
-def blocks(program: Any) -> Iterator[Any]:
-    """Every Block of a Program, outer ones first, functions by name and specialisations by opset."""
-    for name in sorted(program.functions):
-        specializations = program.functions[name].block_specializations
-        todo = [specializations[key] for key in sorted(specializations, reverse=True)]
-        while todo:
-            block = todo.pop()
-            yield block
-            todo += [inner for operation in reversed(block.operations) for inner in reversed(operation.blocks)]
-
-
 def drop_names(program: Any) -> None:
     """Take away every operation's `name` attribute."""
-    for block in blocks(program):
-        for operation in block.operations:
-            operation.attributes.pop(NAME, None)
+    for _, operation in operations(program):
+        operation.attributes.pop(NAME, None)
 
 
 def rename_values(program: Any) -> None:

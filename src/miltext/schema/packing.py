@@ -169,5 +169,5 @@ def decode(patterns: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
     values[magnitude > greatest] = np.nan
     if dtype.infinite:
         values[magnitude == greatest] = np.inf
-    np.negative(values, out=values, where=(patterns & patterns.dtype.type(sign)) != 0)
-    return values
+    signed: npt.NDArray[np.float32] = np.where(patterns & patterns.dtype.type(sign), -values, values)
+    return signed

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from miltext.schema.proto import Program
 from miltext.schema.wire import LENGTH_DELIMITED, spans
-
-if TYPE_CHECKING:
-    from miltext.schema.proto import Message
 
 LIMIT = 100
 """How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
@@ -19,6 +16,11 @@ TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LI
 
 Path = tuple["str | int", ...]
 """Where a message stands in a Program: field names, each followed by the key or the index of a repeated one."""
+
+
+def depth(path: Path) -> int:
+    """Return how many messages stand from the Program down to the one at a path; a map's entry is one, too."""
+    return 1 + sum(isinstance(step, str) for step in path)
 
 
 class Key(str):
@@ -61,10 +63,10 @@ def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
     if field.message_type.GetOptions().map_entry:
         key = next((text for number, text in _messages(payload) if number == 1), b"")
         return field.name, Key(key.decode())
-    return (field.name, index) if _is_repeated(field) else (field.name,)
+    return (field.name, index) if is_repeated(field) else (field.name,)
 
 
-def _is_repeated(field: Any) -> bool:
+def is_repeated(field: Any) -> bool:
     """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
 
@@ -74,20 +76,3 @@ def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
     for number, start, content, end in spans(message):
         if message[start] & 7 == LENGTH_DELIMITED:
             yield number, message[content:end]
-
-
-def walk(program: Message) -> Iterator[tuple[Message, Path, int]]:
-    """Every message of a Program, with its path and how many messages stand from the Program down to it."""
-    todo: list[tuple[Message, Path, int]] = [(program, (), 1)]
-    while todo:
-        message, path, depth = todo.pop()
-        yield message, path, depth
-        for field, content in message.ListFields():
-            if field.message_type is None:
-                continue
-            if field.message_type.GetOptions().map_entry:
-                todo += [(content[key], (*path, field.name, Key(key)), depth + 2) for key in content]
-            elif _is_repeated(field):
-                todo += [(inner, (*path, field.name, index), depth + 1) for index, inner in enumerate(content)]
-            else:
-                todo.append((content, (*path, field.name), depth + 1))

@@ -1,12 +1,16 @@
-"""Walks over a Program: its blocks, operations and values, inner blocks' too, in the order of the text."""
+"""Walks over a Program: its functions, blocks, operations and values, inner blocks' too, in the order of the text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
+
+from miltext.schema.paths import Key, Path, is_repeated
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Operation, Program, Value
+    from miltext.schema.proto import Block, Function, Message, Operation, Program, Value
+
+    Part: TypeAlias = Program | Function | Block | Operation
 
 
 class Held(NamedTuple):
@@ -45,54 +49,71 @@ def own_block(function: Function) -> Block | None:
     return blocks[next(iter(blocks))] if len(blocks) == 1 else None
 
 
-def operations(block: Block) -> Iterator[Operation]:
-    """Every operation of a block, followed by those of its inner blocks."""
-    for operation in block.operations:
-        yield operation
-        for inner in operation.blocks:
-            yield from operations(inner)
+def messages(program: Message) -> Iterator[tuple[Path, Message]]:
+    """Every message of a Program, with its path."""
+    todo: list[tuple[Path, Message]] = [((), program)]
+    while todo:
+        path, message = todo.pop()
+        yield path, message
+        for field, content in message.ListFields():
+            if field.message_type is None:
+                continue
+            if field.message_type.GetOptions().map_entry:
+                todo += [((*path, field.name, Key(key)), content[key]) for key in content]
+            elif is_repeated(field):
+                todo += [((*path, field.name, index), inner) for index, inner in enumerate(content)]
+            else:
+                todo.append(((*path, field.name), content))
 
 
-def function_operations(function: Function) -> Iterator[Operation]:
-    """Every operation of a function, block after block."""
-    for opset in sorted(function.block_specializations):
-        yield from operations(function.block_specializations[opset])
+def parts(program: Program) -> Iterator[tuple[Path, Part]]:
+    """Yield the Program and each of its functions, blocks and operations, with its path."""
+    yield (), program
+    for name in sorted(program.functions):
+        path, function = ("functions", Key(name)), program.functions[name]
+        yield path, function
+        for opset in sorted(function.block_specializations):
+            block = function.block_specializations[opset]
+            yield from block_parts(block, (*path, "block_specializations", Key(opset)))
+
+
+def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
+    """Yield a block and each of its operations and inner blocks, with its path."""
+    yield path, block
+    for index, operation in enumerate(block.operations):
+        place = (*path, "operations", index)
+        yield place, operation
+        for nested, inner in enumerate(operation.blocks):
+            yield from block_parts(inner, (*place, "blocks", nested))
+
+
+def operations(program: Program) -> Iterator[tuple[Path, Operation]]:
+    """Every operation of a Program, with its path."""
+    return ((path, part) for path, part in parts(program) if _is_operation(part))
+
+
+def _is_operation(part: Part) -> TypeGuard[Operation]:
+    return part.DESCRIPTOR.name == "Operation"  # the class may be of coremltools' copy of the schema
 
 
 def values(program: Program) -> Iterator[Held]:
     """Every Value that is an attribute or an argument, and every one inside such a Value."""
-    yield from _mapped(program.attributes, "", None)
-    for name in sorted(program.functions):
-        function = program.functions[name]
-        yield from _mapped(function.attributes, name, None)
-        for opset in sorted(function.block_specializations):
-            yield from _of_block(function.block_specializations[opset], name)
+    for path, part in parts(program):
+        function = str(path[1]) if path else ""
+        operation = part if _is_operation(part) else None
+        found = [(key, part.attributes[key]) for key in sorted(part.attributes)]
+        if operation is not None:
+            found = [*_arguments(operation), *found]
+        for key, value in found:
+            for each in (value, *inner_values(value)):
+                yield Held(each, function, operation, key)
 
 
-def _of_block(block: Block, function: str) -> Iterator[Held]:
-    yield from _mapped(block.attributes, function, None)
-    for operation in block.operations:
-        yield from _of_operation(operation, function)
-        for inner in operation.blocks:
-            yield from _of_block(inner, function)
-
-
-def _of_operation(operation: Operation, function: str) -> Iterator[Held]:
+def _arguments(operation: Operation) -> Iterator[tuple[str, Value]]:
     for key in sorted(operation.inputs):
         for binding in operation.inputs[key].arguments:
             if binding.WhichOneof("binding") == "value":
-                yield from _with_inner(Held(binding.value, function, operation, key))
-    yield from _mapped(operation.attributes, function, operation)
-
-
-def _mapped(attributes: Mapping[str, Value], function: str, operation: Operation | None) -> Iterator[Held]:
-    for key in sorted(attributes):
-        yield from _with_inner(Held(attributes[key], function, operation, key))
-
-
-def _with_inner(held: Held) -> Iterator[Held]:
-    yield held
-    yield from (held._replace(value=value) for value in inner_values(held.value))
+                yield key, binding.value
 
 
 def inner_values(value: Value) -> Iterator[Value]:

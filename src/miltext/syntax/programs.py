@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from miltext.diagnostics import PrintError, error
-from miltext.schema.paths import LIMIT, TOO_DEEP, Key, Path, walk
+from miltext.schema.paths import LIMIT, TOO_DEEP, Key, Path, depth
 from miltext.schema.proto import Model, Program
+from miltext.schema.walk import messages
 from miltext.schema.wire import sized, tag
 from miltext.syntax.literals import quote
 
@@ -41,7 +42,7 @@ def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None)
             wire = take_out(whole)
         copy = _inside_model(wire)
     except Exception as failure:  # each of protobuf's backends has an error of its own for it
-        path = next((path for _, path, depth in walk(program) if depth > LIMIT), None)
+        path = next((path for path, _ in messages(program) if depth(path) > LIMIT), None)
         if path is None:
             raise
         raise PrintError([error("MIL006", f"{TOO_DEEP}: {spelled(path)}")]) from failure
@@ -61,7 +62,7 @@ def _unknown(program: Message) -> str:
 
     message, path, number = next(
         (message, path, unknown.field_number)
-        for message, path, _ in walk(program)
+        for path, message in messages(program)
         for unknown in cast("Any", UnknownFieldSet(message))  # its type does not say that it iterates
     )
     where = f"{message.DESCRIPTOR.name} at {spelled(path)}" if path else message.DESCRIPTOR.name
