@@ -21,7 +21,6 @@ from miltext.models.opening import load
 from miltext.parsing.strict import strict_findings
 from miltext.printing.coremlc import Versions, as_coremlc
 from miltext.printing.flexible_shapes import ATTRIBUTE
-from miltext.printing.printing import pieces
 from miltext.schema.proto import FeatureDescription, ListValue, ModelDescription, Program, Value
 from miltext.schema.value_builders import STRING, dictionary_type, immediate, list_type, tensor_type, tuple_type
 
@@ -40,7 +39,7 @@ def versions_in(text: str) -> Versions:
 def compiled(program: Program, **options: Any) -> tuple[str, list[Diagnostic]]:
     told: list[Diagnostic] = []
     text = miltext.to_text(program, as_coremlc=True, on_warning=told.append, **options)
-    assert text == "".join(pieces(program, as_coremlc=True, on_warning=told.append, **options))
+    assert text == as_coremlc(program, on_warning=told.append, **options)
     assert told[len(told) // 2 :] == told[: len(told) // 2]
     return text, told[len(told) // 2 :]
 
@@ -326,7 +325,7 @@ def test_any_program_is_said_in_apples_own_syntax_or_refused(made: Program) -> N
 
 @pytest.mark.parametrize("style", [{"dialect": "1.0"}, {"floats": "decimal"}, {"elide": 0}])
 def test_there_is_no_choice_of_style(style: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="no choice"):
+    with pytest.raises(ValueError, match="the compiler decides"):
         miltext.to_text(program(), as_coremlc=True, **style)
 
 

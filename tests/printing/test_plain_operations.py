@@ -25,18 +25,18 @@ from miltext.syntax.programs import own_copy
 
 OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
 
-STYLES = [("1.3", Style(), False), ("1.0", Style(), False), ("1.3", Style(True, 2), False), ("1.3", Style(), True)]
+STYLES = [Style(), Style("1.0"), Style(floats="decimal", elide=2), Style(strict=True)]
 
 
-def by_messages(program: Any, dialect: str, style: Style, strict: bool) -> str:
+def by_messages(program: Any, style: Style) -> str:
     try:
-        return "".join(Printer(dialect, style, strict=strict).program(own_copy(program)))
+        return "".join(Printer(style).program(own_copy(program)))
     except PrintError as failure:
         return str(failure)
 
 
-def by_wire(program: Any, dialect: str, style: Style, strict: bool) -> str:
-    printer = Printer(dialect, style, strict=strict)
+def by_wire(program: Any, style: Style) -> str:
+    printer = Printer(style)
     operations = Operations(printer)
     try:
         return "".join(printer.program(own_copy(program, operations.take_out), operations.lines))
@@ -46,7 +46,7 @@ def by_wire(program: Any, dialect: str, style: Style, strict: bool) -> str:
 
 def check(program: Program) -> None:
     for style in STYLES:
-        assert by_wire(program, *style) == by_messages(program, *style)
+        assert by_wire(program, style) == by_messages(program, style)
 
 
 def lines_of(program: Program) -> list[str | Operation]:

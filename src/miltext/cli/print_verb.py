@@ -20,7 +20,8 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import PrintError, error, warning
-from miltext.printing.printing import pieces
+from miltext.printing.printing import pieces, to_text
+from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -79,28 +80,30 @@ def command(
     verify_roundtrip: bool,
     inline_weights: int | None,
     annotate: bool,
-    **style: Any,
+    **choices: Any,
 ) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
     loaded = load_model(model, nested)
-    style["floats"] = style["floats"] or ("decimal" if compact else "hex")
+    choices["floats"] = choices["floats"] or ("decimal" if compact else "hex")
+    style = Style(**choices)
     if compact or html:
-        if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.pop("strict"):
+        if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.strict:
             raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
         write_text(output, _for_reading(loaded, compact, html, style), "html" if html else "mil", model)
         return
     program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
     if as_coremlc:
-        style = _as_coremlc(loaded, style, annotate)
-    printed = _annotated(loaded, program, style) if annotate else pieces(program, **style)
-    if not (verify_roundtrip or style["strict"]):
+        printed: Iterable[str] = [_as_coremlc(loaded, program, style, annotate)]
+    else:
+        printed = _annotated(loaded, program, style) if annotate else pieces(program, style)
+    if not (verify_roundtrip or style.strict):
         write_text(output, printed, "mil", model)
         return
     text = "".join(printed)
-    if style["strict"]:
+    if style.strict:
         show_strict_findings(text)
     if verify_roundtrip:
         _prove(text, program)
@@ -115,18 +118,18 @@ def _with_weights(model: Model, most: int) -> Program:
     return inline_weights(model.program, BlobFolder(model.model_path), most)
 
 
-def _annotated(model: Model, program: Program, style: dict[str, Any]) -> list[str]:
+def _annotated(model: Model, program: Program, style: Style) -> list[str]:
     """Return the text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
     from miltext.models.model_weights import BlobFolder
     from miltext.models.weight_printing import annotated_pieces
 
     with weights_bar("reading weights", model, passes=2) as progress:
-        return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), **style))
+        return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), style))
 
 
-def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any]) -> Iterable[str]:
+def _for_reading(model: Model, compact: bool, html: bool, style: Style) -> Iterable[str]:
     """Return the compact text, or a page of that or of the usual one."""
-    made = _compact(model, style) if compact else pieces(model.program, **style)
+    made = _compact(model, style) if compact else pieces(model.program, style)
     if not html:
         return made
     from miltext.printing.html_page import page
@@ -134,29 +137,31 @@ def _for_reading(model: Model, compact: bool, html: bool, style: dict[str, Any])
     return [page("".join(made), model.name)]
 
 
-def _compact(model: Model, style: dict[str, Any]) -> Iterable[str]:
+def _compact(model: Model, style: Style) -> Iterable[str]:
     """Return the compact text, with one warning if there are weights that cannot be read."""
-    from miltext.models.compact import compact_pieces
+    from miltext.models.compact import ELIDE, compact_pieces
 
+    style = style if style.elide is not None else style._replace(elide=ELIDE)
     unread: list[WeightsError] = []
     with weights_bar("reading weights", model) as progress:
-        made = list(compact_pieces(model, on_unread=unread.append, progress=progress.add, **style))
+        made = list(compact_pieces(model, style, on_unread=unread.append, progress=progress.add))
     if unread:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
         show([warning("MIL302", message)], None, model.name)
     return made
 
 
-def _as_coremlc(model: Model, style: dict[str, Any], annotate: bool) -> dict[str, Any]:
-    """Return the arguments for what Apple's compiler would write."""
-    if (style["dialect"], style["floats"], style["elide"], annotate) != ("1.3", "hex", None, False):
+def _as_coremlc(model: Model, program: Program, style: Style, annotate: bool) -> str:
+    """Return what Apple's compiler would write."""
+    if annotate or style != Style(strict=style.strict):
         message = (
             "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
         )
         raise click.UsageError(message)
     version = model.specification_version
-    known = {"description": model.description, **({"specification_version": version} if version else {})}
-    return {**style, **known, "as_coremlc": True, "on_warning": lambda warning: show([warning], None, model.name)}
+    known: dict[str, Any] = {"specification_version": version} if version else {}
+    known["on_warning"] = lambda warning: show([warning], None, model.name)
+    return to_text(program, as_coremlc=True, description=model.description, **known)
 
 
 def _prove(text: str, program: Program) -> None:

@@ -25,7 +25,7 @@ class Spelling(Printer):
     """Prints the two sides of a change."""
 
     def __init__(self) -> None:
-        super().__init__(style=Style(decimal=True, elide=SHOWN))
+        super().__init__(style=Style(floats="decimal", elide=SHOWN))
 
     def type(self, message: NamedValueType | Value) -> str:
         """Return the type in the field `type` of a message."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.printing.renaming import NAME, names_itself
+from miltext.printing.tensors import Style
 from miltext.schema.proto import Block, Operation
 from miltext.schema.walk import block_parts, operations
 from miltext.syntax.programs import own_copy
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
+
+READABLE = Style(floats="decimal", elide=ELIDE)
+"""How it is written, unless another style is asked for."""
 
 VALUE = "val"
 """The attribute of a `const` that holds its value."""
@@ -48,15 +52,13 @@ def compact(program: Message) -> Program:
 
 def compact_pieces(
     model: Model,
+    style: Style = READABLE,
     *,
-    dialect: str = "1.3",
-    floats: str = "decimal",
-    elide: int | None = None,
     on_unread: Callable[[WeightsError], object] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[str]:
-    """Yield the text of a model's program in compact form, in pieces; weights, and literals of more than `elide`
-    elements (ELIDE if None), by digests.
+    """Yield the text of a model's program in compact form, in pieces; weights, and literals that the style
+    leaves out, by digests.
 
     A model of which the folder is not known, from standard input, has its weights by their places. Raise WeightsError
     where a weight cannot be read, or call `on_unread` with it and show its place; and what `compact` raises.
@@ -64,11 +66,9 @@ def compact_pieces(
     """
     from miltext.models.weight_printing import DigestPrinter
     from miltext.printing.printer import Printer
-    from miltext.printing.tensors import Style
 
-    style = Style(floats == "decimal", ELIDE if elide is None else elide)
     folder = model.model_path
-    printer = DigestPrinter(folder, dialect, style, on_unread, progress) if folder else Printer(dialect, style)
+    printer = DigestPrinter(folder, style, on_unread, progress) if folder else Printer(style)
     yield from printer.program(compact(model.program))
     yield "\n"
 

@@ -44,8 +44,8 @@ class AnnotatingPrinter(Printer):
     Each is read twice. Raise WeightsError for a weight that cannot be read.
     """
 
-    def __init__(self, folder: BlobFolder, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
-        super().__init__(dialect, style, strict=strict)
+    def __init__(self, folder: BlobFolder, style: Style = PLAIN) -> None:
+        super().__init__(style)
         self._folder = folder
         self._seen: list[str] = []
         self._comments: dict[bytes, str] = {}
@@ -91,21 +91,12 @@ class AnnotatingPrinter(Printer):
         return f"{digest}, min {found.minimum:.6g}, max {found.maximum:.6g}, mean {found.mean:.6g}"
 
 
-def annotated_pieces(
-    program: Message,
-    folder: BlobFolder,
-    *,
-    dialect: str = "1.3",
-    floats: str = "hex",
-    elide: int | None = None,
-    strict: bool = False,
-) -> Iterator[str]:
+def annotated_pieces(program: Message, folder: BlobFolder, style: Style = PLAIN) -> Iterator[str]:
     """Yield what `pieces` gives, each weight's line ended with a comment about what the file in `folder` holds.
 
     Raise WeightsError where a weight cannot be read, and what `pieces` raises.
     """
-    printer = AnnotatingPrinter(folder, dialect, Style(floats == "decimal", elide), strict=strict)
-    yield from printer.program(own_copy(program))
+    yield from AnnotatingPrinter(folder, style).program(own_copy(program))
     yield "\n"
 
 
@@ -119,12 +110,11 @@ class DigestPrinter(Printer):
     def __init__(
         self,
         folder: Path,
-        dialect: str = "1.3",
         style: Style = PLAIN,
         on_unread: Callable[[WeightsError], object] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(dialect, style)
+        super().__init__(style)
         self._folder = BlobFolder(folder, progress)
         self._on_unread = on_unread
 

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, PrintError, error, render, warning
 from miltext.printing.flexible_shapes import ATTRIBUTE, shape_information
 from miltext.printing.printer import Printer
+from miltext.printing.tensors import Style
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.proto import Function, ModelDescription, Program
 from miltext.schema.value_builders import STRING, add_pairs, dictionary_type, immediate
+from miltext.schema.walk import values
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.printing.printer import TypeText
-    from miltext.schema.proto import FeatureDescription, Message
+    from miltext.schema.proto import DictionaryValue, FeatureDescription, Message
 
 LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""
@@ -37,7 +38,7 @@ class Versions(NamedTuple):
     compiler: str = "3600.25.1"
 
     def entries(self) -> dict[str, str]:
-        """The entries by key."""
+        """Return the entries by key."""
         return {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
 
 
@@ -48,63 +49,32 @@ def as_coremlc(
     versions: Versions | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
-    """The `model.mil` that Apple's compiler would write for this Program.
+    """Return the `model.mil` that Apple's compiler would write for this Program.
 
     `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
     FlexibleShapeInformation is made. `versions` are the compiler's: if None, those that the Program has, or else the
     newest. Both messages may be coremltools' own. What the compiler drops, and what is unproven, is said in a warning
-    each: to `on_warning`, or as one of Python's. Raises PrintError for what Apple's syntax cannot say.
+    each: to `on_warning`, or as one of Python's. Raise PrintError for what Apple's syntax cannot say.
     """
-    return "".join(pieces(program, specification_version, description, versions, on_warning))
-
-
-def pieces(
-    program: Message,
-    specification_version: int = 9,
-    description: Message | None = None,
-    versions: Versions | None = None,
-    on_warning: Callable[[Diagnostic], object] | None = None,
-) -> Iterator[str]:
-    """What `as_coremlc` gives, piece by piece; the warnings come with the last."""
     own = own_copy(program)
     dropped = _drop(own)
     doubts = _add_flexible_shapes(own, _own_description(description))
     _add_build_info(own, versions)
     for function in own.functions.values():
         function.inputs.sort(key=lambda value: value.name.encode())
-    printer = _Compiler(DIALECTS[specification_version > LAST_OF_DIALECT_1_0], strict=True)
-    yield from printer.program(own)
-    if printer.documented:
-        dropped.append(f"the docStrings of {printer.documented} Values")
+    dialect = DIALECTS[specification_version > LAST_OF_DIALECT_1_0]
+    text = "".join(Printer(Style(dialect, strict=True)).program(own))
     tell = on_warning or _warn
     if dropped:
         tell(warning("MIL210", f"Apple's compiler leaves this out: {', '.join(dropped)}"))
     if doubts:
         tell(warning("MIL211", f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"))
-
-
-class _Compiler(Printer):
-    """A strict Printer that leaves the docStrings of Values out, and counts them."""
-
-    documented = 0
-
-    def value(self, value: Any) -> str:
-        self._undocument(value)
-        return super().value(value)
-
-    def _element(self, value: Any, implied: TypeText | None) -> str:
-        self._undocument(value)
-        return super()._element(value, implied)
-
-    def _undocument(self, value: Any) -> None:
-        if value.docString:
-            self.documented += 1
-            value.docString = ""
+    return text
 
 
 def _drop(program: Program) -> list[str]:
-    """Take out of a Program what the compiler's text leaves out; says what that was."""
-    dropped = []
+    """Take out of a Program what the compiler's text leaves out, and return what that was."""
+    dropped: list[str] = []
     if program.version != 1:
         dropped.append(f"Program.version {program.version}")
         program.version = 1
@@ -118,11 +88,14 @@ def _drop(program: Program) -> list[str]:
             for opset in others:
                 del function.block_specializations[opset]
             dropped += [f"the block of `{name}` for {opset}" for opset in others]
-    return dropped
+    documented = [held.value for held in values(program) if held.value.docString]
+    for value in documented:
+        value.docString = ""
+    return [*dropped, f"the docStrings of {len(documented)} Values"] if documented else dropped
 
 
 def _own_description(description: Message | None) -> ModelDescription:
-    """A description of miltext's own with what another copy of the schema's holds."""
+    """Return a description of miltext's own with what another copy of the schema's holds."""
     if description is None:
         return ModelDescription()
     if description.DESCRIPTOR.full_name != ModelDescription.DESCRIPTOR.full_name:
@@ -131,7 +104,7 @@ def _own_description(description: Message | None) -> ModelDescription:
 
 
 def _add_flexible_shapes(program: Program, description: ModelDescription) -> list[str]:
-    """Give each function with flexible inputs its attribute; says what is unproven about them."""
+    """Give each function with flexible inputs its attribute, and return what is unproven about them."""
     doubts = []
     for name in sorted(program.functions):
         function = program.functions[name]
@@ -145,7 +118,7 @@ def _add_flexible_shapes(program: Program, description: ModelDescription) -> lis
 
 
 def _features(description: ModelDescription, name: str, function: Function) -> list[FeatureDescription]:
-    """The features that describe a function's inputs. A description lists functions if there may be several."""
+    """Return the features of a function's inputs. A description lists functions if there may be several."""
     listed = [each.input for each in description.functions if each.name == name]
     features = listed[0] if listed else [] if description.functions else description.input
     parameters = {value.name for value in function.inputs}
@@ -158,7 +131,8 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
         program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
     info = program.attributes[BUILD_INFO]
     if info.type != STRINGS or not info.immediateValue.HasField("dictionary"):
-        raise PrintError([error("MIL212", f"`{BUILD_INFO}` is no dictionary of strings, and the compiler adds to it")])
+        message = f"`{BUILD_INFO}` is not a dictionary of strings, to which the compiler adds: remove it, or correct it"
+        raise PrintError([error("MIL212", message)])
     pairs = info.immediateValue.dictionary.values
     entries = (versions or Versions()).entries()
     for index in reversed(range(len(pairs))):
@@ -169,12 +143,12 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
     pairs.sort(key=lambda pair: _key(pair).encode())
 
 
-def _key(pair: Any) -> str:
+def _key(pair: DictionaryValue.KeyValuePair) -> str:
     return "".join(pair.key.immediateValue.tensor.strings.values)
 
 
 def _warn(diagnostic: Diagnostic) -> None:
-    """One of Python's warnings, at the line that called miltext."""
+    """Warn as Python does, at the line that called miltext."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "miltext":
         level, frame = level + 1, frame.f_back

@@ -9,12 +9,30 @@ from miltext.diagnostics import Note, PrintError, error
 from miltext.printing.tensors import PLAIN, Style, field_literal, usual_literal
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.fields import STRING_HEAD, STRING_HEADS
-from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
+from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, name_text
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Operation, ValueType
+    from miltext.schema.proto import (
+        Argument,
+        Block,
+        DictionaryType,
+        DictionaryValue,
+        Dimension,
+        Function,
+        ListType,
+        NamedValueType,
+        Operation,
+        Program,
+        StateType,
+        TensorType,
+        TensorValue,
+        Value,
+        ValueType,
+    )
+
+    Typed: TypeAlias = NamedValueType | Value | ListType | DictionaryType | StateType
 
 FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 """Apple's indents: a function, the operations of its block, and the line that closes the block."""
@@ -40,13 +58,17 @@ class TypeText(NamedTuple):
 
 
 class Printer:
-    """Raises messages to text in one dialect and style.
+    """Raises messages to text in one style.
 
-    Maps print sorted by key; Python's order of strings is that of their UTF-8 bytes. With `strict`, whatever Apple's
-    syntax cannot say is a PrintError instead of a spelling of ours.
+    Maps print sorted by key; Python's order of strings is that of their UTF-8 bytes.
     """
 
-    def __init__(self, dialect: str = "1.3", style: Style = PLAIN, *, strict: bool = False) -> None:
+    def __init__(self, style: Style = PLAIN) -> None:
+        dialect, floats, _, strict = style
+        if dialect not in DIALECTS:
+            raise ValueError(f"unknown dialect {dialect!r}: choose {' or '.join(DIALECTS)}")
+        if floats not in ("hex", "decimal"):
+            raise ValueError(f"unknown form of floats {floats!r}: choose 'hex' or 'decimal'")
         self._dialect = dialect
         self._style = style
         self._strict = strict
@@ -57,7 +79,7 @@ class Printer:
         self.string_start = self._scalar.format("string")
 
     def _ours(self, text: str, what: str) -> str:
-        """A spelling of ours, where it may be used."""
+        """Return a spelling of ours, where it may be used."""
         if self._strict:
             raise PrintError([error("MIL201", f"Apple's syntax has no way to say {what}")])
         return text
@@ -69,7 +91,7 @@ class Printer:
         return text if text[0] != "$" else self._ours(text, f"the name {quote(name)}")
 
     def _opset(self, opset: str) -> str:
-        """`ios18` for CoreML8; a name that is literally `ios18` is quoted."""
+        """Return `ios18` for CoreML8; a name that is literally `ios18` is quoted."""
         text = TEXT_BY_PROTO.get(opset)
         if text is None and opset in PROTO_BY_TEXT:
             return self._ours(f"${quote(opset)}", f"an opset that is {quote(opset)} in the proto")
@@ -77,8 +99,8 @@ class Printer:
 
     # ---- the program and its functions
 
-    def program(self, program: Any, lines: Lines | None = None) -> Iterable[str]:
-        """The text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
+    def program(self, program: Program, lines: Lines | None = None) -> Iterable[str]:
+        """Yield the text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
         head = f"program({self._dialect})"
         if program.version != 1:
             head += self._ours(f" $version({program.version})", f"Program.version {program.version}")
@@ -92,7 +114,7 @@ class Printer:
             yield from self._function(name, program.functions[name], lines)
         yield "}"
 
-    def _function(self, name: str, function: Any, lines: Lines | None = None) -> Iterable[str]:
+    def _function(self, name: str, function: Function, lines: Lines | None = None) -> Iterable[str]:
         opset = f"<{self._opset(function.opset)}>" if function.opset else ""
         head = f"{FUNCTION}func {self.name(name)}{opset}{self._parameters(function.inputs)}"
         yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
@@ -115,29 +137,29 @@ class Printer:
                 yield from self._block(blocks[key], CLOSING, lines.get((name, key)))
         yield ";\n"
 
-    def _parameters(self, inputs: Any) -> str:
+    def _parameters(self, inputs: Iterable[NamedValueType]) -> str:
         return f"({', '.join([self._named_value(value) for value in inputs])})"
 
-    def _named_value(self, value: Any) -> str:
+    def _named_value(self, value: NamedValueType) -> str:
         return f"{self.type_of(value, 'type').text} {self.name(value.name)}"
 
-    def _block(self, block: Any, closing: str, lines: Sequence[str | Operation] | None = None) -> Iterable[str]:
+    def _block(self, block: Block, closing: str, lines: Sequence[str | Operation] | None = None) -> Iterable[str]:
         yield "{\n"
         indent = OPERATION if closing == CLOSING else closing + "    "
         for operation in block.operations if lines is None else lines:
-            yield operation if isinstance(operation, str) else self._told(operation, indent)
+            yield operation if isinstance(operation, str) else self._located(operation, indent)
         yield f"{closing}}} -> ({', '.join([self.name(name) for name in block.outputs])})"
         if block.attributes:
             yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")
 
-    def _told(self, operation: Any, indent: str) -> str:
-        """An operation; an error that it is the innermost of names it."""
+    def _located(self, operation: Operation, indent: str) -> str:
+        """Return an operation. An error names the innermost operation around it."""
         try:
             return self._operation(operation, indent)
         except PrintError as failure:
             raise _inside(failure, operation) from None
 
-    def _operation(self, operation: Any, indent: str) -> str:
+    def _operation(self, operation: Operation, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
         name = self.name(operation.type)
         if name == DRAFT:
@@ -153,13 +175,13 @@ class Printer:
 
     # ---- arguments and attributes
 
-    def _argument(self, argument: Any) -> str:
+    def _argument(self, argument: Argument) -> str:
         bindings = argument.arguments
         if len(bindings) == 1:
             return self._binding(bindings[0])
         return f"({', '.join([self._binding(binding) for binding in bindings])})"
 
-    def _binding(self, binding: Any) -> str:
+    def _binding(self, binding: Argument.Binding) -> str:
         name = binding.name
         if name:
             return self.name(name)
@@ -170,16 +192,16 @@ class Printer:
             return self.name("")
         return self._ours("$unset", "a binding to nothing")
 
-    def _attributes(self, attributes: Mapping[str, Any]) -> str:
-        """`[name = string("y")]`; nothing has no brackets, but for a caller's own sake."""
+    def _attributes(self, attributes: Mapping[str, Value]) -> str:
+        """`[name = string("y")]`"""
         names = sorted(attributes)
         return f"[{', '.join([f'{self.name(name)} = {self.value(attributes[name])}' for name in names])}]"
 
     # ---- types
 
-    def type_of(self, message: Any, field: str) -> TypeText:
-        """The type in a field of a message, absent ones included."""
-        value_type = getattr(message, field)
+    def type_of(self, message: Typed, field: str) -> TypeText:
+        """Return the type in a field of a message, absent ones included."""
+        value_type: ValueType = getattr(message, field)
         wire = value_type.SerializeToString(deterministic=True)
         known = self._types.get(wire)
         if known is not None:
@@ -193,29 +215,28 @@ class Printer:
         word = "$empty" if present else "$absent"
         return TypeText(self._ours(word, "a missing type"), b"" if present else None)
 
-    def _part(self, value_type: Any) -> TypeText:
-        """A type that stands in a repeated field, where it is always present."""
+    def _part(self, value_type: ValueType) -> TypeText:
+        """Return a type that stands in a repeated field, where it is always present."""
         wire = value_type.SerializeToString(deterministic=True)
         return self._type(value_type, wire) if wire else self._missing_type(True)
 
-    def _type(self, value_type: Any, wire: bytes) -> TypeText:
+    def _type(self, value_type: ValueType, wire: bytes) -> TypeText:
         member = value_type.WhichOneof("type")
-        message = getattr(value_type, member)
         if member == "tensorType":
-            return self._tensor_type(message, wire)
+            return self._tensor_type(value_type.tensorType, wire)
         if member == "listType":
-            element, length = self.type_of(message, "type"), self._length(message)
+            element, length = self.type_of(value_type.listType, "type"), self._length(value_type.listType)
             return TypeText(f"list<{element.text}, {length}>", wire, "list", parts=(element,), length=_size(length))
         if member == "tupleType":
-            parts = tuple(self._part(part) for part in message.types)
+            parts = tuple([self._part(part) for part in value_type.tupleType.types])
             return TypeText(f"tuple<{', '.join([part.text for part in parts])}>", wire, "tuple", parts=parts)
         if member == "dictionaryType":
-            parts = self.type_of(message, "keyType"), self.type_of(message, "valueType")
-            return TypeText(f"dict<{parts[0].text}, {parts[1].text}>", wire, "dictionary", parts=parts)
-        wrapped = self.type_of(message, "wrappedType")
+            key, value = (self.type_of(value_type.dictionaryType, field) for field in ("keyType", "valueType"))
+            return TypeText(f"dict<{key.text}, {value.text}>", wire, "dictionary", parts=(key, value))
+        wrapped = self.type_of(value_type.stateType, "wrappedType")
         return TypeText(f"state<{wrapped.text}>", wire, "state", parts=(wrapped,))
 
-    def _tensor_type(self, tensor: Any, wire: bytes) -> TypeText:
+    def _tensor_type(self, tensor: TensorType, wire: bytes) -> TypeText:
         dtype = BY_NUMBER.get(tensor.dataType)
         word = dtype.name if dtype else self._ours(f"${tensor.dataType}", f"the data type {tensor.dataType}")
         dimensions = [self._dimension(dimension) for dimension in tensor.dimensions]
@@ -231,7 +252,7 @@ class Printer:
             return TypeText(word, wire, "tensor", dtype, shape)
         return TypeText(f"tensor<{word}, [{', '.join(dimensions)}]{extra}>", wire, "tensor", dtype, shape)
 
-    def _dimension(self, dimension: Any) -> str:
+    def _dimension(self, dimension: Dimension) -> str:
         member = dimension.WhichOneof("dimension")
         if member == "constant":
             return str(dimension.constant.size)
@@ -239,15 +260,15 @@ class Printer:
             return self._ours("$variadic", "a variadic dimension") if dimension.unknown.variadic else "?"
         return self._ours("$empty", "an empty dimension")
 
-    def _length(self, list_type: Any) -> str:
+    def _length(self, list_type: ListType) -> str:
         if list_type.HasField("length"):
             return self._dimension(list_type.length)
         return self._ours("$absent", "a list without a length")
 
     # ---- values
 
-    def value(self, value: Any) -> str:
-        """`int32(1)`: a Value."""
+    def value(self, value: Value) -> str:
+        """`int32(1)`"""
         wire = value.SerializeToString(deterministic=True)
         if wire[:STRING_HEAD] == STRING_HEADS.get(len(wire) - STRING_HEAD):  # half of all are an operation's name
             return f"{self.string_start}{quote(wire[STRING_HEAD:].decode())})"
@@ -258,14 +279,15 @@ class Printer:
             known = self._values[wire] = self.long_value(value)
         return known
 
-    def long_value(self, value: Any) -> str:
+    def long_value(self, value: Value) -> str:
+        """Return a Value that is not looked up among those that were printed before."""
         value_type = self.type_of(value, "type")
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
         return f"{marked}{value_type.text}({self._raw(value, value_type)})"
 
-    def _raw(self, value: Any, value_type: TypeText) -> str:
-        """What stands in the parentheses after a value's type."""
+    def _raw(self, value: Value, value_type: TypeText) -> str:
+        """Return what stands in the parentheses after a value's type."""
         member = value.WhichOneof("value")
         if member == "blobFileValue":
             blob = value.blobFileValue
@@ -287,7 +309,7 @@ class Printer:
         """`BLOBFILE(path = string("..."), offset = uint64(`, to be followed by the offset and two parentheses."""
         return f"BLOBFILE(path = {self.string_start}{quote(path)}), offset = {self._scalar.format('uint64')}"
 
-    def _tensor(self, tensor: Any, value_type: TypeText) -> str:
+    def _tensor(self, tensor: TensorValue, value_type: TypeText) -> str:
         field = tensor.WhichOneof("value")
         if field is None:
             return self._ours("$tensor", "a tensor without values")
@@ -296,7 +318,7 @@ class Printer:
             return self._ours(f"${field}({field_literal(tensor, field, self._style)})", f"values in `{field}` here")
         return self._ours(text, "this literal") if self._strict and "$" in text and text[0] != '"' else text
 
-    def _container(self, kind: str, values: Any, value_type: TypeText) -> str:
+    def _container(self, kind: str, values: Sequence[Any], value_type: TypeText) -> str:
         fits = kind == value_type.kind and _count_fits(kind, len(values), value_type)
         parts = value_type.parts if kind == value_type.kind else ()
         marker = "" if fits else self._ours(f"${kind}", f"a {kind} of that many values, or under this type")
@@ -307,7 +329,7 @@ class Printer:
             return f"{marker}({', '.join([self._element(*pair) for pair in zip(values, implied)])})"  # noqa: B905
         return f"{marker}[{', '.join([self._element(value, parts[0] if parts else None) for value in values])}]"
 
-    def _pair(self, pair: Any, parts: Sequence[TypeText]) -> str:
+    def _pair(self, pair: DictionaryValue.KeyValuePair, parts: Sequence[TypeText]) -> str:
         members = [
             self._element(getattr(pair, field), parts[index] if parts else None)
             if pair.HasField(field)
@@ -316,8 +338,8 @@ class Printer:
         ]
         return f"{{{', '.join(members)}}}"
 
-    def _element(self, value: Any, implied: TypeText | None) -> str:
-        """A Value inside another: raw where its type is what the container's implies."""
+    def _element(self, value: Value, implied: TypeText | None) -> str:
+        """Return a Value inside another: raw where its type is what the container's implies."""
         own = self.type_of(value, "type")
         if implied is None or own.wire != implied.wire or value.docString:
             return self._ours(f"$value({self.value(value)})", "a type or docString of an element's own")
@@ -334,8 +356,8 @@ def _count_fits(kind: str, count: int, value_type: TypeText) -> bool:
     return kind == "dictionary" or value_type.length in (None, count)
 
 
-def _inside(failure: PrintError, operation: Any) -> PrintError:
-    """The error with the innermost operation that it is about."""
+def _inside(failure: PrintError, operation: Operation) -> PrintError:
+    """Return the error with the innermost operation that it is about."""
     finding = failure.diagnostics[0]
     if finding.notes:
         return failure
@@ -345,7 +367,7 @@ def _inside(failure: PrintError, operation: Any) -> PrintError:
 
 
 def type_text(value_type: ValueType | None) -> str:
-    """A type as MIL text has it, but for fields that the schema does not have."""
+    """Return a type as MIL text has it, but for fields that the schema does not have."""
     from miltext.schema.proto import NamedValueType
 
     named = NamedValueType(name="x", type=value_type)

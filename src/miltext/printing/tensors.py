@@ -15,12 +15,17 @@ Shape = tuple["int | None", ...]
 
 
 class Style(NamedTuple):
-    """How numbers are written: floats in `decimal` rather than hex, and literals of more than `elide` elements left
-    out, with their count and digest in their place.
+    """How a Program is written.
+
+    `dialect` is `1.0` or `1.3`, and `floats` is `hex` or `decimal`. Literals of more than `elide` elements are left
+    out, with their count and digest in their place. With `strict`, whatever Apple's syntax cannot say is a PrintError
+    instead of a spelling of ours.
     """
 
-    decimal: bool = False
+    dialect: str = "1.3"
+    floats: str = "hex"
     elide: int | None = None
+    strict: bool = False
 
 
 PLAIN = Style()
@@ -115,4 +120,4 @@ def _sizes(data: bytes | Sequence[Any], dtype: DType, shape: Shape) -> list[int]
 def _texts(data: bytes | Sequence[Any], dtype: DType, count: int, style: Style) -> list[str]:
     if dtype.kind == "string":
         return [quote(text) for text in data]  # type: ignore[arg-type]
-    return decode(data, dtype, count, decimal=style.decimal)
+    return decode(data, dtype, count, decimal=style.floats == "decimal")

@@ -68,8 +68,9 @@ def _model(model: Model) -> Iterator[str]:
     yield from around(model)
     if model.type == PROGRAM:
         from miltext.printing.printing import pieces
+        from miltext.printing.tensors import Style
 
-        yield from pieces(model.program, elide=ELIDE)
+        yield from pieces(model.program, Style(elide=ELIDE))
     elif not model.models:
         assert model.spec is not None  # all else is a Program
         wire = model.spec.SerializeToString(deterministic=True)

@@ -70,10 +70,10 @@ def normalize(
         renaming.drop_names(program)
     if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
         return to_text(program, dialect=dialect, floats=floats, elide=elide)
-    return _with_digests(program, folder, dialect, Style(floats == "decimal", elide))
+    return _with_digests(program, folder, Style(dialect, floats, elide))
 
 
-def _with_digests(program: Program, folder: Path | None, dialect: str, style: Style) -> str:
+def _with_digests(program: Program, folder: Path | None, style: Style) -> str:
     if folder is None:
         raise ValueError(
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
@@ -81,7 +81,7 @@ def _with_digests(program: Program, folder: Path | None, dialect: str, style: St
         )
     from miltext.models.weight_printing import DigestPrinter
 
-    return "".join([*DigestPrinter(folder, dialect, style).program(program), "\n"])
+    return "".join([*DigestPrinter(folder, style).program(program), "\n"])
 
 
 def assert_matches_golden(
