@@ -15,18 +15,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from miltext.checking.inference import infer_types
-    from miltext.checking.verifier import check, infer_draft
-    from miltext.diagnostics import Diagnostic, MiltextError, ModelError, Note, ParseError, PrintError, Span
-    from miltext.diffing import Difference, diff
-    from miltext.formatting.formatter import format_text
-    from miltext.models.building.build import build
-    from miltext.models.model import Model
-    from miltext.models.opening import load
-    from miltext.parsing.parser import parse
-    from miltext.parsing.source_map import SourceMap, parse_with_source
-    from miltext.parsing.strict import strict_findings
-    from miltext.printing.printing import to_text
+    from miltext.checking.inference import infer_types as infer_types
+    from miltext.checking.verifier import check as check
+    from miltext.checking.verifier import infer_draft as infer_draft
+    from miltext.diagnostics import Diagnostic as Diagnostic
+    from miltext.diagnostics import MiltextError as MiltextError
+    from miltext.diagnostics import ModelError as ModelError
+    from miltext.diagnostics import Note as Note
+    from miltext.diagnostics import ParseError as ParseError
+    from miltext.diagnostics import PrintError as PrintError
+    from miltext.diagnostics import Span as Span
+    from miltext.diffing import Difference as Difference
+    from miltext.diffing import diff as diff
+    from miltext.formatting.formatter import format_text as format_text
+    from miltext.models.building.build import build as build
+    from miltext.models.model import Model as Model
+    from miltext.models.opening import load as load
+    from miltext.parsing.parser import parse as parse
+    from miltext.parsing.source_map import SourceMap as SourceMap
+    from miltext.parsing.source_map import parse_with_source as parse_with_source
+    from miltext.parsing.strict import strict_findings as strict_findings
+    from miltext.printing.printing import to_text as to_text
 
 _HOMES = {
     "checking.verifier": ("check", "infer_draft"),
@@ -44,29 +53,7 @@ _HOMES = {
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Diagnostic",
-    "Difference",
-    "MiltextError",
-    "Model",
-    "ModelError",
-    "Note",
-    "ParseError",
-    "PrintError",
-    "SourceMap",
-    "Span",
-    "build",
-    "check",
-    "diff",
-    "format_text",
-    "infer_draft",
-    "infer_types",
-    "load",
-    "parse",
-    "parse_with_source",
-    "strict_findings",
-    "to_text",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -31,6 +31,6 @@ def test_an_unknown_style_is_refused_before_anything_is_printed(choice: dict[str
 
 @pytest.mark.parametrize("choice", [{}, {"dialect": "1.0"}, {"floats": "decimal"}, {"elide": 1}, {"strict": True}])
 def test_the_pieces_of_each_style_are_the_text(choice: dict[str, Any]) -> None:
-    text = "program(1.3)\n{\n    func f(fp16 x) {\n            fp16 y = add(x = x, y = fp16(0x1.8p+0));\n        } -> (y);\n}\n"
-    program = miltext.parse(text.replace("fp16(0", "tensor<fp16, [2]>([0").replace("p+0)", "p+0, 0x1p+0])"))
+    value = "tensor<fp16, [2]>([0x1.8p+0, 0x1p+0])"
+    program = miltext.parse(f"program(1.3) {{ func f(fp16 x) {{ fp16 y = add(x = x, y = {value}); }} -> (y); }}")
     assert miltext.to_text(program, **choice) == "".join(pieces(program, Style(**choice)))
