@@ -9,7 +9,8 @@ rule that pops matches a closing mark or looks ahead for one; and a pattern look
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pygments.lexer import RegexLexer, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
@@ -30,9 +31,14 @@ _TYPE = [
 _TYPE_ALONE = [rule[:2] for rule in _TYPE]
 
 
-def _nothing(*_: object) -> Iterator[tuple[int, _TokenType, str]]:
-    """Yield nothing, for a rule that only looks ahead: Pygments would yield an empty token."""
-    return iter(())
+def _until(closing: str) -> list[Any]:
+    """Return the rules of a state that a mark ends, for what may stand anywhere in it and for that mark."""
+    return [include("gap"), (closing, Punctuation, "#pop")]
+
+
+def _before(coming: str) -> tuple[str, Callable[..., Iterator[tuple[int, _TokenType, str]]], str]:
+    """Return the rule that leaves a state without reading what comes: Pygments would yield an empty token for it."""
+    return rf"(?={coming})", lambda *_: iter(()), "#pop"
 
 
 class MilLexer(RegexLexer):
@@ -49,29 +55,19 @@ class MilLexer(RegexLexer):
             (words(("program",), suffix=_END), Keyword.Declaration),
             include("body"),
         ],
-        "functions": [
-            include("gap"),
-            (r"\}", Punctuation, "#pop"),
-            include("body"),
-        ],
+        "functions": [*_until(r"\}"), include("body")],
         "body": [
             (words(("func",), suffix=_END), Keyword.Declaration, "function"),
             (r"\{", Punctuation, "functions"),
             include("statement"),
         ],
         "function": [
-            include("gap"),
-            (r";", Punctuation, "#pop"),
+            *_until(r";"),
             (r"\{", Punctuation, "block"),
             include("phrase"),
             (_NAME, Name.Function),
         ],
-        "block": [
-            include("gap"),
-            (r"\}", Punctuation, "#pop"),
-            (r"\{", Punctuation, "block"),
-            include("statement"),
-        ],
+        "block": [*_until(r"\}"), (r"\{", Punctuation, "block"), include("statement")],
         "statement": [
             ("_" + _END, Keyword.Type, "typed"),  # in a draft, for a type that is left out
             include("phrase"),
@@ -88,44 +84,18 @@ class MilLexer(RegexLexer):
             (r"[,;>\])}]", Punctuation),
             include("constant"),
         ],
-        "opset": [
-            include("gap"),
-            (r">", Punctuation, "#pop"),
-            (_NAME, Name.Namespace),
-            (r"(?=[^A-Za-z_$>/ \t\r\n])", _nothing, "#pop"),
-        ],
+        "opset": [*_until(r">"), (_NAME, Name.Namespace), _before(r"[^A-Za-z_$>/ \t\r\n]")],
         "arguments": [
-            include("gap"),
-            (r"\)", Punctuation, "#pop"),
+            *_until(r"\)"),
             (r"=", Operator, "binding"),
             (r",", Punctuation),
             *_TYPE,
             include("named"),
         ],
-        "attributes": [
-            include("gap"),
-            (r"\]", Punctuation, "#pop"),
-            (r"=", Operator, "binding"),
-            (r",", Punctuation),
-            include("named"),
-        ],
-        "named": [
-            (_NAME, Name.Attribute),
-            (r"(?=[;{}])", _nothing, "#pop"),
-            include("constant"),
-        ],
-        "binding": [
-            include("gap"),
-            (r"(?=[,)\];{}])", _nothing, "#pop"),
-            include("bound"),
-        ],
-        "bindings": [
-            include("gap"),
-            (r"\)", Punctuation, "#pop"),
-            (r",", Punctuation),
-            (r"(?=[;{}])", _nothing, "#pop"),
-            include("bound"),
-        ],
+        "attributes": [*_until(r"\]"), (r"=", Operator, "binding"), (r",", Punctuation), include("named")],
+        "named": [(_NAME, Name.Attribute), _before(r"[;{}]"), include("constant")],
+        "binding": [include("gap"), _before(r"[,)\];{}]"), include("bound")],
+        "bindings": [*_until(r"\)"), (r",", Punctuation), _before(r"[;{}]"), include("bound")],
         "bound": [
             *_TYPE,
             include("worded"),
@@ -135,11 +105,10 @@ class MilLexer(RegexLexer):
             include("constant"),
         ],
         "outputs": [
-            include("gap"),
-            (r"\)", Punctuation, "#pop"),
+            *_until(r"\)"),
             (r"[(,]", Punctuation),
             (_NAME, Name),
-            (r"(?=[;{}\[])", _nothing, "#pop"),
+            _before(r"[;{}\[]"),
         ],
         # After a type: what it is made of, the name it is given, or the literal that it has.
         "typed": [
@@ -148,11 +117,10 @@ class MilLexer(RegexLexer):
             (r"\(", Punctuation, "literal"),
             *_TYPE_ALONE,
             (_NAME, Name.Variable),
-            (r"(?=[^A-Za-z_$<(/ \t\r\n])", _nothing, "#pop"),
+            _before(r"[^A-Za-z_$<(/ \t\r\n]"),
         ],
         "type": [
-            include("gap"),
-            (r">", Punctuation, "#pop"),
+            *_until(r">"),
             *_TYPE_ALONE,
             (r"\$\[", Punctuation, "attributes"),
             (r"[,\[\]()]", Punctuation),
@@ -160,18 +128,12 @@ class MilLexer(RegexLexer):
             (r"<", Punctuation, "type"),
             include("constant"),
             include("field"),
-            (r"(?=[;{}])", _nothing, "#pop"),
+            _before(r"[;{}]"),
             (_NAME, Name),
         ],
-        "literal": [
-            include("gap"),
-            (r"\)", Punctuation, "#pop"),
-            include("element"),
-            (r"[\[\]{}]", Punctuation),
-        ],
+        "literal": [*_until(r"\)"), include("element"), (r"[\[\]{}]", Punctuation)],
         "elements": [
-            include("gap"),
-            (r"\]", Punctuation, "#pop"),
+            *_until(r"\]"),
             include("element"),
             (r"\[", Punctuation, "elements"),
             (r"[{}]", Punctuation),
@@ -187,7 +149,7 @@ class MilLexer(RegexLexer):
             include("field"),
             (r"<", Punctuation, "type"),
             (_NAME, Name),
-            (r"(?=;)", _nothing, "#pop"),
+            _before(r";"),
         ],
         "worded": [
             (rf"[-+]inf{_END}", Number.Float),
@@ -211,7 +173,7 @@ class MilLexer(RegexLexer):
             (r"\"", String.Double, "#pop"),
             (r'\\(?:["\\nt]|u\{[0-9a-fA-F]+\})', String.Escape),
             (r"\\.", Error),
-            (r"(?=$)", _nothing, "#pop"),
+            _before(r"$"),
         ],
         "gap": [
             (r"[ \t\r\n]+", Whitespace),
@@ -220,8 +182,8 @@ class MilLexer(RegexLexer):
         ],
         "remark": [
             (rf"[^\r\n{FORBIDDEN}]+", Comment.Single),
-            (r"(?=\r)", _nothing, "#pop"),
-            (r"(?=$)", _nothing, "#pop"),
+            _before(r"\r"),
+            _before(r"$"),
         ],
         "comment": [
             (rf"[^*{FORBIDDEN}]+", Comment.Multiline),

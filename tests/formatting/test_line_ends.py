@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, corpus_files
 
 from miltext import format_text
-from miltext.formatting.line_ends import keep_line_ends
+from miltext.formatting.document import keep_line_ends
 
 LAID_OUT = """\
 program(1.3)

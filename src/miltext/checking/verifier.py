@@ -59,8 +59,8 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
     proved to say the same.
     """
+    from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
-    from miltext.formatting.line_ends import keep_line_ends
 
     read = recover(text)
     types = draft_types(text, read)

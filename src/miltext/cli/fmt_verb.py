@@ -87,8 +87,8 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
 
 def _format(name: str, width: int | None) -> Outcome:
     """Format one file, without writing it."""
+    from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
-    from miltext.formatting.line_ends import keep_line_ends
     from miltext.models.contents import decode, read_file
 
     try:

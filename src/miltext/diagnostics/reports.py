@@ -17,8 +17,8 @@ from miltext.diagnostics.codes import TITLES, explanation
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
-_LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+"""GitHub's words for severities; SARIF's are ours."""
 
 
 class Report(NamedTuple):
@@ -102,7 +102,7 @@ def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> dict[st
     result = {
         "ruleId": diagnostic.code,
         "ruleIndex": codes.index(diagnostic.code),
-        "level": _LEVELS[diagnostic.severity],
+        "level": diagnostic.severity,
         "message": {"text": diagnostic.message},
         "locations": [_location(report, diagnostic.span)],
     }

@@ -107,6 +107,12 @@ def render(document: Document, width: int | None) -> str:
     return "\n".join([_line(pieces, indent, width) for pieces, indent in _lines(_pieces(document))])
 
 
+def keep_line_ends(original: str, text: str) -> str:
+    """Return a text of plain newlines with the line ends of another, CRLF or LF: its first line decides for all."""
+    first, newline, _ = original.partition("\n")
+    return text.replace("\n", "\r\n") if newline and first.endswith("\r") else text
+
+
 def _pieces(document: Document) -> list[Piece]:
     return [document] if isinstance(document, str) else document
 

@@ -6,8 +6,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, Span
+from miltext.formatting.document import keep_line_ends
 from miltext.formatting.formatter import format_text, verified_format
-from miltext.formatting.line_ends import keep_line_ends
 from miltext.models.building.editing import Edit, edited
 from miltext.models.pairing.sequences import common
 

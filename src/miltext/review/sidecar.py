@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import visible
-from miltext.formatting.line_ends import keep_line_ends
+from miltext.formatting.document import keep_line_ends
 from miltext.models.opening import open_model
 from miltext.printing.printing import pieces
 from miltext.review.textconv import around

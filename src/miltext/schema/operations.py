@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from miltext.schema.opsets import OPSETS
 
 _PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
-_TENSOR = frozenset(("tensor",))
 
 
 class Parameter(NamedTuple):
@@ -34,13 +33,13 @@ class Parameter(NamedTuple):
 
     name: str
     required: bool
-    constant: bool
     dtypes: frozenset[str]
-    domain: str | None
-    default: bool | int | float | str | None
-    variadic: bool
     kinds: frozenset[str]
-    attribute: bool
+    constant: bool = False
+    domain: str | None = None
+    default: bool | int | float | str | None = None
+    variadic: bool = False
+    attribute: bool = False
     asked: float | str | None = None
 
     def __str__(self) -> str:
@@ -129,24 +128,12 @@ def _read(op_type: str, version: dict[str, Any]) -> Signature:
     return Signature(
         op_type,
         version["opset"],
-        {name: _parameter(name, facts) for name, facts in version["parameters"].items()},
+        {name: _parameter(name, **facts) for name, facts in version["parameters"].items()},
         (least, most),
         tuple(BlockSignature(name, inputs) for name, inputs in version.get("blocks", ())),
         version.get("open", False),
     )
 
 
-def _parameter(name: str, facts: dict[str, Any]) -> Parameter:
-    kinds = facts.get("kinds")
-    return Parameter(
-        name,
-        required=not facts.get("optional", False),
-        constant=facts.get("constant", False),
-        dtypes=frozenset(facts.get("dtypes", "").split()),
-        domain=facts.get("domain"),
-        default=facts.get("default"),
-        variadic=facts.get("variadic", False),
-        kinds=frozenset(kinds.split()) if kinds else _TENSOR,
-        attribute=facts.get("attribute", False),
-        asked=facts.get("asked"),
-    )
+def _parameter(name: str, optional: bool = False, dtypes: str = "", kinds: str = "tensor", **facts: Any) -> Parameter:
+    return Parameter(name, not optional, frozenset(dtypes.split()), frozenset(kinds.split()), **facts)

@@ -105,7 +105,7 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     if data is not None and data.replace(b"\r\n", b"\n") == text.encode():
         return
     if updating:
-        from miltext.formatting.line_ends import keep_line_ends
+        from miltext.formatting.document import keep_line_ends
         from miltext.models.files import write_file
 
         path.parent.mkdir(parents=True, exist_ok=True)
