@@ -51,7 +51,7 @@ Document: TypeAlias = str | list[Piece]
 
 
 def joined(parts: Sequence[Document | Piece], between: str = "") -> Document:
-    """One document of several, or of pieces."""
+    """Join several documents, or pieces, to one document."""
     try:
         return between.join(parts)  # type: ignore[arg-type]  # most have no other pieces than strings
     except TypeError:
@@ -61,17 +61,17 @@ def joined(parts: Sequence[Document | Piece], between: str = "") -> Document:
 
 
 def on_lines(parts: Iterable[Document | Piece]) -> list[Any]:
-    """Each part on a line of its own."""
+    """Return the pieces of parts that stand on a line of their own each."""
     return [piece for part in parts for piece in (LINE, part)]
 
 
 def indented(parts: Sequence[Document | Piece]) -> Indent:
-    """Parts whose lines begin four spaces deeper."""
+    """Return parts whose lines begin four spaces deeper."""
     return Indent(_spread(parts))
 
 
 def parted(document: Document) -> tuple[list[Comment], Document, list[Comment]]:
-    """The comments before a document, the document itself, and the comments after it."""
+    """Return the comments before a document, the document itself, and the comments after it."""
     pieces = _pieces(document)
     before: list[Any] = list(takewhile(_is_comment, pieces))
     after: list[Any] = list(takewhile(_is_comment, reversed(pieces)))[::-1]
@@ -79,7 +79,7 @@ def parted(document: Document) -> tuple[list[Comment], Document, list[Comment]]:
 
 
 def inside(change: Callable[[str], Document], document: Document) -> Document:
-    """The document with a change to what stands between the comments around it, where this is a string."""
+    """Change what stands between the comments around a document, where this is a string."""
     if isinstance(document, str):
         return change(document)
     before, core, after = parted(document)
@@ -87,7 +87,7 @@ def inside(change: Callable[[str], Document], document: Document) -> Document:
 
 
 def comments_of(document: Document) -> Iterator[str]:
-    """The comments of a document."""
+    """Yield the texts of the comments in a document."""
     todo: list[Document | Piece] = [document]
     while todo:
         piece = todo.pop()
@@ -98,12 +98,12 @@ def comments_of(document: Document) -> Iterator[str]:
 
 
 def code_of(document: Document) -> str:
-    """The strings of a document, without those in what is indented or a group."""
+    """Return the strings of a document, without those in what is indented or a group."""
     return document if isinstance(document, str) else "".join([piece for piece in document if isinstance(piece, str)])
 
 
 def render(document: Document, width: int | None) -> str:
-    """The text of a document; with `width`, its groups are broken where a line would be longer."""
+    """Return the text of a document; with `width`, its groups are broken where a line would be longer."""
     return "\n".join([_line(pieces, indent, width) for pieces, indent in _lines(_pieces(document))])
 
 
@@ -126,7 +126,7 @@ def _is_text(piece: Piece) -> bool:
 
 
 def _spread(parts: Iterable[Document | Piece]) -> list[Piece]:
-    """The pieces of several documents."""
+    """Return the pieces of several documents."""
     pieces: list[Piece] = []
     for part in parts:
         if type(part) is list:
@@ -137,7 +137,7 @@ def _spread(parts: Iterable[Document | Piece]) -> list[Piece]:
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces with one string for those that stand side by side."""
+    """Yield the pieces, with one string for those that stand side by side."""
     for are_text, run in groupby(pieces, _is_text):
         if not are_text:
             yield from run
@@ -146,7 +146,7 @@ def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _lines(document: list[Piece]) -> Iterator[tuple[list[Piece], str]]:
-    """The pieces of each line, and its indentation."""
+    """Yield the pieces of each line, and its indentation."""
     line: list[Piece] = []
     indent = ""
     stack = [iter(document)]
@@ -166,7 +166,7 @@ def _lines(document: list[Piece]) -> Iterator[tuple[list[Piece], str]]:
 
 
 def _line(pieces: list[Piece], indent: str, width: int | None) -> str:
-    """A line of the document as lines of text."""
+    """Return a line of the document as lines of text."""
     code = joined(pieces)
     if isinstance(code, str):
         return indent + code
@@ -188,7 +188,7 @@ def _line(pieces: list[Piece], indent: str, width: int | None) -> str:
 
 
 def _flat(pieces: list[Piece]) -> Iterator[Piece]:
-    """The pieces on one line."""
+    """Yield the pieces of a document that stays on one line."""
     for piece in pieces:
         if isinstance(piece, Group):
             yield from _flat(_pieces(joined(piece, " ")))
@@ -197,7 +197,7 @@ def _flat(pieces: list[Piece]) -> Iterator[Piece]:
 
 
 def _items(group: Group) -> Iterator[Piece]:
-    """The pieces of a group with an item a line; a group inside of one stays on its line."""
+    """Yield the pieces of a group with an item a line; a group inside an item stays on its line."""
     for item in group:
         yield Break.ITEM
         yield from _flat(_pieces(item))
@@ -205,7 +205,7 @@ def _items(group: Group) -> Iterator[Piece]:
 
 
 def _broken(pieces: list[Piece], indent: str) -> str:
-    """The text of pieces without groups: lines where their comments and breaks ask for them."""
+    """Return the text of pieces without groups: lines end where comments and breaks demand it."""
     outer, inner = f"\n{indent}", f"\n{indent}    "
     texts, newline, started = [indent], "", False
     for piece in _merged(pieces):

@@ -1,4 +1,4 @@
-"""The formatter: MIL text to the one canonical layout, with every comment kept beside what it speaks of.
+"""The formatter: MIL text to the one canonical layout, with every comment kept beside the code that it is about.
 
 Dialect, numbers and strings stay as their author wrote them. What is settled: white space; the order of functions,
 arguments and attributes; the spelling of rank 0, by the dialect; quotes that a name does not need, brackets that
@@ -31,11 +31,11 @@ _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 
 @with_room
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
-    """MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
+    """Return MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
 
     With `width`, lists of arguments, attributes and inputs in lines of more than so many columns are broken, an item
     a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
-    show. Raises ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
+    show. Raise ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
     """
     tree = parse_tree(text, path, whole=True)
     dialect = next(named(tree.root, "NUMBER"))
@@ -57,7 +57,7 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
 
 
 def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
-    """What `format_text` gives, proved: the same Program, every comment once, and nothing left for a second pass.
+    """Format a text, and prove the result: the same Program, every comment once, no change by a second pass.
 
     Of a text that is no Program, such as one with an elided literal, the phrases are compared instead. Raises
     ParseError as `format_text` does, and MiltextError, which would be a fault of miltext's own, if the proof fails.
@@ -89,7 +89,7 @@ def _layout(dialect: str, breakable: bool) -> Layout:
 
 
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
-    """The document of a phrase."""
+    """Return the document of a phrase."""
     if not isinstance(phrase, Statement):
         return getattr(layout, phrase.name)(values)
     return inside(partial(_operation, layout, phrase), values[0])
@@ -135,7 +135,7 @@ class Comments:
             self.comment(rest)
 
     def last(self) -> list[Piece]:
-        """The comments after the program's end."""
+        """Return the comments after the program's end."""
         return on_lines(Comment(Place.OWN_LINE, comment) for comment, _, _ in self._waiting)
 
     def comment(self, span: Span) -> None:
@@ -160,7 +160,7 @@ class Comments:
         self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
 
     def _placed(self, following: int) -> list[Comment]:
-        """The comments before the token at `following`; those of the token before are handed to it."""
+        """Return the comments before the token at `following`; hand those of the token before to it."""
         places: list[Place] = []
         for comment, start, end in reversed(self._waiting):
             alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)
@@ -180,7 +180,7 @@ class Comments:
 
 
 def _said(text: str, path: str | None = None) -> bytes | str:
-    """What a text says: its Program in bytes, or its phrases if no Program can hold them. Raises ParseError."""
+    """Return a text's Program in bytes, or its phrases if no Program can hold them. Raise ParseError."""
     from miltext.parsing.parser import parse
 
     try:
@@ -206,7 +206,7 @@ class _Phrases:
     _nothing = frozenset([None, "attributes()", "marked_attributes()", "tensor_attributes()", "dimensions()"])
 
     def phrase(self, phrase: Node, children: Sequence[Any]) -> str:
-        """The phrase, given what its children were written as."""
+        """Write a phrase, given what its children were written as."""
         rule = self._one.get(phrase.name, phrase.name)
         parts = [child for child in children if child not in self._punctuation and child not in self._nothing]
         if rule == "raw_list":

@@ -50,17 +50,17 @@ _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 
 
 class Unfit(Exception):
-    """A token of the grammar's fast path holds what only its rules can judge."""
+    """A coarse token holds what only the fine rules can judge."""
 
 
 def closed(document: Document, mark: Document) -> Document:
-    """The document and its `,` or `;`, which goes before a comment that ends the line."""
+    """Put a `,` or `;` after a document, but before a comment that ends the line."""
     text, rest = _up_to_line_end(document) if isinstance(mark, str) else (document, [])
     return joined([text, mark, *rest])
 
 
 def name_of(token: str) -> str:
-    """The name that a token spells; one with an escape that no string has, an error elsewhere, is taken as it is."""
+    """Return the name that a token spells; one with an invalid escape, an error elsewhere, stays as it is."""
     try:
         return unquote(token[1:]) if token[:2] == '$"' else token
     except LiteralError:
@@ -68,7 +68,7 @@ def name_of(token: str) -> str:
 
 
 def list_text(token: str) -> str:
-    """`[[1, 2], [3, 4]]`: a list of plain elements, which are kept as they are. Raises Unfit if it is none."""
+    """Lay out a list of plain elements: `[[1, 2], [3, 4]]`. Raise Unfit if it is not one."""
     compact = without_spaces(token)
     if not is_list(compact):
         raise Unfit
@@ -76,7 +76,7 @@ def list_text(token: str) -> str:
 
 
 def literal(token: str) -> str:
-    """A literal; a list of plain elements may have been read as one token, and is laid out here."""
+    """Lay out a literal that may be a list of plain elements, read as one token."""
     return list_text(token) if token[0] == "[" and _is_plain_list(token) else token
 
 
@@ -85,7 +85,7 @@ def _is_plain_list(text: str) -> bool:
 
 
 def _plain_name(token: str) -> str:
-    """A name without quotes that it can do without."""
+    """Remove the quotes of a name that does not need them."""
     name = name_of(token)
     return token if name is token or name_text(name)[0] == "$" else name
 
@@ -103,12 +103,12 @@ def _in_order(parts: Iterable[Keyed]) -> list[Document]:
 
 
 def _fields(documents: Iterable[Document]) -> list[Document]:
-    """`$version` before `$doc`, `$rank` before `$[...]`, `path` before `offset`: the alphabet's order, reversed."""
+    """Put `$version` before `$doc`, `$rank` before `$[...]`, `path` before `offset`: in reverse alphabetical order."""
     return sorted(documents, key=lambda document: code_of(document)[:2], reverse=True)
 
 
 def _items(children: Sequence[Any]) -> list[Document]:
-    """The items of a list with the comments at its commas: from one on its own line on, they go to the next item."""
+    """Give the comments at a list's commas to its items: from one on its own line on, to the next item."""
     items = [child[1] if isinstance(child, tuple) else child for child in children[::2]]
     for index, comma in enumerate(children[1::2]):
         if comma != ",":
@@ -122,13 +122,13 @@ def _items(children: Sequence[Any]) -> list[Document]:
 
 
 def _one_line_end(document: Document) -> Document:
-    """The document, with lines of their own for the comments that come after the one that ends its line."""
+    """Put the comments after the one that ends a document's line on lines of their own."""
     text, rest = _up_to_line_end(document)
     return joined([text, *rest[:1], *_on_own_lines(rest[1:])])
 
 
 def _up_to_line_end(document: Document) -> tuple[Document, list[Comment]]:
-    """A document up to the comment that ends its line, and the comments from there on."""
+    """Split a document before the comment that ends its line."""
     before, core, after = parted(document)
     cut = next((at for at, comment in enumerate(after) if comment.place is Place.LINE_END), len(after))
     return joined([*before, core, *after[:cut]]), after[cut:]
@@ -146,23 +146,23 @@ def _with_commas(items: Sequence[Document]) -> list[Document]:
 
 
 def _tight(children: Sequence[Document], change: Callable[[str], str] = literal) -> Document:
-    """`tuple<a, b>`: nothing between the parts, but a space after a comma."""
+    """Join parts without spaces, but after a comma: `tuple<a, b>`."""
     parts = [inside(change, child) for child in children]
     return joined([joined([part, " "]) if code_of(part) == "," else part for part in parts])
 
 
 def _spaced(children: Sequence[Document]) -> Document:
-    """`fp16 x`: a space between the parts."""
+    """Join parts with spaces: `fp16 x`."""
     return joined([_name(child) for child in children], " ")
 
 
 def _words(*parts: Document | None) -> Document:
-    """Parts, of which some may be absent, with spaces between them."""
+    """Join the parts that are not absent with spaces."""
     return joined([part for part in parts if part], " ")
 
 
 def _token(change: Callable[[Layout, str], str]) -> Callable[[Layout, Sequence[Document]], Document]:
-    """A callback for a phrase of one token."""
+    """Make a callback for a phrase of one token."""
     return lambda self, children: inside(partial(change, self), children[0])
 
 
@@ -207,7 +207,7 @@ class Layout:
         return self._list(children[0], _items(children[1:-1]), children[-1])
 
     def bodies(self, children: Sequence[Any]) -> Document:
-        """The function's own block on its line, then those of other opsets in the order of these."""
+        """Put the function's own block on its line, then those of other opsets in the order of these."""
         own = [joined([" ", child]) for child in children if not isinstance(child, tuple)]
         return joined([*own, *on_lines(_in_order(child for child in children if isinstance(child, tuple)))])
 
@@ -226,7 +226,7 @@ class Layout:
         return _tight(children, _plain_name)
 
     def plain_operation(self, token: str) -> Document:
-        """An operation that was read as one token. Raises Unfit."""
+        """Lay out an operation that was read as one token. Raise Unfit."""
         head = operation_head(token)
         assert head is not None  # the terminal is stricter
         value_type, result, name, arguments = head.groups()
@@ -262,7 +262,7 @@ class Layout:
     attribute = single_argument
 
     def argument(self, children: Sequence[Any]) -> Keyed:
-        """One binding needs no parentheses; they stay where a comment stands in them."""
+        """Remove the parentheses around one binding, unless a comment stands in them."""
         name, equals, *bindings = children
         before, core, after = parted(_tight(bindings))
         if len(bindings) == 3 and not any(comments_of(core)):
@@ -270,7 +270,7 @@ class Layout:
         return _key(name), _words(_name(name), equals, joined([*before, core, *after]))
 
     def _plain_attributes(self, token: str, start: int) -> Document:
-        """Lay the attributes out that stand in a plain operation from a place on; nothing where it has none."""
+        """Lay out the attributes of a plain operation, from a place on; nothing where it has none."""
         type_of, literal_of, quote = self._type, self._literal, '"'
         items = [
             f"{key} = {type_of[kind]}({text if text[0] == quote else literal_of[text]})"
@@ -279,7 +279,7 @@ class Layout:
         return self._plain_list("[", items, "]") if items else ""
 
     def _plain_list(self, opening: str, items: list[str], closing: str) -> Document:
-        """A list without comments."""
+        """Lay out a list without comments."""
         if self._breakable:
             return self._list(opening, items, closing)
         return f"{opening}{', '.join(items)}{closing}"
@@ -288,7 +288,7 @@ class Layout:
         return inside(_unless_empty, self.arguments(children))
 
     def _list(self, opening: Document, items: Sequence[Document], closing: Document) -> Document:
-        """A list that may be broken: after its opening bracket, after each comma, before its closing bracket."""
+        """Lay out a list that may be broken after its opening bracket, after each comma, and before its closing one."""
         if not items:
             return joined([opening, closing])
         *others, last = _with_commas(items)
@@ -304,7 +304,7 @@ class Layout:
     scalar_type = _token(lambda self, token: self._scalar.format(token))
 
     def _make_type(self, token: str) -> str:
-        """A tensor type, or a data type alone, that was read as one token."""
+        """Lay out a tensor type, or a data type alone, that was read as one token."""
         if token in BY_NAME:
             return self._scalar.format(token)
         name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
@@ -313,7 +313,7 @@ class Layout:
         return self._collapsed(f"tensor<{name}, {without_spaces(sizes).replace(',', ', ')}>")
 
     def _collapsed(self, text: str) -> str:
-        """Rank 0 as the dialect spells it; a type with a comment inside stays as it is."""
+        """Spell rank 0 as the dialect does; a type with a comment inside stays as it is."""
         match = _RANK_0.fullmatch(text)
         return self._scalar.format(match[1]) if match else text
 
@@ -325,13 +325,13 @@ class Layout:
         return inside(self._collapsed, joined([word, opening, items, closing]))
 
     def tensor_rank(self, children: Sequence[Any]) -> tuple[Document, Document]:
-        """The comma before the field, and the field."""
+        """Return the comma before a field, and the field."""
         return children[0], joined(children[1:])
 
     tensor_attributes = tensor_rank
 
     def tensor_buffer_type(self, children: Sequence[Any]) -> Document:
-        """`=` without spaces, as the runtime writes it."""
+        """Write `=` without spaces, as the runtime does."""
         return _tight(children, str)
 
     # ---- values
@@ -365,18 +365,18 @@ class Layout:
 
 
 def _unless_empty(attributes: str) -> str:
-    """No attributes, no brackets, unless a comment stands in them."""
+    """Remove brackets that hold neither an attribute nor a comment."""
     return "" if attributes in ("[]", "$[]") else attributes
 
 
 def _own_lines(before: list[Comment]) -> tuple[list[Comment], list[Comment]]:
-    """The comments before a token: those with lines of their own come first, then those on its line."""
+    """Split the comments before a token into those on lines of their own and those on its line."""
     cut = max([at for at, comment in enumerate(before, 1) if comment.place is Place.OWN_LINE], default=0)
     return before[:cut], before[cut:]
 
 
 def _closing_brace(brace: Document) -> tuple[list[Piece], Document]:
-    """The comments on lines of their own before a block's end, which stand with what they follow; and the brace."""
+    """Split a block's closing brace from the comments on lines before it, which stand with what they follow."""
     before, core, after = parted(brace)
     own, inline = _own_lines(before)
     return on_lines(own), joined([*inline, core, *after])

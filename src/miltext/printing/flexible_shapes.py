@@ -49,9 +49,9 @@ class Flexible(NamedTuple):
 
 
 def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | None, list[str]]:
-    """The attribute for a function's inputs, None where all shapes are fixed, and what is unproven about it.
+    """Return the attribute for a function's inputs, None where all shapes are fixed, and what is unproven about it.
 
-    Raises PrintError (MIL213) for a size that int32 does not hold.
+    Raise PrintError (MIL213) for a size that int32 does not hold.
     """
     features = sorted(inputs, key=lambda feature: feature.name.encode())
     found = {feature.name: flexible for feature in features if (flexible := _flexible(feature)) is not None}
@@ -71,7 +71,7 @@ def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | Non
 
 
 def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
-    """The first shapes of all inputs that enumerate theirs, then the second ones, and so on."""
+    """Return the first shapes of all inputs that enumerate theirs, then the second ones, and so on."""
     listed = {name: flexible.shapes for name, flexible in found.items() if flexible.shapes}
     count = max(map(len, listed.values()), default=0)
     return {
@@ -99,7 +99,7 @@ def _flexible(feature: FeatureDescription) -> Flexible | None:
 
 
 def _array(array: ArrayFeatureType) -> Flexible:
-    """The default shape is what Core ML takes where none is given: coremltools' `mlmodel/src/FeatureType.cpp`."""
+    """Read an array; without a shape, the default is Core ML's: coremltools' `mlmodel/src/FeatureType.cpp`."""
     shapes = [list(shape.shape) for shape in array.enumeratedShapes.shapes]
     ranges = [[size.lowerBound, size.upperBound] for size in array.shapeRange.sizeRanges]
     default = list(array.shape) or (shapes[0] if shapes else [least for least, _ in ranges])
@@ -107,7 +107,7 @@ def _array(array: ArrayFeatureType) -> Flexible:
 
 
 def _image(image: ImageFeatureType) -> Flexible:
-    """An image as the tensor that the program takes: one of it, its channels, its height and its width."""
+    """Read an image as the tensor that the program takes: one of it, its channels, its height and its width."""
     gray = image.colorSpace in (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16)
     channels = 1 if gray else 3
     shapes = [[1, channels, size.height, size.width] for size in image.enumeratedSizes.sizes]

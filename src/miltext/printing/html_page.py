@@ -77,7 +77,7 @@ class Piece(NamedTuple):
 
 
 def page(text: str, title: str) -> str:
-    """The HTML page of a printed program, the layout of which is relied on: a block's braces end and begin lines."""
+    """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
     reader = Reader()
     lines = "".join(_folded(reader.lines(text)))
     values = [[each.name, each.type, each.line, each.maker, each.uses] for each in reader.definitions]
@@ -106,7 +106,7 @@ class Reader:
         self._type = ""
 
     def lines(self, text: str) -> Iterator[list[Piece]]:
-        """The text's lines."""
+        """Yield the text's lines."""
         line: list[Piece] = []
         number = 1
         for kind, token in MilLexer(stripnl=False, ensurenl=False).get_tokens(text):
@@ -120,7 +120,7 @@ class Reader:
             yield line
 
     def _piece(self, kind: _TokenType, token: str, line: int) -> Piece:
-        """One token, for which the state of the reader goes on."""
+        """Make the piece of one token, which changes the state of the reader."""
         self._note_type(kind, token)
         if kind is Name.Variable:
             return Piece(kind, token, self._define(token, line), defines=True)
@@ -186,7 +186,7 @@ class Reader:
 
 
 def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
-    """The lines, those of each block inside an element that folds, which its first line heads."""
+    """Yield the lines, those of each block in an element that folds under its first line."""
     for number, line in enumerate(lines, 1):
         tokens = [piece.text for piece in line if piece.text.strip()]
         if tokens and tokens[0] == "}":
@@ -196,7 +196,7 @@ def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
 
 
 def _spans(line: list[Piece]) -> Iterator[str]:
-    """A line's pieces; a stretch of one class is one element, and a literal's numbers with what is between them."""
+    """Yield a line's pieces; a stretch of one class, or the numbers of a literal, is one element."""
     stretch, current = "", ""
     for piece in line:
         name = "" if piece.value is not None else _class(piece.kind)

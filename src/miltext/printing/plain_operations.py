@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from miltext.diagnostics import PrintError
 from miltext.printing.printer import OPERATION, Lines, Printer
@@ -44,6 +44,8 @@ from miltext.syntax.programs import PROGRAM_IN_MODEL
 if TYPE_CHECKING:
     from miltext.schema.proto import Message, Operation, ValueType
 
+    Read = TypeVar("Read", bound=Message)
+
 LONGEST = 1 << 12
 """An operation of more bytes holds a long literal, and is printed when its turn comes: text is made as it is needed."""
 
@@ -65,7 +67,7 @@ assert KEY == OPERATION_TYPE  # `_key` reads both
 
 
 class _NotPlain(Exception):
-    """What is said here is for the Printer to say."""
+    """This is for the Printer to print."""
 
 
 class _Names(dict[bytes, str]):
@@ -97,7 +99,7 @@ class Operations:
         self.lines: Lines = {}
 
     def take_out(self, wire: bytes) -> bytes:
-        """The deterministic wire form of a Program without the operations of its blocks, which are then in `lines`."""
+        """Move the operations of a Program's deterministic wire form to `lines`; return the rest."""
         try:
             with gc_paused:
                 return _changed(wire, 0, len(wire), PROGRAM_FUNCTIONS, self._function)
@@ -109,18 +111,18 @@ class Operations:
     # what is left.
 
     def _function(self, wire: bytes, at: int, end: int) -> bytes:
-        """What is left of an entry of `functions`."""
+        """Return what is left of an entry of `functions`."""
         blocks = partial(self._block, _key_of(wire, at, end))
         function = partial(_changed, field=FUNCTION_BLOCKS, change=blocks)
         return _changed(wire, at, end, ENTRY_VALUE, function)
 
     def _block(self, function: str, wire: bytes, at: int, end: int) -> bytes:
-        """What is left of an entry of `block_specializations`."""
+        """Return what is left of an entry of `block_specializations`."""
         lines = self.lines[function, _key_of(wire, at, end)] = []
         return _changed(wire, at, end, ENTRY_VALUE, lambda *block: b"".join(self._rest(lines, *block)))
 
     def _rest(self, lines: list[str | Operation], block: bytes, at: int, end: int) -> Iterator[bytes]:
-        """What is left of a Block, which includes operations that the schema does not know wholly."""
+        """Yield what is left of a Block, which includes operations with unknown fields."""
         for _, start, content, stop in spans(block, at, end):
             if block[start] != _OPERATION:
                 yield block[start:stop]
@@ -134,7 +136,7 @@ class Operations:
     # ---- pieces that come again: each is judged once, when it is first met
 
     def _key(self, wire: bytes) -> str:
-        """A field with a name that stands for itself: a map's key, or the type of an operation."""
+        """Read a field with a name that stands for itself: a map's key, or the type of an operation."""
         if wire[0] != _KEY or wire[1] != len(wire) - HEAD:
             raise _NotPlain
         name = self._names[wire[HEAD:]]
@@ -143,27 +145,27 @@ class Operations:
         return name
 
     def _input_head(self, wire: bytes) -> str:
-        """`x = `: the entry of an input that is bound to one name, up to that."""
+        """Read the entry of an input that is bound to one name, up to that: `x = `."""
         value = HEAD + wire[1]
         if wire[value:] != BINDING_HEADS[wire[-1]]:
             raise _NotPlain
         return f"{self._keys[wire[:value]]} = "
 
     def _string_head(self, wire: bytes) -> str:
-        """`name = string(`: the entry of an attribute that is a string, up to that; empty if it is something else."""
+        """Read the entry of an attribute that is a string, up to that: `name = string(`; empty for another value."""
         value = HEAD + wire[1]
         if wire[value:] != STRING_ENTRY_HEADS.get(wire[-1]):
             return ""
         return f"{self._keys[wire[:value]]} = {self._printer.string_start}"
 
     def _type(self, wire: bytes) -> str:
-        """The field `type` of a NamedValueType or a Value: a tensor type without attributes."""
+        """Read the field `type` of a NamedValueType or a Value: a tensor type without attributes."""
         message = _read(NamedValueType(), wire)
         _require_tensor(message.type)
         return self._printer.type_of(message, "type").text
 
     def _value(self, wire: bytes) -> str:
-        """The value of an attribute: a short tensor."""
+        """Read the value of an attribute: a short tensor."""
         if wire[0] != _VALUE or wire[1] != len(wire) - HEAD:
             raise _NotPlain
         message = _read(Value(), wire[HEAD:])
@@ -173,7 +175,7 @@ class Operations:
         return self._printer.long_value(message)
 
     def _blob_head(self, wire: bytes) -> tuple[str, int]:
-        """`fp16(BLOBFILE(...uint64(`: the value of an attribute, up to a blob's offset; and the size of that."""
+        """Read the value of an attribute up to a blob's offset, `fp16(BLOBFILE(...uint64(`, and the size of that."""
         size, value = read_varint(wire, 1)
         blob = value + HEAD + wire[value + 1]
         kind, path = wire[value:blob], wire[blob + 2 * HEAD : -len(OFFSET)]
@@ -186,7 +188,7 @@ class Operations:
     # ---- operations
 
     def _line(self, wire: bytes, at: int, end: int) -> str | None:
-        """The line of the Operation between two places; None where it is not plain."""
+        """Return the line of the Operation between two places; None where it is not plain."""
         try:
             start, arguments, results, attributes = at, "", "", ""
             at += HEAD + wire[at + 1]
@@ -208,7 +210,7 @@ class Operations:
         return f"{OPERATION}{results}{equals}{kind}({arguments}){attributes};\n"
 
     def _arguments(self, wire: bytes, at: int, end: int) -> tuple[str, int]:
-        """`x = a, y = b`, and where the next field begins."""
+        """Return `x = a, y = b`, and where the next field begins."""
         heads, names = self._input_heads, self._names
         texts = []
         while at < end and wire[at] == _ARGUMENT:
@@ -245,7 +247,7 @@ class Operations:
         return f"[{', '.join(texts)}]"
 
     def _entry_value(self, wire: bytes, at: int, end: int) -> str:
-        """The value of an attribute, between two places."""
+        """Return the value of an attribute, between two places."""
         value = at + HEAD + (wire[at + 1] > _BYTE)
         blob = value + HEAD + wire[value + 1]
         if wire[blob] != _BLOB:
@@ -262,21 +264,21 @@ class Operations:
 
 
 def _key_of(wire: bytes, at: int, end: int) -> str:
-    """The key of a map's entry; one without is the empty key's, or has fields that the schema lacks."""
+    """Return the key of a map's entry; without one it is empty, or the entry has unknown fields."""
     keys = (wire[content:stop] for _, start, content, stop in spans(wire, at, end) if wire[start] == KEY[0])
     return next(keys, b"").decode()
 
 
 def _changed(wire: bytes, at: int, end: int, field: bytes, change: Callable[[bytes, int, int], bytes]) -> bytes:
-    """The message between two places, with a change to what each of its fields of that tag holds."""
+    """Change what each field of that tag holds in the message between two places."""
     return b"".join(
         sized(field, change(wire, content, stop)) if wire[start] == field[0] else wire[start:stop]
         for _, start, content, stop in spans(wire, at, end)
     )
 
 
-def _read(message: Message, wire: bytes) -> Any:
-    """The message, of which this is the wire form to the last byte."""
+def _read(message: Read, wire: bytes) -> Read:
+    """Fill a message, of which this is the wire form to the last byte."""
     message.ParseFromString(wire)
     message.DiscardUnknownFields()
     if message.SerializeToString(deterministic=True) != wire:
@@ -285,9 +287,9 @@ def _read(message: Message, wire: bytes) -> Any:
 
 
 def _message(wire: bytes) -> Operation | None:
-    """The Operation, read as deep in a Model as it lies; None if the schema does not know all of its fields.
+    """Read an Operation as deep in a Model as it lies; None if it has unknown fields.
 
-    Raises protobuf's error where it is nested too deeply.
+    Raise protobuf's error where it is nested too deeply.
     """
     head = b""
     for field in _AROUND:

@@ -313,7 +313,7 @@ class Printer:
         field = tensor.WhichOneof("value")
         if field is None:
             return self._ours("$tensor", "a tensor without values")
-        text = usual_literal(tensor, field, value_type.dtype, value_type.shape, self._style)
+        text = usual_literal(tensor, value_type.dtype, value_type.shape, self._style)
         if text is None:
             return self._ours(f"${field}({field_literal(tensor, field, self._style)})", f"values in `{field}` here")
         return self._ours(text, "this literal") if self._strict and "$" in text and text[0] != '"' else text

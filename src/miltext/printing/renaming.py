@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import TYPE_CHECKING
 
 from miltext.schema.walk import operations
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Block, NamedValueType, Operation, Program
 
 NAME = "name"
 """The attribute that says what an operation was called."""
 
 
-def drop_names(program: Any) -> None:
+def drop_names(program: Program) -> None:
     """Take away every operation's `name` attribute."""
     for _, operation in operations(program):
         operation.attributes.pop(NAME, None)
 
 
-def rename_values(program: Any) -> None:
+def rename_values(program: Program) -> None:
     """Name every value after the operation that makes it and its number among these, in the order of the text.
 
     `relu_0`, `relu_1`; an inner block's inputs are `input_0` and so on. The inputs of functions and the outputs of
@@ -29,60 +34,52 @@ def rename_values(program: Any) -> None:
         for key in sorted(function.block_specializations):
             block = function.block_specializations[key]
             kept = {value.name for value in (*function.inputs, *block.inputs)}
-            _Names(kept | set(block.outputs)).rename_in(block, {name: name for name in kept})
+            _Names(kept.union(block.outputs)).rename_in(block, {})
 
 
 class _Names:
-    """The names that one function's block hands out; none of those that are `kept`."""
+    """The names that one function's block hands out, other than those that are `kept`."""
 
     def __init__(self, kept: set[str]) -> None:
         self._kept = kept
-        self._counts: dict[str, int] = {}
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
 
     def _fresh(self, stem: str) -> str:
-        while True:
-            number = self._counts[stem] = self._counts.get(stem, -1) + 1
-            name = f"{stem}_{number}"
-            if name not in self._kept:
-                return name
+        names = (f"{stem}_{number}" for number in self._numbers[stem])
+        return next(name for name in names if name not in self._kept)
 
-    def rename_in(self, block: Any, known: Mapping[str, str]) -> None:
+    def rename_in(self, block: Block, known: Mapping[str, str]) -> None:
         """Rename what a block defines and uses; `known` are the new names of what it sees from outside.
 
         Blocks nest no deeper than protobuf's limit, so that calling itself is safe.
         """
         scope = dict(known)
+        self._define(block.inputs, "input", scope)
         for operation in block.operations:
             for argument in operation.inputs.values():
                 for binding in argument.arguments:
                     if binding.name:
                         binding.name = scope.get(binding.name, binding.name)
             for inner in operation.blocks:
-                inner_scope = dict(scope)
-                self._define(inner.inputs, "input", inner_scope)
-                self.rename_in(inner, inner_scope)
+                self.rename_in(inner, scope)
             self._define_outputs(operation, scope)
         block.outputs[:] = [scope.get(name, name) for name in block.outputs]
 
-    def _define_outputs(self, operation: Any, scope: dict[str, str]) -> None:
+    def _define_outputs(self, operation: Operation, scope: dict[str, str]) -> None:
         before = [output.name for output in operation.outputs]
         self._define(operation.outputs, operation.type, scope)
         if before and names_itself(operation, before[0]):
             named = operation.attributes[NAME].immediateValue.tensor.strings
             named.values[0] = operation.outputs[0].name
 
-    def _define(self, values: Any, stem: str, scope: dict[str, str]) -> None:
+    def _define(self, values: Iterable[NamedValueType], stem: str, scope: dict[str, str]) -> None:
         for value in values:
-            if value.name not in self._kept:
-                scope[value.name] = fresh = self._fresh(stem)
-                value.name = fresh
-            else:
-                scope[value.name] = value.name
+            name = value.name if value.name in self._kept else self._fresh(stem)
+            scope[value.name] = name
+            value.name = name
 
 
-def names_itself(operation: Any, value: str) -> bool:
+def names_itself(operation: Operation, value: str) -> bool:
     """Whether an operation's `name` attribute is the plain string `value`."""
-    if NAME not in operation.attributes:
-        return False
-    strings = operation.attributes[NAME].immediateValue.tensor.strings.values
-    return len(strings) == 1 and strings[0] == value
+    named = operation.attributes
+    return NAME in named and list(named[NAME].immediateValue.tensor.strings.values) == [value]

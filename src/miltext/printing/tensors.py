@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.schema.dtypes import FIELD_DTYPES, DType
 from miltext.schema.wire import read_varint
 from miltext.syntax.encoding import decode, padding_is_clear
 from miltext.syntax.literals import LiteralError, nest, quote
 
+if TYPE_CHECKING:
+    from miltext.schema.proto import TensorValue
+
 Shape = tuple["int | None", ...]
+Data = bytes | Sequence[Any]
+"""What a field of a TensorValue holds: bytes, numbers or strings."""
 
 
 class Style(NamedTuple):
@@ -32,17 +37,14 @@ PLAIN = Style()
 """Apple's floats, and every literal whole."""
 
 
-def usual_literal(tensor: Any, field: str, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
-    """The literal that reads back as these values under a type of this data type and shape, if there is one.
+def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
+    """Return the literal that reads back as these values under a type of this data type and shape.
 
-    There is none where the values are in another field than the type's usual one, do not fill the shape, pass the
+    It is None where the values are in another field than the type's usual one, do not fill the shape, pass the
     type's range, or have padding bits that are set.
     """
-    if dtype is None or shape is None or field != dtype.field:
-        return None
-    data = field_data(tensor, field)
-    sizes = _sizes(data, dtype, shape)
-    if sizes is None:
+    data, sizes = _usual(tensor, dtype, shape)
+    if dtype is None or sizes is None:
         return None
     count = prod(sizes)
     if style.elide is not None and count > style.elide:
@@ -53,35 +55,39 @@ def usual_literal(tensor: Any, field: str, dtype: DType | None, shape: Shape | N
         return None
 
 
-def element_count(tensor: Any, dtype: DType | None, shape: Shape | None) -> int | None:
-    """How many elements the literal has that `usual_literal` gives for these values; None where it gives none."""
-    field = tensor.WhichOneof("value")
-    if dtype is None or shape is None or field != dtype.field:
-        return None
-    sizes = _sizes(field_data(tensor, field), dtype, shape)
+def element_count(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> int | None:
+    """Count the elements of the literal that `usual_literal` gives for these values; None where it gives none."""
+    _, sizes = _usual(tensor, dtype, shape)
     return None if sizes is None else prod(sizes)
 
 
-def field_literal(tensor: Any, field: str, style: Style) -> str:
-    """The values of a TensorValue as a flat list of what its field holds; of `bytes`, hexadecimal digits."""
+def _usual(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> tuple[Data, list[int] | None]:
+    """Return what the usual field of a type holds, and its shape; None for a shape that it does not have."""
+    if dtype is None or shape is None or tensor.WhichOneof("value") != dtype.field:
+        return b"", None
+    data = field_data(tensor, dtype.field)
+    return data, _sizes(data, dtype, shape)
+
+
+def field_literal(tensor: TensorValue, field: str, style: Style) -> str:
+    """Return the values of a TensorValue as a flat list of what its field holds; of `bytes`, hexadecimal digits."""
     data = field_data(tensor, field)
     if field == "bytes":
-        assert isinstance(data, bytes)
-        return f'"{data.hex()}"'
+        return f'"{bytes(data).hex()}"'
     dtype = FIELD_DTYPES[field]
     count = _count(data, dtype)
     return nest(_texts(data, dtype, count, style), (count,))
 
 
-def digest(tensor: Any) -> str:
-    """The digest of a TensorValue, whatever wrote it: of its deterministic wire form."""
+def digest(tensor: TensorValue) -> str:
+    """Return the digest of a TensorValue's deterministic wire form, the same whatever wrote it."""
     import hashlib
 
     return "sha256:" + hashlib.sha256(tensor.SerializeToString(deterministic=True)).hexdigest()
 
 
-def field_data(tensor: Any, field: str) -> bytes | Sequence[Any]:
-    """What a field of a TensorValue holds: bytes for `bytes`, `floats` and `doubles`, else its numbers or strings.
+def field_data(tensor: TensorValue, field: str) -> Data:
+    """Return what a field of a TensorValue holds: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
 
     Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
     """
@@ -95,21 +101,20 @@ def field_data(tensor: Any, field: str) -> bytes | Sequence[Any]:
     return wire[start:]
 
 
-def _count(data: bytes | Sequence[Any], dtype: DType) -> int:
+def _count(data: Data, dtype: DType) -> int:
     return len(data) * 8 // dtype.bits if isinstance(data, bytes) else len(data)
 
 
-def _sizes(data: bytes | Sequence[Any], dtype: DType, shape: Shape) -> list[int] | None:
-    """The shape with its unknown dimension as the data has it; None where the data does not fill the shape."""
-    known = prod(size for size in shape if size is not None)
-    count = _count(data, dtype)
+def _sizes(data: Data, dtype: DType, shape: Shape) -> list[int] | None:
+    """Return the shape with its unknown dimension as the data has it; None where the data does not fill it."""
+    sizes = [size for size in shape if size is not None]
+    known = prod(sizes)
     if None in shape:
         if dtype.packed or known == 0:
             return None
-        known *= count // known
-        sizes = [known // prod(size for size in shape if size is not None) if size is None else size for size in shape]
-    else:
-        sizes = [size for size in shape if size is not None]
+        unknown = _count(data, dtype) // known
+        sizes = [unknown if size is None else size for size in shape]
+        known *= unknown
     if isinstance(data, bytes):
         filled = len(data) == (known * dtype.bits + 7) // 8 and padding_is_clear(data, dtype, known)
     else:
@@ -117,7 +122,7 @@ def _sizes(data: bytes | Sequence[Any], dtype: DType, shape: Shape) -> list[int]
     return sizes if filled else None
 
 
-def _texts(data: bytes | Sequence[Any], dtype: DType, count: int, style: Style) -> list[str]:
+def _texts(data: Data, dtype: DType, count: int, style: Style) -> list[str]:
     if dtype.kind == "string":
-        return [quote(text) for text in data]  # type: ignore[arg-type]
+        return list(map(quote, data))
     return decode(data, dtype, count, decimal=style.floats == "decimal")
