@@ -21,6 +21,10 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
 
 
+Record = dict[str, Any]
+"""An object of JSON."""
+
+
 class Report(NamedTuple):
     """What was found in one program.
 
@@ -44,11 +48,11 @@ def as_json(reports: Sequence[Report]) -> str:
     return _text({"diagnostics": [_record(*pair) for pair in found], **counts})
 
 
-def _text(record: dict[str, Any]) -> str:
+def _text(record: Record) -> str:
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def _record(report: Report, diagnostic: Diagnostic) -> dict[str, Any]:
+def _record(report: Report, diagnostic: Diagnostic) -> Record:
     return {
         "path": _path(report),
         "printed": report.printed,
@@ -66,7 +70,7 @@ def _path(report: Report) -> str:
     return os.fsencode(report.path).decode(errors="replace")
 
 
-def _place(text: str | None, span: Span | None) -> dict[str, Any]:
+def _place(text: str | None, span: Span | None) -> Record:
     if text is None or span is None:
         return {"start": None, "end": None}
     return {"start": _point(text, span.start), "end": _point(text, span.end)}
@@ -93,12 +97,12 @@ def as_sarif(reports: Sequence[Report], version: str) -> str:
     return _text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str) -> Record:
     told = explanation(code)
     return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": told, "markdown": told}}
 
 
-def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> dict[str, Any]:
+def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> Record:
     result = {
         "ruleId": diagnostic.code,
         "ruleIndex": codes.index(diagnostic.code),
@@ -118,14 +122,14 @@ def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> dict[st
     return result
 
 
-def _location(report: Report, span: Span | None) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.path)}}
+def _location(report: Report, span: Span | None) -> Record:
+    physical: Record = {"artifactLocation": {"uri": _uri(report.path)}}
     if report.text is not None and span is not None:
         physical["region"] = _region(report.text, span)
     return {"physicalLocation": physical}
 
 
-def _related(report: Report, note: Note) -> dict[str, Any]:
+def _related(report: Report, note: Note) -> Record:
     return {**_location(report, note.span), "message": {"text": note.message}}
 
 
@@ -150,7 +154,7 @@ def as_github(reports: Sequence[Report]) -> str:
 
 def _commands(report: Report) -> Iterator[str]:
     for diagnostic in report.diagnostics:
-        properties: dict[str, Any] = {"file": PurePath(_path(report)).as_posix()}
+        properties: Record = {"file": PurePath(_path(report)).as_posix()}
         if diagnostic.span is not None and report.text is not None:
             region = _region(report.text, diagnostic.span)
             properties |= {"line": region["startLine"], "endLine": region["endLine"]}

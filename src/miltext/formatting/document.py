@@ -38,11 +38,11 @@ class Break(Enum):
 LINE = Break.LINE
 
 
-class Indent(list[Any]):
+class Indent(list["Piece"]):
     """Pieces whose lines begin deeper."""
 
 
-class Group(list[Any]):
+class Group(list["Document"]):
     """The documents of a list's items: on one line with spaces between them, or an item a line."""
 
 
@@ -60,7 +60,7 @@ def joined(parts: Sequence[Document | Piece], between: str = "") -> Document:
         return list(_merged(_spread(parts)))
 
 
-def on_lines(parts: Iterable[Document | Piece]) -> list[Any]:
+def on_lines(parts: Iterable[Document | Piece]) -> list[Document | Piece]:
     """Return the pieces of parts that stand on a line of their own each."""
     return [piece for part in parts for piece in (LINE, part)]
 
@@ -130,9 +130,9 @@ def _spread(parts: Iterable[Document | Piece]) -> list[Piece]:
     pieces: list[Piece] = []
     for part in parts:
         if type(part) is list:
-            pieces += part
+            pieces += part  # type: ignore[arg-type]  # no Group: that is a list of another type
         else:
-            pieces.append(part)  # type: ignore[arg-type]  # a list of another type is a piece
+            pieces.append(part)  # type: ignore[arg-type]
     return pieces
 
 

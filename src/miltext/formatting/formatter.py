@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from miltext.diagnostics import MiltextError, ParseError, Span, error
-from miltext.formatting.document import Comment, Piece, Place, comments_of, inside, joined, on_lines, render
+from miltext.formatting.document import Comment, Document, Piece, Place, comments_of, inside, joined, on_lines, render
 from miltext.formatting.layout import Layout, Unfit, literal, name_of
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.syntax_errors import no_dialect
@@ -134,7 +134,7 @@ class Comments:
         for rest in [comment, *comments] if comment else ():
             self.comment(rest)
 
-    def last(self) -> list[Piece]:
+    def last(self) -> list[Document | Piece]:
         """Return the comments after the program's end."""
         return on_lines(Comment(Place.OWN_LINE, comment) for comment, _, _ in self._waiting)
 

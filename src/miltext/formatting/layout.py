@@ -41,6 +41,9 @@ from miltext.syntax.plain_tokens import (
     tensor_parts,
 )
 
+Children = Sequence[Any]
+"""What the parts of a phrase were laid out as: documents, or what another callback gives; None for an absent part."""
+
 Keyed = tuple[str, Document]
 """A part that is sorted: its key and its document. Python's order of strings is that of their bytes in UTF-8."""
 
@@ -107,7 +110,7 @@ def _fields(documents: Iterable[Document]) -> list[Document]:
     return sorted(documents, key=lambda document: code_of(document)[:2], reverse=True)
 
 
-def _items(children: Sequence[Any]) -> list[Document]:
+def _items(children: Children) -> list[Document]:
     """Give the comments at a list's commas to its items: from one on its own line on, to the next item."""
     items = [child[1] if isinstance(child, tuple) else child for child in children[::2]]
     for index, comma in enumerate(children[1::2]):
@@ -190,7 +193,7 @@ class Layout:
 
     # ---- the program, functions, blocks and operations
 
-    def program(self, children: Sequence[Any]) -> Document:
+    def program(self, children: Children) -> Document:
         body = next(at for at, child in enumerate(children) if isinstance(child, str | list) and code_of(child) == "{")
         *head, attributes = children[:body]
         first = _words(joined(head[:4]), *_fields(head[4:]))
@@ -198,31 +201,31 @@ class Layout:
         inner = indented([*on_lines(_in_order(children[body + 1 : -1])), *own])
         return joined([first, *on_lines(filter(None, [attributes, children[body]])), inner, LINE, brace])
 
-    def function(self, children: Sequence[Any]) -> Keyed:
+    def function(self, children: Children) -> Keyed:
         word, name, opset, inputs, attributes, bodies, semicolon = children
         head = _words(word, joined([_name(name), opset or "", inputs]), attributes)
         return _key(name), joined([head, indented([closed(bodies, semicolon)])])
 
-    def parameters(self, children: Sequence[Any]) -> Document:
+    def parameters(self, children: Children) -> Document:
         return self._list(children[0], _items(children[1:-1]), children[-1])
 
-    def bodies(self, children: Sequence[Any]) -> Document:
+    def bodies(self, children: Children) -> Document:
         """Put the function's own block on its line, then those of other opsets in the order of these."""
         own = [joined([" ", child]) for child in children if not isinstance(child, tuple)]
         return joined([*own, *on_lines(_in_order(child for child in children if isinstance(child, tuple)))])
 
-    def specialization(self, children: Sequence[Any]) -> Keyed:
+    def specialization(self, children: Children) -> Keyed:
         word, opset, inputs, block = children
         spelled = code_of(opset)[1:-1]
         return PROTO_BY_TEXT.get(spelled) or name_of(spelled), _words(joined([word, opset, inputs or ""]), block)
 
-    def block(self, children: Sequence[Any]) -> Document:
+    def block(self, children: Children) -> Document:
         opening, *operations, brace, arrow, outputs, attributes = children
         own, closing = _closing_brace(brace)
         end = _words(closing, arrow, outputs, inside(_unless_empty, attributes or ""))
         return joined([opening, indented([*on_lines(operations), *own]), LINE, end])
 
-    def outputs(self, children: Sequence[Any]) -> Document:
+    def outputs(self, children: Children) -> Document:
         return _tight(children, _plain_name)
 
     def plain_operation(self, token: str) -> Document:
@@ -233,7 +236,7 @@ class Layout:
         parts = self._plain_arguments(arguments), self._plain_attributes(token, head.end())
         return joined([f"{self._type[value_type]} {result} = {name}", *parts, ";"])
 
-    def operation(self, children: Sequence[Any]) -> Document:
+    def operation(self, children: Children) -> Document:
         results, equals, name, opset, arguments, attributes, *blocks, semicolon = children
         head = [results, " ", equals, " "] if results else []
         kind = name if _key(name) == DRAFT else _name(name)
@@ -250,18 +253,18 @@ class Layout:
             raise Unfit
         return self._plain_list("(", list(map(" = ".join, pairs)), ")")
 
-    def arguments(self, children: Sequence[Any]) -> Document:
+    def arguments(self, children: Children) -> Document:
         items = zip([child[0] for child in children[1:-1:2]], _items(children[1:-1]), strict=True)
         return self._list(children[0], _in_order(items), children[-1])
 
     marked_attributes = arguments
 
-    def single_argument(self, children: Sequence[Any]) -> Keyed:
+    def single_argument(self, children: Children) -> Keyed:
         return _key(children[0]), _spaced(children)
 
     attribute = single_argument
 
-    def argument(self, children: Sequence[Any]) -> Keyed:
+    def argument(self, children: Children) -> Keyed:
         """Remove the parentheses around one binding, unless a comment stands in them."""
         name, equals, *bindings = children
         before, core, after = parted(_tight(bindings))
@@ -284,7 +287,7 @@ class Layout:
             return self._list(opening, items, closing)
         return f"{opening}{', '.join(items)}{closing}"
 
-    def attributes(self, children: Sequence[Any]) -> Document:
+    def attributes(self, children: Children) -> Document:
         return inside(_unless_empty, self.arguments(children))
 
     def _list(self, opening: Document, items: Sequence[Document], closing: Document) -> Document:
@@ -317,20 +320,20 @@ class Layout:
         match = _RANK_0.fullmatch(text)
         return self._scalar.format(match[1]) if match else text
 
-    def tensor_type(self, children: Sequence[Any]) -> Document:
+    def tensor_type(self, children: Children) -> Document:
         word, opening, dtype, comma, dimensions, *fields, closing = children
         first, second, *others = _items([dtype, comma, dimensions, *[part for field in fields for part in field]])
         others = [field for field in _fields(others) if field != "$[]"]
         items = joined(_with_commas([first, second, *others]), " ")
         return inside(self._collapsed, joined([word, opening, items, closing]))
 
-    def tensor_rank(self, children: Sequence[Any]) -> tuple[Document, Document]:
+    def tensor_rank(self, children: Children) -> tuple[Document, Document]:
         """Return the comma before a field, and the field."""
         return children[0], joined(children[1:])
 
     tensor_attributes = tensor_rank
 
-    def tensor_buffer_type(self, children: Sequence[Any]) -> Document:
+    def tensor_buffer_type(self, children: Children) -> Document:
         """Write `=` without spaces, as the runtime does."""
         return _tight(children, str)
 
@@ -349,17 +352,17 @@ class Layout:
             raise Unfit
         return literal
 
-    def value(self, children: Sequence[Any]) -> Document:
+    def value(self, children: Children) -> Document:
         doc, *parts = children
         return _words(doc, _tight(parts))
 
-    def blob_path(self, children: Sequence[Any]) -> Document:
+    def blob_path(self, children: Children) -> Document:
         word, equals, *value = children
         return _words(word, equals, _tight(value))
 
     blob_offset = blob_path
 
-    def blob(self, children: Sequence[Any]) -> Document:
+    def blob(self, children: Children) -> Document:
         word, opening, *fields, closing = children
         return joined([word, opening, joined(_with_commas(_fields(_items(fields))), " "), closing])
 
@@ -375,7 +378,7 @@ def _own_lines(before: list[Comment]) -> tuple[list[Comment], list[Comment]]:
     return before[:cut], before[cut:]
 
 
-def _closing_brace(brace: Document) -> tuple[list[Piece], Document]:
+def _closing_brace(brace: Document) -> tuple[list[Document | Piece], Document]:
     """Split a block's closing brace from the comments on lines before it, which stand with what they follow."""
     before, core, after = parted(brace)
     own, inline = _own_lines(before)

@@ -14,31 +14,18 @@ from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, name_text
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import (
-        Argument,
-        Block,
-        DictionaryType,
-        DictionaryValue,
-        Dimension,
-        Function,
-        ListType,
-        NamedValueType,
-        Operation,
-        Program,
-        StateType,
-        TensorType,
-        TensorValue,
-        Value,
-        ValueType,
-    )
+    from miltext.schema import proto
 
-    Typed: TypeAlias = NamedValueType | Value | ListType | DictionaryType | StateType
+    Typed: TypeAlias = proto.NamedValueType | proto.Value | proto.ListType | proto.DictionaryType | proto.StateType
 
 FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 """Apple's indents: a function, the operations of its block, and the line that closes the block."""
 
-Lines: TypeAlias = "dict[tuple[str, str], list[str | Operation]]"
-"""The operations of each block, by its function's name and its opset: text, or a message that is yet to be printed."""
+BlockLines: TypeAlias = "list[str | proto.Operation]"
+"""The operations of a block: text, or a message that is yet to be printed."""
+
+Lines = dict[tuple[str, str], BlockLines]
+"""The operations of each block, by its function's name and its opset."""
 
 
 class TypeText(NamedTuple):
@@ -99,7 +86,7 @@ class Printer:
 
     # ---- the program and its functions
 
-    def program(self, program: Program, lines: Lines | None = None) -> Iterable[str]:
+    def program(self, program: proto.Program, lines: Lines | None = None) -> Iterable[str]:
         """Yield the text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
         head = f"program({self._dialect})"
         if program.version != 1:
@@ -114,7 +101,7 @@ class Printer:
             yield from self._function(name, program.functions[name], lines)
         yield "}"
 
-    def _function(self, name: str, function: Function, lines: Lines | None = None) -> Iterable[str]:
+    def _function(self, name: str, function: proto.Function, lines: Lines | None = None) -> Iterable[str]:
         opset = f"<{self._opset(function.opset)}>" if function.opset else ""
         head = f"{FUNCTION}func {self.name(name)}{opset}{self._parameters(function.inputs)}"
         yield f"{head} {self._attributes(function.attributes)}" if function.attributes else head
@@ -137,13 +124,13 @@ class Printer:
                 yield from self._block(blocks[key], CLOSING, lines.get((name, key)))
         yield ";\n"
 
-    def _parameters(self, inputs: Iterable[NamedValueType]) -> str:
+    def _parameters(self, inputs: Iterable[proto.NamedValueType]) -> str:
         return f"({', '.join([self._named_value(value) for value in inputs])})"
 
-    def _named_value(self, value: NamedValueType) -> str:
+    def _named_value(self, value: proto.NamedValueType) -> str:
         return f"{self.type_of(value, 'type').text} {self.name(value.name)}"
 
-    def _block(self, block: Block, closing: str, lines: Sequence[str | Operation] | None = None) -> Iterable[str]:
+    def _block(self, block: proto.Block, closing: str, lines: BlockLines | None = None) -> Iterable[str]:
         yield "{\n"
         indent = OPERATION if closing == CLOSING else closing + "    "
         for operation in block.operations if lines is None else lines:
@@ -152,14 +139,14 @@ class Printer:
         if block.attributes:
             yield self._ours(f" ${self._attributes(block.attributes)}", "a block's attributes")
 
-    def _located(self, operation: Operation, indent: str) -> str:
+    def _located(self, operation: proto.Operation, indent: str) -> str:
         """Return an operation. An error names the innermost operation around it."""
         try:
             return self._operation(operation, indent)
         except PrintError as failure:
             raise _inside(failure, operation) from None
 
-    def _operation(self, operation: Operation, indent: str) -> str:
+    def _operation(self, operation: proto.Operation, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
         name = self.name(operation.type)
         if name == DRAFT:
@@ -175,13 +162,13 @@ class Printer:
 
     # ---- arguments and attributes
 
-    def _argument(self, argument: Argument) -> str:
+    def _argument(self, argument: proto.Argument) -> str:
         bindings = argument.arguments
         if len(bindings) == 1:
             return self._binding(bindings[0])
         return f"({', '.join([self._binding(binding) for binding in bindings])})"
 
-    def _binding(self, binding: Argument.Binding) -> str:
+    def _binding(self, binding: proto.Argument.Binding) -> str:
         name = binding.name
         if name:
             return self.name(name)
@@ -192,7 +179,7 @@ class Printer:
             return self.name("")
         return self._ours("$unset", "a binding to nothing")
 
-    def _attributes(self, attributes: Mapping[str, Value]) -> str:
+    def _attributes(self, attributes: Mapping[str, proto.Value]) -> str:
         """`[name = string("y")]`"""
         names = sorted(attributes)
         return f"[{', '.join([f'{self.name(name)} = {self.value(attributes[name])}' for name in names])}]"
@@ -201,7 +188,7 @@ class Printer:
 
     def type_of(self, message: Typed, field: str) -> TypeText:
         """Return the type in a field of a message, absent ones included."""
-        value_type: ValueType = getattr(message, field)
+        value_type: proto.ValueType = getattr(message, field)
         wire = value_type.SerializeToString(deterministic=True)
         known = self._types.get(wire)
         if known is not None:
@@ -215,12 +202,12 @@ class Printer:
         word = "$empty" if present else "$absent"
         return TypeText(self._ours(word, "a missing type"), b"" if present else None)
 
-    def _part(self, value_type: ValueType) -> TypeText:
+    def _part(self, value_type: proto.ValueType) -> TypeText:
         """Return a type that stands in a repeated field, where it is always present."""
         wire = value_type.SerializeToString(deterministic=True)
         return self._type(value_type, wire) if wire else self._missing_type(True)
 
-    def _type(self, value_type: ValueType, wire: bytes) -> TypeText:
+    def _type(self, value_type: proto.ValueType, wire: bytes) -> TypeText:
         member = value_type.WhichOneof("type")
         if member == "tensorType":
             return self._tensor_type(value_type.tensorType, wire)
@@ -236,7 +223,7 @@ class Printer:
         wrapped = self.type_of(value_type.stateType, "wrappedType")
         return TypeText(f"state<{wrapped.text}>", wire, "state", parts=(wrapped,))
 
-    def _tensor_type(self, tensor: TensorType, wire: bytes) -> TypeText:
+    def _tensor_type(self, tensor: proto.TensorType, wire: bytes) -> TypeText:
         dtype = BY_NUMBER.get(tensor.dataType)
         word = dtype.name if dtype else self._ours(f"${tensor.dataType}", f"the data type {tensor.dataType}")
         dimensions = [self._dimension(dimension) for dimension in tensor.dimensions]
@@ -252,7 +239,7 @@ class Printer:
             return TypeText(word, wire, "tensor", dtype, shape)
         return TypeText(f"tensor<{word}, [{', '.join(dimensions)}]{extra}>", wire, "tensor", dtype, shape)
 
-    def _dimension(self, dimension: Dimension) -> str:
+    def _dimension(self, dimension: proto.Dimension) -> str:
         member = dimension.WhichOneof("dimension")
         if member == "constant":
             return str(dimension.constant.size)
@@ -260,14 +247,14 @@ class Printer:
             return self._ours("$variadic", "a variadic dimension") if dimension.unknown.variadic else "?"
         return self._ours("$empty", "an empty dimension")
 
-    def _length(self, list_type: ListType) -> str:
+    def _length(self, list_type: proto.ListType) -> str:
         if list_type.HasField("length"):
             return self._dimension(list_type.length)
         return self._ours("$absent", "a list without a length")
 
     # ---- values
 
-    def value(self, value: Value) -> str:
+    def value(self, value: proto.Value) -> str:
         """`int32(1)`"""
         wire = value.SerializeToString(deterministic=True)
         if wire[:STRING_HEAD] == STRING_HEADS.get(len(wire) - STRING_HEAD):  # half of all are an operation's name
@@ -279,14 +266,14 @@ class Printer:
             known = self._values[wire] = self.long_value(value)
         return known
 
-    def long_value(self, value: Value) -> str:
+    def long_value(self, value: proto.Value) -> str:
         """Return a Value that is not looked up among those that were printed before."""
         value_type = self.type_of(value, "type")
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
         return f"{marked}{value_type.text}({self._raw(value, value_type)})"
 
-    def _raw(self, value: Value, value_type: TypeText) -> str:
+    def _raw(self, value: proto.Value, value_type: TypeText) -> str:
         """Return what stands in the parentheses after a value's type."""
         member = value.WhichOneof("value")
         if member == "blobFileValue":
@@ -309,7 +296,7 @@ class Printer:
         """`BLOBFILE(path = string("..."), offset = uint64(`, to be followed by the offset and two parentheses."""
         return f"BLOBFILE(path = {self.string_start}{quote(path)}), offset = {self._scalar.format('uint64')}"
 
-    def _tensor(self, tensor: TensorValue, value_type: TypeText) -> str:
+    def _tensor(self, tensor: proto.TensorValue, value_type: TypeText) -> str:
         field = tensor.WhichOneof("value")
         if field is None:
             return self._ours("$tensor", "a tensor without values")
@@ -329,7 +316,7 @@ class Printer:
             return f"{marker}({', '.join([self._element(*pair) for pair in zip(values, implied)])})"  # noqa: B905
         return f"{marker}[{', '.join([self._element(value, parts[0] if parts else None) for value in values])}]"
 
-    def _pair(self, pair: DictionaryValue.KeyValuePair, parts: Sequence[TypeText]) -> str:
+    def _pair(self, pair: proto.DictionaryValue.KeyValuePair, parts: Sequence[TypeText]) -> str:
         members = [
             self._element(getattr(pair, field), parts[index] if parts else None)
             if pair.HasField(field)
@@ -338,7 +325,7 @@ class Printer:
         ]
         return f"{{{', '.join(members)}}}"
 
-    def _element(self, value: Value, implied: TypeText | None) -> str:
+    def _element(self, value: proto.Value, implied: TypeText | None) -> str:
         """Return a Value inside another: raw where its type is what the container's implies."""
         own = self.type_of(value, "type")
         if implied is None or own.wire != implied.wire or value.docString:
@@ -356,7 +343,7 @@ def _count_fits(kind: str, count: int, value_type: TypeText) -> bool:
     return kind == "dictionary" or value_type.length in (None, count)
 
 
-def _inside(failure: PrintError, operation: Operation) -> PrintError:
+def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
     """Return the error with the innermost operation that it is about."""
     finding = failure.diagnostics[0]
     if finding.notes:
@@ -366,7 +353,7 @@ def _inside(failure: PrintError, operation: Operation) -> PrintError:
     return PrintError([finding._replace(notes=(Note(place),))])
 
 
-def type_text(value_type: ValueType | None) -> str:
+def type_text(value_type: proto.ValueType | None) -> str:
     """Return a type as MIL text has it, but for fields that the schema does not have."""
     from miltext.schema.proto import NamedValueType
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
 
 
+Array: TypeAlias = npt.NDArray[Any]
+Bytes: TypeAlias = bytes | bytearray | memoryview
+
+
 class PackingError(ValueError):
     """An array that a type cannot hold, or bytes that are not that many elements."""
 
 
-def pack(array: npt.NDArray[Any], dtype: DType) -> bytes:
+def pack(array: Array, dtype: DType) -> bytes:
     """Return the elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
 
     An integer type takes arrays of any integer type whose values it has, a float type those of floats
@@ -42,7 +46,7 @@ MOST = 1 << 25
 """How many elements of an array may be in memory at once."""
 
 
-def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[Any]]:
+def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
     """Yield the elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
 
     They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
@@ -56,7 +60,7 @@ def pieces_in_order(array: npt.NDArray[Any], size: int) -> Iterator[npt.NDArray[
     yield from (_in_order(array[first : first + rows]).reshape(-1) for first in range(0, len(array), rows))
 
 
-def _in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _in_order(rows: Array) -> Array:
     """Return a copy in C order, made tile by tile along the longest axis but the first."""
     made = np.empty(rows.shape, rows.dtype)
     axis = 1 + max(range(rows.ndim - 1), key=lambda axis: rows.shape[1 + axis]) if rows.ndim > 1 else 0
@@ -66,7 +70,7 @@ def _in_order(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return made
 
 
-def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:
+def misfit(array: Array, dtype: DType) -> str | None:
     """Why a type cannot hold an array, None if it can."""
     target = np.dtype(dtype.numpy)
     if dtype.kind in ("int", "uint") and array.dtype.kind in "iu":
@@ -80,7 +84,7 @@ def misfit(array: npt.NDArray[Any], dtype: DType) -> str | None:
     return f"an array of {array.dtype.name} cannot be stored as {dtype.name}, which is {target.name} in numpy"
 
 
-def unpack(data: bytes | bytearray | memoryview, dtype: DType, count: int) -> npt.NDArray[Any]:
+def unpack(data: Bytes, dtype: DType, count: int) -> Array:
     """`count` elements of `dtype` (any but string) as a flat array; types of whole bytes stay a view of `data`.
 
     Raise PackingError when `data` is not as long as that.
@@ -92,7 +96,7 @@ def unpack(data: bytes | bytearray | memoryview, dtype: DType, count: int) -> np
     return np.frombuffer(data, np.dtype(dtype.numpy)) if count else np.empty(0, np.dtype(dtype.numpy))
 
 
-def pack_array(array: npt.NDArray[Any], bits: int) -> bytes:
+def pack_array(array: Array, bits: int) -> bytes:
     """Return the elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
 
     Only the low `bits` bits of each element are taken: whether they hold its value is for the caller to
@@ -108,7 +112,7 @@ def pack_array(array: npt.NDArray[Any], bits: int) -> bytes:
     return octets.tobytes()[: packed_size(array.size, bits)]
 
 
-def unpack_array(data: bytes | bytearray | memoryview, bits: int, count: int, signed: bool) -> npt.NDArray[Any]:
+def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
     """`count` elements of `bits` (1 to 8) bits each as a flat int8 (`signed`) or uint8 array.
 
     Raise PackingError when `data` is not as long as `count` elements are.
@@ -138,7 +142,7 @@ def packed_size(count: int, bits: int) -> int:
     return -(-count * bits // 8)
 
 
-def _check_size(data: bytes | bytearray | memoryview, bits: int, count: int) -> None:
+def _check_size(data: Bytes, bits: int, count: int) -> None:
     if len(data) != packed_size(count, bits):
         raise PackingError(f"{count} elements of {bits} bits take {packed_size(count, bits)} bytes, not {len(data)}")
 
@@ -154,7 +158,7 @@ def _word(wide: int) -> str:
     return "<u1" if wide == 1 else "<u4" if wide <= 4 else "<u8"
 
 
-def decode(patterns: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
+def decode(patterns: Array, dtype: DType) -> Array:
     """Return the values of an array as `unpack` gives it: floats that numpy lacks as fp32, any other array as it is.
 
     The bits of such a float, at the upper end of an fp32's, are a number that is smaller by a power of two.
