@@ -76,8 +76,8 @@ def test_a_page_shows_the_text_whole(path: Path) -> None:
 
 
 def test_a_name_is_the_value_it_means() -> None:
-    reader = Reader()
-    assert len(list(reader.lines(TEXT))) == TEXT.count("\n")
+    reader = Reader(TEXT)
+    assert len(list(reader.lines())) == TEXT.count("\n")
     assert [(each.name, each.type, each.maker, each.line, each.uses) for each in reader.definitions] == [
         ("x", "tensor<fp16, [1, ?]>", "input", 4, [5, 5, 8]),
         ("s", "state<tensor<fp16, [2]>>", "input", 4, [5]),
@@ -102,8 +102,7 @@ def test_nothing_in_a_text_is_markup() -> None:
 
 def test_every_definition_of_a_real_program_has_its_uses() -> None:
     model = miltext.load(ROOT / "examples" / "Classifier.mlpackage")
-    reader = Reader()
-    list(reader.lines(miltext.to_text(model.program)))
+    reader = Reader(miltext.to_text(model.program))
     assert all(each.uses and each.type and each.maker for each in reader.definitions)
 
 

@@ -11,9 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
+from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
+from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
+from miltext.syntax.lexer import STATEMENTS
+from miltext.syntax.plain_tokens import operation_head
+from miltext.syntax.tree import Node, Statement, named, tree_of, tree_parser
 
 CLASSES: dict[_TokenType, str] = {
     Comment: "c",
@@ -56,15 +60,17 @@ const VALUES = {values};
 """
 
 
-class Definition:
-    """A value that the text defines: name and type, the operation that makes it, its line, and those of its uses."""
+class Definition(NamedTuple):
+    """A value that the text defines: name and type, its line, the operation that makes it, and the lines of its uses.
 
-    def __init__(self, name: str, type: str, line: int) -> None:
-        self.name = name
-        self.type = type
-        self.line = line
-        self.maker = ""
-        self.uses: list[int] = []
+    The page's script reads it as a list.
+    """
+
+    name: str
+    type: str
+    line: int
+    maker: str
+    uses: list[int]
 
 
 class Piece(NamedTuple):
@@ -78,108 +84,76 @@ class Piece(NamedTuple):
 
 def page(text: str, title: str) -> str:
     """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
-    reader = Reader()
-    lines = "".join(_folded(reader.lines(text)))
-    values = [[each.name, each.type, each.line, each.maker, each.uses] for each in reader.definitions]
+    reader = Reader(text)
+    lines = "".join(_folded(reader.lines()))
     here = Path(__file__)
     return _PAGE.format(
         title=escape(title),
         style=here.with_suffix(".css").read_text(encoding="utf-8"),
         lines=lines,
-        values=json.dumps(values, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
+        values=json.dumps(reader.definitions, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
         script=here.with_suffix(".js").read_text(encoding="utf-8"),
     )
 
 
 class Reader:
-    """Reads a text token by token and finds what each name means, scope by scope."""
+    """A text line by line, and what each name in it means."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         self.definitions: list[Definition] = []
-        self._scopes: list[dict[str, int]] = [{}]
-        self._closed: dict[str, int] = {}  # the scope of the block before, which its outputs are names of
-        self._coming: dict[str, int] = {}  # the inputs of the block to come
-        self._made: list[int] = []
-        self._depth = 0  # of parentheses and brackets
-        self._angles = 0
-        self._after_block = False
-        self._type = ""
+        self._text = text
+        self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
+        self._read(tree_of(text, STATEMENTS, tree_parser(STATEMENTS).stack("program")), {})
 
-    def lines(self, text: str) -> Iterator[list[Piece]]:
+    def lines(self) -> Iterator[list[Piece]]:
         """Yield the text's lines."""
         line: list[Piece] = []
-        number = 1
-        for kind, token in MilLexer(stripnl=False, ensurenl=False).get_tokens(text):
+        for at, kind, token in MilLexer().get_tokens_unprocessed(self._text):
+            meaning = self._named.get(at, ())
             for part in token.splitlines(keepends=True) if "\n" in token else [token]:
-                line.append(self._piece(kind, part.rstrip("\n"), number))
+                line.append(Piece(kind, part.rstrip("\n"), *meaning))
                 if part.endswith("\n"):
                     yield line
                     line = []
-                    number += 1
-        if any(piece.text for piece in line):
+        if line:
             yield line
 
-    def _piece(self, kind: _TokenType, token: str, line: int) -> Piece:
-        """Make the piece of one token, which changes the state of the reader."""
-        self._note_type(kind, token)
-        if kind is Name.Variable:
-            return Piece(kind, token, self._define(token, line), defines=True)
-        if kind is Name:
-            return Piece(kind, token, self._use(token, line))
-        if kind in (Name.Builtin, Name.Function):
-            for index in self._made:
-                self.definitions[index].maker = token
-            self._made = []
-        elif kind is Operator and token == "->":
-            self._after_block = True
-        elif kind is Punctuation:
-            self._punctuation(token)
-        return Piece(kind, token)
+    def _read(self, phrase: Node, scope: dict[str, int], maker: str = "input") -> None:
+        """Read the names in a phrase; `scope` has the values that it sees."""
+        for child in phrase.children:
+            if isinstance(child, Statement):
+                self._read_statement(child, scope)
+            elif child.name in ("named_value", "draft_value"):
+                kind, name = child.children
+                self._define(name.token or "", name.start, self._text[kind.start : kind.end], maker, scope)
+            elif child.name in ("name_binding", "outputs"):
+                for name in named(child, "NAME"):
+                    self._use(name.token or "", name.start, scope)
+            elif child.name in ("function", "specialization", "block", "inner_block"):
+                self._read(child, dict(scope))
+            elif child.name == "operation":
+                self._read(child, scope, next(named(child, "NAME")).token or "")
+            elif child.name not in ("attributes", "marked_attributes", "value_binding"):
+                self._read(child, scope, maker)
 
-    def _note_type(self, kind: _TokenType, token: str) -> None:
-        """Gather the type that may stand before a definition."""
-        if kind is Punctuation and token in "<>":
-            self._angles += 1 if token == "<" else -1
-            self._type += token
-        elif self._angles or kind in (Keyword.Type, Keyword.Pseudo):
-            self._type += token
-        elif kind in (Punctuation, Operator):
-            self._type = ""
+    def _read_statement(self, statement: Statement, scope: dict[str, int]) -> None:
+        head = operation_head(statement.text)
+        assert head is not None  # so it was read
+        (at, _, name), *uses = statement.names()
+        self._define(name, at, head[1], head[3], scope)
+        for start, _, used in uses:
+            self._use(used, start, scope)
 
-    def _define(self, name: str, line: int) -> int:
-        index = len(self.definitions)
-        self.definitions.append(Definition(name, self._type, line))
-        self._type = ""
-        if self._depth:
-            self._coming[name] = index
-            self.definitions[index].maker = "input"
-        else:
-            self._scopes[-1][name] = index
-            self._made.append(index)
-        return index
+    def _define(self, name: str, at: int, kind: str, maker: str, scope: dict[str, int]) -> None:
+        index = scope[name] = len(self.definitions)
+        self.definitions.append(Definition(name, kind, line_and_column(self._text, at)[0], maker, []))
+        self._named[at] = index, True
 
-    def _use(self, name: str, line: int) -> int | None:
-        scopes = [self._closed] if self._after_block else reversed(self._scopes)
-        found = next((scope[name] for scope in scopes if name in scope), None)
-        if found is None and self._after_block:
-            found = next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+    def _use(self, name: str, at: int, scope: dict[str, int]) -> None:
+        found = scope.get(name)
         if found is not None:
-            self.definitions[found].uses.append(line)
-        return found
-
-    def _punctuation(self, token: str) -> None:
-        if self._angles:
-            return
-        if token in ("(", "[", "$["):
-            self._depth += 1
-        elif token in (")", "]"):
-            self._depth -= 1
-            self._after_block = self._after_block and self._depth > 0
-        elif token == "{" and not self._depth:
-            self._scopes.append(self._coming)
-            self._coming = {}
-        elif token == "}" and not self._depth:
-            self._closed = self._scopes.pop()
+            self._named[at] = found, False
+            self.definitions[found].uses.append(line_and_column(self._text, at)[0])
 
 
 # ---- to HTML
