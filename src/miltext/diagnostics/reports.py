@@ -98,8 +98,8 @@ def as_sarif(reports: Sequence[Report], version: str) -> str:
 
 
 def _rule(code: str) -> Record:
-    told = explanation(code)
-    return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": told, "markdown": told}}
+    page = explanation(code)
+    return {"id": code, "shortDescription": {"text": TITLES[code]}, "help": {"text": page, "markdown": page}}
 
 
 def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> Record:

@@ -59,15 +59,15 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
 def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """Format a text, and prove the result: the same Program, every comment once, no change by a second pass.
 
-    Of a text that is no Program, such as one with an elided literal, the phrases are compared instead. Raises
+    If the text is not a Program, such as one with an elided literal, the phrases are compared instead. Raise
     ParseError as `format_text` does, and MiltextError, which would be a fault of miltext's own, if the proof fails.
     """
     formatted = format_text(text, width=width, path=path)
     if formatted == text:
         return text
-    said = _said(text, path)
+    meaning = _meaning(text, path)
     try:
-        fault = None if _said(formatted) == said else "the Program would change"
+        fault = None if _meaning(formatted) == meaning else "the Program would change"
         if _comments(formatted) != _comments(text):
             fault = "a comment would be lost or changed"
         elif format_text(formatted, width=width) != formatted:
@@ -179,7 +179,7 @@ class Comments:
 # ---- proof
 
 
-def _said(text: str, path: str | None = None) -> bytes | str:
+def _meaning(text: str, path: str | None = None) -> bytes | str:
     """Return a text's Program in bytes, or its phrases if no Program can hold them. Raise ParseError."""
     from miltext.parsing.parser import parse
 

@@ -172,7 +172,7 @@ def _token(change: Callable[[Layout, str], str]) -> Callable[[Layout, Sequence[D
 class Layout:
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols.
 
-    `dialect` tells how a type of rank 0 is spelled. With `breakable`, lists of arguments, attributes and inputs
+    `dialect` decides how a type of rank 0 is spelled. With `breakable`, lists of arguments, attributes and inputs
     are groups, which may be broken over lines.
     """
 

@@ -1,7 +1,7 @@
 """What Apple's compiler would write: a Program as the `model.mil` of its `.mlmodelc`.
 
-Core ML's errors cite that text (`model.mil:7:12`), which nobody but a Mac makes. All 72 texts of the compiler that are
-known agree on what is done here; where the description leads beyond them, a warning says so.
+Core ML's errors cite that text (`model.mil:7:12`), which only a Mac makes. All 72 known texts of the compiler agree on
+what is done here; where the description leads beyond them, a warning says so.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def as_coremlc(
 
     `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
     FlexibleShapeInformation is made. `versions` are the compiler's: if None, those that the Program has, or else the
-    newest. Both messages may be coremltools' own. What the compiler drops, and what is unproven, is said in a warning
-    each: to `on_warning`, or as one of Python's. Raise PrintError for what Apple's syntax cannot say.
+    newest. Both messages may be coremltools' own. One warning says what the compiler drops, another what is
+    unproven: to `on_warning`, or as Python's. Raise PrintError for what Apple's syntax cannot say.
     """
     own = own_copy(program)
     dropped = _drop(own)

@@ -4,7 +4,7 @@ It is not in the proto; the compiler makes it from the model's description. Its 
 
     (("DefaultShapes", {{"x", [1, 1]}}), ("RangeDims", {{"x", [[1, 1], [1, 8]]}}))
 
-and with enumerated shapes, seen in one, where each key is a hash of eight hexadecimal digits that nobody has published:
+and with enumerated shapes, seen in one, where each key is a hash of eight hexadecimal digits that is not published:
 
     (("DefaultShapes", {{"x", [4]}}), ("EnumeratedShapes", {{"543d0f94", {{"x", [1]}}}, {"9e38c1a4", {{"x", [4]}}}}))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Note, PrintError, error
@@ -311,10 +312,9 @@ class Printer:
         marker = "" if fits else self._ours(f"${kind}", f"a {kind} of that many values, or under this type")
         if kind == "dictionary":
             return f"{marker}{{{', '.join([self._pair(pair, parts) for pair in values])}}}"
-        if kind == "tuple":
-            implied = [*parts, *[None] * len(values)]
-            return f"{marker}({', '.join([self._element(*pair) for pair in zip(values, implied)])})"  # noqa: B905
-        return f"{marker}[{', '.join([self._element(value, parts[0] if parts else None) for value in values])}]"
+        implied = chain(parts if kind == "tuple" else parts * len(values), repeat(None))
+        elements = ", ".join(map(self._element, values, implied))
+        return f"{marker}({elements})" if kind == "tuple" else f"{marker}[{elements}]"
 
     def _pair(self, pair: proto.DictionaryValue.KeyValuePair, parts: Sequence[TypeText]) -> str:
         members = [
@@ -359,4 +359,4 @@ def type_text(value_type: proto.ValueType | None) -> str:
 
     named = NamedValueType(name="x", type=value_type)
     named.DiscardUnknownFields()
-    return Printer()._named_value(named).rpartition(" ")[0]
+    return Printer().type_of(named, "type").text

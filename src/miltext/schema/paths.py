@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,32 +37,29 @@ def too_deep(wire: bytes) -> Path | None:
     """
     todo: list[tuple[Any, bytes, Path, int]] = [(Program.DESCRIPTOR, wire, (), 1)]
     while todo:
-        descriptor, message, path, depth = todo.pop()
-        if depth > LIMIT:
+        descriptor, message, path, level = todo.pop()
+        if level > LIMIT:
             return path
-        todo += reversed(
-            [(child, inner, path + step, depth + 1) for child, inner, step in _submessages(descriptor, message)]
-        )
+        inside = [(child, inner, path + step, level + 1) for child, inner, step in _submessages(descriptor, message)]
+        todo += reversed(inside)
     return None
 
 
 def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, Path]]:
     """Yield the messages directly inside one: descriptor, bytes and the step to it."""
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     is_entry = descriptor.GetOptions().map_entry
-    for number, payload in _messages(message):
+    for number, start, content, end in spans(message):
         field = descriptor.fields_by_number.get(number)
-        if field is None or field.message_type is None:
-            continue
-        index = counts[number] = counts.get(number, -1) + 1
-        yield field.message_type, payload, _step(field, index, payload, is_entry)
+        if field is not None and field.message_type is not None and message[start] & 7 == LENGTH_DELIMITED:
+            payload = message[content:end]
+            yield field.message_type, payload, () if is_entry else _step(field, counts[number], payload)
+            counts[number] += 1
 
 
-def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
-    if is_entry:
-        return ()
+def _step(field: Any, index: int, payload: bytes) -> Path:
     if field.message_type.GetOptions().map_entry:
-        key = next((text for number, text in _messages(payload) if number == 1), b"")
+        key = next((payload[content:end] for number, _, content, end in spans(payload) if number == 1), b"")
         return field.name, Key(key.decode())
     return (field.name, index) if is_repeated(field) else (field.name,)
 
@@ -69,10 +67,3 @@ def _step(field: Any, index: int, payload: bytes, is_entry: bool) -> Path:
 def is_repeated(field: Any) -> bool:
     """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
-
-
-def _messages(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the fields of a message that may hold messages: their numbers and contents."""
-    for number, start, content, end in spans(message):
-        if message[start] & 7 == LENGTH_DELIMITED:
-            yield number, message[content:end]

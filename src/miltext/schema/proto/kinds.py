@@ -1,7 +1,7 @@
 """The kinds of Core ML model: the members of `oneof Type` in Apple's `Model` message, by field number.
 
 miltext declares only the ML Program and the pipelines; the bytes of every other kind stay unknown
-fields of the `Model`, and this table tells which one it is. Source: coremltools 9.0, `Model.proto`.
+fields of the `Model`, and this table has its name. Source: coremltools 9.0, `Model.proto`.
 """
 
 from __future__ import annotations
