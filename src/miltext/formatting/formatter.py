@@ -8,8 +8,10 @@ hold nothing, and parentheses round one binding.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
+from heapq import merge
+from operator import attrgetter
 from typing import Any
 
 from miltext.diagnostics import MiltextError, ParseError, Span, error
@@ -28,6 +30,8 @@ _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
 _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
 """After these a comment that has code behind it speaks of that code."""
 
+_layout = lru_cache(maxsize=4)(Layout)
+
 
 @with_room
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
@@ -43,7 +47,7 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
         raise ParseError([error("MIL101", no_dialect(dialect.token or ""), dialect.span)], text=text, path=path)
     comments = Comments(text, tree)
     try:
-        lay_out = partial(_laid_out, _layout(dialect.token, width is not None))
+        lay_out = partial(_laid_out, _layout(dialect.token, breakable=width is not None))
         with gc_paused:
             document = transformed(tree.root, lay_out, comments.spelled)
     except (SyntaxFailure, Unfit):  # a plain operation that the grammar's rules refuse
@@ -83,11 +87,6 @@ def _fault(what: str, path: str | None) -> MiltextError:
     return MiltextError([error("MIL900", f"{what}: a fault in miltext; the text is left as it is")], path=path)
 
 
-@lru_cache(maxsize=4)
-def _layout(dialect: str, breakable: bool) -> Layout:
-    return Layout(dialect, breakable=breakable)
-
-
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
     """Return the document of a phrase."""
     if not isinstance(phrase, Statement):
@@ -120,19 +119,16 @@ class Comments:
         self._hand_out(tree)
 
     def _hand_out(self, tree: Tree) -> None:
-        comments = iter(tree.comments)
-        comment = next(comments, None)
-        for token in tokens(tree.root) if comment else ():
-            while comment and comment.start < token.start:
-                self.comment(comment)
-                comment = next(comments, None)
+        if not tree.comments:
+            return
+        both: Iterable[Node | Span] = merge(tokens(tree.root), tree.comments, key=attrgetter("start"))
+        for found in both:
+            if isinstance(found, Span):
+                self.comment(found)
+                continue
             if self._waiting:
-                self.spelled[token.start] = [*self._placed(token.start), self._text[token.start : token.end]]
-            self._token, self._end = token, token.end
-            if not comment:
-                return
-        for rest in [comment, *comments] if comment else ():
-            self.comment(rest)
+                self.spelled[found.start] = [*self._placed(found.start), self._text[found.start : found.end]]
+            self._token, self._end = found, found.end
 
     def last(self) -> list[Document | Piece]:
         """Return the comments after the program's end."""
@@ -187,7 +183,7 @@ def _meaning(text: str, path: str | None = None) -> bytes | str:
         return parse(text).SerializeToString(deterministic=True)
     except ParseError:
         pass
-    return transformed(parse_tree(text, path).root, _Phrases().phrase)  # type: ignore[no-any-return]
+    return transformed(parse_tree(text, path).root, _written)  # type: ignore[no-any-return]
 
 
 def _comments(text: str) -> list[str]:
@@ -197,20 +193,18 @@ def _comments(text: str) -> list[str]:
     return sorted(_LINE_ENDS.sub("\n", comment).rstrip() for comment in comments)
 
 
-class _Phrases:
-    """Callbacks that write each phrase as `rule(part part)`; the parts are sorted where their order says nothing."""
+_PUNCTUATION = frozenset(["(", ")", "[", "]", "{", "}", "<", ">", ",", ";", "=", "$[", "->", "tensor"])
+_UNORDERED = frozenset(["program", "bodies", "arguments", "attributes", "marked_attributes", "tensor_type", "blob"])
+_NOTHING = frozenset([None, "attributes()", "marked_attributes()", "tensor_attributes()", "dimensions()"])
+_ONE = {"single_argument": "argument", "scalar_type": "tensor_type"}
 
-    _punctuation = frozenset(["(", ")", "[", "]", "{", "}", "<", ">", ",", ";", "=", "$[", "->", "tensor"])
-    _unordered = frozenset(["program", "bodies", "arguments", "attributes", "marked_attributes", "tensor_type", "blob"])
-    _one = {"single_argument": "argument", "scalar_type": "tensor_type"}
-    _nothing = frozenset([None, "attributes()", "marked_attributes()", "tensor_attributes()", "dimensions()"])
 
-    def phrase(self, phrase: Node, children: Sequence[Any]) -> str:
-        """Write a phrase, given what its children were written as."""
-        rule = self._one.get(phrase.name, phrase.name)
-        parts = [child for child in children if child not in self._punctuation and child not in self._nothing]
-        if rule == "raw_list":
-            return f"[{', '.join(map(literal, parts))}]"
-        if rule not in ("opset", "operation_opset"):
-            parts = [name_of(part) for part in map(literal, parts)]
-        return f"{rule}({' '.join(sorted(parts) if rule in self._unordered else parts)})"
+def _written(phrase: Node, children: Sequence[Any]) -> str:
+    """Write a phrase as `rule(part part)`, with its parts sorted where their order has no meaning."""
+    rule = _ONE.get(phrase.name, phrase.name)
+    parts = [child for child in children if child not in _PUNCTUATION and child not in _NOTHING]
+    if rule == "raw_list":
+        return f"[{', '.join(map(literal, parts))}]"
+    if rule not in ("opset", "operation_opset"):
+        parts = [name_of(part) for part in map(literal, parts)]
+    return f"{rule}({' '.join(sorted(parts) if rule in _UNORDERED else parts)})"
