@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from miltext.diagnostics import Diagnostic, Note, Span, line_and_column
+from miltext.diagnostics import Diagnostic, Span, line_and_column
 from miltext.diagnostics.codes import TITLES, explanation
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -111,7 +111,8 @@ def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> Record:
         "locations": [_location(report, diagnostic.span)],
     }
     if diagnostic.notes:
-        result["relatedLocations"] = [_related(report, note) for note in diagnostic.notes]
+        related = [(_location(report, note.span), note.message) for note in diagnostic.notes]
+        result["relatedLocations"] = [{**location, "message": {"text": message}} for location, message in related]
     if diagnostic.suggestion is not None and diagnostic.span is not None and report.text and not report.printed:
         replacement = {
             "deletedRegion": _region(report.text, diagnostic.span),
@@ -127,10 +128,6 @@ def _location(report: Report, span: Span | None) -> Record:
     if report.text is not None and span is not None:
         physical["region"] = _region(report.text, span)
     return {"physicalLocation": physical}
-
-
-def _related(report: Report, note: Note) -> Record:
-    return {**_location(report, note.span), "message": {"text": note.message}}
 
 
 def _region(text: str, span: Span) -> dict[str, int]:

@@ -307,8 +307,9 @@ class Printer:
         return self._ours(text, "this literal") if self._strict and "$" in text and text[0] != '"' else text
 
     def _container(self, kind: str, values: Sequence[Any], value_type: TypeText) -> str:
-        fits = kind == value_type.kind and _count_fits(kind, len(values), value_type)
         parts = value_type.parts if kind == value_type.kind else ()
+        count = len(parts) if kind == "tuple" else value_type.length
+        fits = kind == value_type.kind and count in (None, len(values))
         marker = "" if fits else self._ours(f"${kind}", f"a {kind} of that many values, or under this type")
         if kind == "dictionary":
             return f"{marker}{{{', '.join([self._pair(pair, parts) for pair in values])}}}"
@@ -335,12 +336,6 @@ class Printer:
 
 def _size(text: str) -> int | None:
     return int(text) if text.isdecimal() else None
-
-
-def _count_fits(kind: str, count: int, value_type: TypeText) -> bool:
-    if kind == "tuple":
-        return count == len(value_type.parts)
-    return kind == "dictionary" or value_type.length in (None, count)
 
 
 def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
