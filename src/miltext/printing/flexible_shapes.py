@@ -93,7 +93,7 @@ def _flexible(feature: FeatureDescription) -> Flexible | None:
     sizes = [size for shape in (flexible.default, *flexible.shapes, *flexible.ranges) for size in shape]
     limits = BY_NAME["int32"]
     if not all(limits.minimum <= size <= limits.maximum for size in sizes):
-        message = f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold"
+        message = f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
         raise PrintError([error("MIL213", message)])
     return flexible
 
