@@ -18,9 +18,9 @@ from support.coremltools_programs import PROGRAMS, Sample
 
 from miltext import parse
 from miltext.checking.inference import RULES, Inference, infer_types
-from miltext.checking.inference.value_types import ListType, compatible
 from miltext.schema import proto
 from miltext.schema.operations import all_names
+from miltext.schema.types import ListType, compatible
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from miltext.checking.inference import RULES
 from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, Unknown, Value
 from miltext.checking.inference.rules import LARGEST_RANK, LARGEST_SIZE, apply
-from miltext.checking.inference.value_types import ListType, TensorType, Type
 from miltext.checking.inference.values import VALUES, infer_value
 from miltext.schema.operations import signature
+from miltext.schema.types import ListType, TensorType, Type
 
 SIZES = (0, 1, 2, 3, None, 2**31, 2**63, LARGEST_SIZE)
 SHAPES: list[tuple[int | None, ...]] = [

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from miltext.checking.inference import RULES
 from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand
 from miltext.checking.inference.rules import apply
-from miltext.checking.inference.value_types import (
+from miltext.schema import proto
+from miltext.schema.types import (
     DictionaryType,
     ListType,
     StateType,
@@ -24,7 +25,6 @@ from miltext.checking.inference.value_types import (
     read_type,
     write_type,
 )
-from miltext.schema import proto
 
 # Types and operands in short: `t("fp32", 2, None)` is `tensor<fp32, [2, ?]>`.
 

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 import miltext
 from miltext.checking.drafts import draft_types
 from miltext.checking.inference import RULES
-from miltext.checking.inference.value_types import ListType, StateType, TensorType, spelled
 from miltext.cli import command
 from miltext.diagnostics import ParseError
 from miltext.parsing.recovery import recover
 from miltext.schema.operations import Signature, all_names, signature
+from miltext.schema.types import ListType, StateType, TensorType, spelled
 
 WRONG = {
     "int32": [

@@ -19,10 +19,11 @@ import miltext
 from miltext.diagnostics import Diagnostic
 from miltext.models.opening import load
 from miltext.parsing.strict import strict_findings
-from miltext.printing.coremlc import Versions, as_coremlc
+from miltext.printing.coremlc import STRINGS, Versions, as_coremlc
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto import FeatureDescription, ListValue, ModelDescription, Program, Value
-from miltext.schema.value_builders import STRING, dictionary_type, immediate, list_type, tensor_type, tuple_type
+from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType, write_type
+from miltext.schema.value_builders import STRING, immediate
 
 
 def read_text(path: Path) -> str:
@@ -132,7 +133,7 @@ def test_the_compilers_flexible_shapes(path: Path) -> None:
 
 def with_input(name: str = "x") -> Program:
     made = program()
-    made.functions["main"].inputs.add(name=name, type=tensor_type("fp32", None))
+    made.functions["main"].inputs.add(name=name, type=write_type(TensorType("fp32", (None,))))
     return made
 
 
@@ -178,7 +179,7 @@ def test_build_info_is_always_there() -> None:
 def test_build_info_is_sorted_and_its_own_versions_kept() -> None:
     made = program()
     entries = {"z": "1", "coremltools-version": "9.0", "coremlc-version": "1.2.3", "a": "2"}
-    made.attributes["buildInfo"].CopyFrom(immediate(dictionary_type(STRING), entries))
+    made.attributes["buildInfo"].CopyFrom(immediate(STRINGS, entries))
     made.attributes["another"].CopyFrom(immediate(STRING, "it"))
     line = line_2(made)
     keys = re.findall(r'{"([^"]*)",', line)
@@ -194,10 +195,10 @@ def test_build_info_is_sorted_and_its_own_versions_kept() -> None:
     "value",
     [
         immediate(STRING, "a text"),
-        immediate(dictionary_type(tensor_type("int32")), {"a": [1]}),
-        immediate(list_type(STRING), ["a"]),
-        Value(type=dictionary_type(STRING)),
-        Value(type=dictionary_type(STRING), blobFileValue=Value.BlobFileValue(fileName="a")),
+        immediate(DictionaryType(STRING, TensorType("int32", ())), {"a": [1]}),
+        immediate(ListType(STRING, None), ["a"]),
+        Value(type=write_type(STRINGS)),
+        Value(type=write_type(STRINGS), blobFileValue=Value.BlobFileValue(fileName="a")),
     ],
 )
 def test_a_build_info_that_nothing_can_be_added_to(value: Value) -> None:
@@ -215,7 +216,7 @@ def test_the_specification_decides_the_dialect(version: int, dialect: str) -> No
 def test_parameters_are_sorted_and_the_last_line_is_not_ended() -> None:
     made = program()
     for name in ("b", "a", "B", "_"):
-        made.functions["main"].inputs.add(name=name, type=STRING)
+        made.functions["main"].inputs.add(name=name, type=write_type(STRING))
     text = compiled(made)[0]
     assert "(string B, string _, string a, string b) {" in text
     assert text.endswith("(y);\n}")
@@ -226,7 +227,7 @@ def test_the_inputs_of_inner_blocks_keep_their_order() -> None:
     made = program()
     inner = made.functions["main"].block_specializations["CoreML8"].operations[0].blocks.add()
     for name in ("b", "a"):
-        inner.inputs.add(name=name, type=STRING)
+        inner.inputs.add(name=name, type=write_type(STRING))
     assert "(string b, string a) {" in compiled(made)[0]
 
 
@@ -240,7 +241,7 @@ def test_what_the_compiler_drops_is_said_once() -> None:
     made.docString = "what it does"
     function = made.functions["main"]
     operation = function.block_specializations["CoreML8"].operations[0]
-    attribute = immediate(tuple_type(STRING, list_type(STRING)), ["a", ["b"]])
+    attribute = immediate(TupleType((STRING, ListType(STRING, None))), ["a", ["b"]])
     operation.attributes["name"].CopyFrom(attribute)
     attribute.docString = "outer"
     attribute.immediateValue.tuple.values[1].docString = "inner"
@@ -272,7 +273,7 @@ def of_another_opset(made: Program) -> None:
 
 
 def with_block_inputs(made: Program) -> None:
-    made.functions["main"].block_specializations["CoreML8"].inputs.add(name="x", type=STRING)
+    made.functions["main"].block_specializations["CoreML8"].inputs.add(name="x", type=write_type(STRING))
 
 
 def with_block_attributes(made: Program) -> None:
@@ -288,7 +289,7 @@ def with_an_absent_type(made: Program) -> None:
 
 
 def with_a_list_under_a_tensor(made: Program) -> None:
-    made.attributes["a"].CopyFrom(Value(type=STRING, immediateValue=Value.ImmediateValue(list=ListValue())))
+    made.attributes["a"].CopyFrom(Value(type=write_type(STRING), immediateValue=Value.ImmediateValue(list=ListValue())))
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from support.coremltools_programs import PROGRAMS, Sample
 
-from miltext.checking.inference.value_types import TensorType, Type, read_type, write_type
 from miltext.schema import proto
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.opsets import OPSETS
+from miltext.schema.types import TensorType, Type, read_type, write_type
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS", ROOT.parent / "shared" / "corpus"))

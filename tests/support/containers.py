@@ -18,6 +18,7 @@ from miltext.diagnostics import ModelError
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema import wire
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType, Model, ModelDescription, Program
+from miltext.schema.types import write_type
 from miltext.schema.value_builders import STRING
 
 TEXT = """program(1.3)
@@ -39,7 +40,7 @@ def program(name: str = "main") -> Program:
     function = made.functions[name]
     function.opset = "CoreML8"
     block = function.block_specializations["CoreML8"]
-    block.operations.add(type="relu").outputs.add(name="y", type=STRING)
+    block.operations.add(type="relu").outputs.add(name="y", type=write_type(STRING))
     block.outputs.append("y")
     return made
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, opset_text
-from miltext.checking.inference.value_types import TensorType, Type, compatible, spelled
 from miltext.schema.paths import Key, Path
+from miltext.schema.types import TensorType, Type, compatible, spelled
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.findings import Finding, counted, located, named
 from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
-from miltext.checking.inference.value_types import is_known, spelled, write_type
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, Span, warning
@@ -22,6 +21,7 @@ from miltext.parsing.parser import FAILURES, diagnose
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
+from miltext.schema.types import is_known, spelled, write_type
 from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.parser import Parser
 

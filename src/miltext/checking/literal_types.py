@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import listed, one_of
-from miltext.checking.inference.value_types import ListType, TensorType
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.schema.dtypes import DTYPES
+from miltext.schema.types import ListType, TensorType
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand

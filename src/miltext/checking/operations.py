@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_text
 from miltext.checking.inference.program import Walk
-from miltext.checking.inference.value_types import StateType, TensorType, Type, compatible, is_known, spelled
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.paths import Key, Path
+from miltext.schema.types import StateType, TensorType, Type, compatible, is_known, spelled
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted
 from miltext.checking.inference.reading import Constant
-from miltext.checking.inference.value_types import StateType, compatible, read_type
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.paths import Key, Path
+from miltext.schema.types import StateType, compatible, read_type
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Block, Declared, Operation, Program, Stated

@@ -17,7 +17,8 @@ from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.proto import Function, ModelDescription, Program
-from miltext.schema.value_builders import STRING, add_pairs, dictionary_type, immediate
+from miltext.schema.types import DictionaryType, write_type
+from miltext.schema.value_builders import STRING, immediate
 from miltext.schema.walk import values
 from miltext.syntax.programs import own_copy
 
@@ -28,7 +29,7 @@ LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""
 
 BUILD_INFO = "buildInfo"
-STRINGS = dictionary_type(STRING)
+STRINGS = DictionaryType(STRING, STRING)
 
 
 class Versions(NamedTuple):
@@ -130,7 +131,7 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
     if BUILD_INFO not in program.attributes:
         program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
     info = program.attributes[BUILD_INFO]
-    if info.type != STRINGS or not info.immediateValue.HasField("dictionary"):
+    if info.type != write_type(STRINGS) or not info.immediateValue.HasField("dictionary"):
         message = f"`{BUILD_INFO}` is not a dictionary of strings, to which the compiler adds: remove it, or correct it"
         raise PrintError([error("MIL212", message)])
     pairs = info.immediateValue.dictionary.values
@@ -139,7 +140,8 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
         if versions and _key(pairs[index]) in entries:
             del pairs[index]
     present = {_key(pair) for pair in pairs}
-    add_pairs(info, {key: text for key, text in entries.items() if key not in present})
+    added = immediate(STRINGS, {key: text for key, text in entries.items() if key not in present})
+    pairs.extend(added.immediateValue.dictionary.values)
     pairs.sort(key=lambda pair: _key(pair).encode())
 
 

@@ -20,16 +20,17 @@ from typing import NamedTuple
 from miltext.diagnostics import PrintError, error
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, Value
-from miltext.schema.value_builders import STRING, Data, dictionary_type, immediate, list_type, tensor_type, tuple_type
+from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType
+from miltext.schema.value_builders import STRING, Data, immediate
 
 ATTRIBUTE = "FlexibleShapeInformation"
 
-SHAPES = dictionary_type(tensor_type("int32", None))
+SHAPES = DictionaryType(STRING, TensorType("int32", (None,)))
 
 SECTIONS = {
     "DefaultShapes": SHAPES,
-    "EnumeratedShapes": dictionary_type(SHAPES),
-    "RangeDims": dictionary_type(list_type(tensor_type("int32", 2))),
+    "EnumeratedShapes": DictionaryType(STRING, SHAPES),
+    "RangeDims": DictionaryType(STRING, ListType(TensorType("int32", (2,)), None)),
 }
 """The parts of the attribute, in their order: a name, and the type of what stands beside it."""
 
@@ -63,11 +64,11 @@ def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | Non
         "RangeDims": {name: flexible.ranges for name, flexible in found.items() if flexible.ranges},
     }
     sections = {name: section for name, section in sections.items() if section}
-    parts = [tuple_type(STRING, SECTIONS[name]) for name in sections]
+    parts = [TupleType((STRING, SECTIONS[name])) for name in sections]
     doubts = [f"{doubt} (`{name}`)" for name, flexible in found.items() for doubt in flexible.doubts]
     if len(sections) > 2:
         doubts.append("ranges beside enumerated shapes")
-    return immediate(tuple_type(*parts), list(sections.items())), doubts
+    return immediate(TupleType(tuple(parts)), list(sections.items())), doubts
 
 
 def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
@@ -93,7 +94,9 @@ def _flexible(feature: FeatureDescription) -> Flexible | None:
     sizes = [size for shape in (flexible.default, *flexible.shapes, *flexible.ranges) for size in shape]
     limits = BY_NAME["int32"]
     if not all(limits.minimum <= size <= limits.maximum for size in sizes):
-        message = f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
+        message = (
+            f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
+        )
         raise PrintError([error("MIL213", message)])
     return flexible
 

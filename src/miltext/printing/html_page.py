@@ -17,7 +17,7 @@ from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Node, Statement, named, tree_of, tree_parser
+from miltext.syntax.tree import Node, Statement, named, tree_of
 
 CLASSES: dict[_TokenType, str] = {
     Comment: "c",
@@ -103,7 +103,7 @@ class Reader:
         self.definitions: list[Definition] = []
         self._text = text
         self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
-        self._read(tree_of(text, STATEMENTS, tree_parser(STATEMENTS).stack("program")), {})
+        self._read(tree_of(text, STATEMENTS), {})
 
     def lines(self) -> Iterator[list[Piece]]:
         """Yield the text's lines."""

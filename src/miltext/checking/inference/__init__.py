@@ -9,7 +9,7 @@ from __future__ import annotations
 from miltext.checking.inference import control, creation, elementwise, layers, shapes
 from miltext.checking.inference.program import Inference, infer_types
 from miltext.checking.inference.rules import RULES
-from miltext.checking.inference.value_types import TensorType, spelled
+from miltext.schema.types import TensorType, spelled
 
 __all__ = ["RULES", "Inference", "TensorType", "infer_types", "spelled"]
 

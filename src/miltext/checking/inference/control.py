@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, expect
 from miltext.checking.inference.rules import rule, tensor
-from miltext.checking.inference.value_types import (
+from miltext.schema.types import (
     DictionaryType,
     ListType,
     StateType,

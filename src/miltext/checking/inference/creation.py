@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Unknown, finite
 from miltext.checking.inference.rules import linear, replaced, rule, tensor, whole
-from miltext.checking.inference.value_types import Shape, TensorType, Type
+from miltext.schema.types import Shape, TensorType, Type
 
 TYPED_BY = {
     "fill": ("value",),

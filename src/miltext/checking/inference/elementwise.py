@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
 from miltext.checking.inference.rules import broadcast, rule
-from miltext.checking.inference.value_types import TensorType, Type
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
+from miltext.schema.types import TensorType, Type
 
 SAME_TYPE = {
     "x": """

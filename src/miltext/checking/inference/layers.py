@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite
 from miltext.checking.inference.rules import broadcast, linear, rule, tensor, whole
-from miltext.checking.inference.value_types import Dimension, Shape, TensorType, Type, show
+from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 
 @rule("conv", "conv_quantized")

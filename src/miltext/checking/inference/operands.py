@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from miltext.checking.inference.value_types import Dimension, ListType, Shape, StateType, TensorType, Type
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
+from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
 
 if TYPE_CHECKING:
     from miltext.schema import proto

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, read_value
 from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation, Program, read_program
 from miltext.checking.inference.rules import apply
-from miltext.checking.inference.value_types import Type, compatible, join
 from miltext.checking.inference.values import infer_value
 from miltext.schema.operations import signature
+from miltext.schema.types import Type, compatible, join
 
 if TYPE_CHECKING:
     from miltext.schema import proto

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.inference.value_types import Type, read_type
+from miltext.schema.types import Type, read_type
 
 if TYPE_CHECKING:
     from miltext.schema import proto

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
-from miltext.checking.inference.value_types import Dimension, ListType, Shape, TensorType, Type, show
+from miltext.schema.types import Dimension, ListType, Shape, TensorType, Type, show
 
 Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
 

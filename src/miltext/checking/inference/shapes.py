@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
 from miltext.checking.inference.rules import linear, merge, quotient, replaced, rule, tensor
-from miltext.checking.inference.value_types import Dimension, Shape, TensorType, Type, show
+from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 MOST_PARTS = 10_000
 """How many outputs a split may say that it has before it is taken for a slip."""

@@ -20,8 +20,8 @@ from miltext.checking.inference.operands import (
     finite,
     position,
 )
-from miltext.checking.inference.value_types import TensorType, Type
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType, Type
 
 INT32 = BY_NAME["int32"]
 

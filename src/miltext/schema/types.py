@@ -1,4 +1,4 @@
-"""Types as inference sees them: small tuples, read from a `ValueType` and written to one.
+"""Types as small tuples, read from a `ValueType` and written to one.
 
 A dimension is its size or None where it is unknown; a type of which too little is known to say even
 its rank (or none at all) is None. The class names are the schema's; data types are named as in
