@@ -17,6 +17,7 @@ from miltext.diagnostics import Diagnostic, line_and_column, render
 from miltext.parsing import recovery
 from miltext.parsing.recovery import recover
 from miltext.parsing.syntax_errors import syntax_error
+from miltext.schema.walk import operations
 from miltext.syntax.names import RESERVED
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node
@@ -185,6 +186,30 @@ def test_what_is_passed_over_stays_defined() -> None:
     [dropped, *_] = read.program.functions["main"].block_specializations["CoreML8"].operations
     assert (dropped.type, [output.name for output in dropped.outputs]) == ("", ["a"])
     assert any(path[-1] == 0 for path in read.flawed)
+
+
+BEGUN = [
+    'tensor<fp16, [1, 2]> z = relu(x = x)[name = string("z"), val = tensor<int32, [2]>([1, 2])];',
+    "int32 z = const()[val = int32(-1), names = list<string, 2>([string(\"a\"), string(\"b\")])];",
+    "fp16 z = cond(p = bool(true), q = (x, y)) (fp16 i) { fp16 w = relu(x = i); } -> (w);",
+    'dict<string, int32> z = const()[val = dict<string, int32>({{"a", 1}, {"b", 2}})];',
+]
+NEXT = "fp16 lost = relu(x = x);"
+"""What stands after a break on the same line: it may be lost with it."""
+
+
+@pytest.mark.parametrize("between", [" ", "            ", "\n", f" {NEXT}\n", f"\n{NEXT} // {{\n"])
+@pytest.mark.parametrize("whole", BEGUN)
+def test_an_operation_that_breaks_off_anywhere_loses_no_other(whole: str, between: str) -> None:
+    around = "program(1.3) {{\nfunc main<ios18>(fp16 x) {{\nfp16 a = relu(x = x);\n{}\n"
+    around += "".join(f"fp16 b{nth} = relu(x = x);\n" for nth in range(3)) + "}} -> (b2);\n}}\n"
+    for end in range(len(whole)):
+        text = around.format(whole[:end].replace("{", "{{").replace("}", "}}").format() + between + NEXT)
+        read = recover(text)
+        assert read.program is not None, text
+        kept = {output.name for _, made in operations(read.program) for output in made.outputs}
+        if whole[:end].count('"') % 2 == 0:
+            assert {"a", "b1", "b2"} <= kept, text
 
 
 def test_nothing_is_left_of_what_is_no_program() -> None:

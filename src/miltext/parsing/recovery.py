@@ -153,10 +153,15 @@ class _Reading:
         fits = {
             ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.marks.begins_line(start)),
             ("RBRACE", "}"): found == "->" and "operation" in self.states[anchor],
-            ("LBRACE", "{"): self.marks.begins(start, "operation" if anchor else "function"),
+            ("LBRACE", "{"): self.is_headed() and self.marks.begins(start, "operation" if anchor else "function"),
         }
         takes = (word for (terminal, word), fit in fits.items() if fit and self.parser.takes(self.states, terminal))
         return next(takes, None)
+
+    def is_headed(self) -> bool:
+        """Whether what was read may be all of a head, after which a block begins; after `(` a dictionary would."""
+        last = last_nodes(self.values)[-1:]
+        return bool(last) and self.text[last[0].end - 1] in ")]>"
 
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
