@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from miltext import ParseError, parse, to_text
 from miltext.diagnostics import line_and_column
+from miltext.parsing.parser import parse_value
 
 CASES = sorted((GOLDEN / "errors").glob("*.mil"))
 
@@ -316,3 +317,20 @@ def test_an_error_in_the_middle_of_many_operations() -> None:
     assert len(parse(head + line * 10_000 + tail).functions["f"].block_specializations[""].operations) == 10_000
     said = told(head + line * 5_000 + "y z" + line * 5_000 + tail)
     assert said == f"1:{len(head + line * 5_000) + 1} MIL104 unknown type `y`"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("int32(", "MIL005"),
+        ("int32(1) int32(1)", "MIL010"),
+        ("int32(1.5)", "MIL021"),
+        ("", "MIL001"),
+        (f"{'list<' * 60}int32, 1{'>, 1' * 59}>({'[' * 60}1{']' * 60})", "MIL006"),
+    ],
+)
+def test_a_value_by_itself_is_read_or_refused(text: str, code: str) -> None:
+    assert parse_value("tensor<int32, [2]>([1, 2])").immediateValue.tensor.ints.values == [1, 2]
+    with pytest.raises(ParseError) as refused:
+        parse_value(text)
+    assert [found.code for found in refused.value.diagnostics] == [code]

@@ -190,7 +190,7 @@ def test_what_is_passed_over_stays_defined() -> None:
 
 BEGUN = [
     'tensor<fp16, [1, 2]> z = relu(x = x)[name = string("z"), val = tensor<int32, [2]>([1, 2])];',
-    "int32 z = const()[val = int32(-1), names = list<string, 2>([string(\"a\"), string(\"b\")])];",
+    'int32 z = const()[val = int32(-1), names = list<string, 2>([string("a"), string("b")])];',
     "fp16 z = cond(p = bool(true), q = (x, y)) (fp16 i) { fp16 w = relu(x = i); } -> (w);",
     'dict<string, int32> z = const()[val = dict<string, int32>({{"a", 1}, {"b", 2}})];',
 ]

@@ -6,7 +6,6 @@ beside it decide. What type an output has follows by the rules of `miltext.check
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,20 +14,17 @@ from miltext.checking.inference.program import Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
 from miltext.checking.literal_types import Undecided, literal_type
 from miltext.checking.operations import message_path
-from miltext.diagnostics import Diagnostic, Span, warning
-from miltext.parsing.lowering import Lowering
-from miltext.parsing.parser import FAILURES, diagnose
+from miltext.diagnostics import Diagnostic, ParseError, Span, warning
+from miltext.parsing.parser import parse_value
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
-from miltext.schema.proto import Value
 from miltext.schema.types import is_known, spelled, write_type
 from miltext.syntax.lexer import FINE, lexer
-from miltext.syntax.parser import Parser
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
     from miltext.parsing.recovery import Recovered
-    from miltext.schema.proto import NamedValueType
+    from miltext.schema.proto import NamedValueType, Value
 
 
 def dialect_of(text: str) -> str:
@@ -138,23 +134,17 @@ class _DraftWalk(Walk):
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{literal})"
         try:
-            wire, _ = _parser().run(written, stack=_parser().stack("value"))
-        except FAILURES as failure:
-            found = diagnose(written, failure, Lowering(), "value")
-            self.types.diagnostics.append(_shifted(found, span.start - len(head), span))
+            value = parse_value(written)
+        except ParseError as failure:
+            self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
             return None
         self.settle(gap, span, written)
-        return Value.FromString(wire)
+        return value
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
         """Note the text that is written where something was left out."""
         self.types.edits[span] = text
         self.types.open.discard(gap)
-
-
-@cache
-def _parser() -> Parser:
-    return Parser(Lowering())
 
 
 def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:

@@ -17,12 +17,12 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
     any.
     """
     from miltext.models.model_weights import BlobFolder
-    from miltext.parsing.parser import parse
+    from miltext.parsing.parser import parse_value
 
     if "BLOBFILE" not in spelled:
         return None
     try:
-        value = parse(f"program(1.3)[v = {spelled}]{{}}").attributes["v"]
+        value = parse_value(spelled)
     except MiltextError:
         return None
     if value.WhichOneof("value") != "blobFileValue":

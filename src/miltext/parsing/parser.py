@@ -12,7 +12,7 @@ from miltext.parsing.spans import find
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.paths import TOO_DEEP, too_deep
-from miltext.schema.proto import Program
+from miltext.schema.proto import Program, Value
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parser, SyntaxFailure
@@ -70,6 +70,19 @@ def lower(text: str, path: str | None = None, lowering: Lowering | None = None) 
             span = find(parse_tree(text, whole=True).root, step).span
             raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
     return wire  # type: ignore[no-any-return]
+
+
+@with_room
+def parse_value(text: str) -> Value:
+    """Return the Value that a type and a literal spell, such as `int32(1)`. Raise ParseError."""
+    parser = _parser()
+    try:
+        wire, deep = parser.run(text, stack=parser.stack("value"))
+    except FAILURES as failure:
+        raise ParseError([diagnose(text, failure, Lowering(), "value")], text=text) from None
+    if deep:
+        raise ParseError([error("MIL006", TOO_NESTED, Span(0, len(text)))], text=text)
+    return Value.FromString(wire)
 
 
 @lru_cache(maxsize=1)
