@@ -376,3 +376,9 @@ def test_a_value_of_too_few_elements_is_one_report() -> None:
     assert miltext.check(program) == []
     del value.immediateValue.tensor.ints.values[1]
     assert [found.code for found in miltext.check(program)] == ["MIL612"]
+
+
+def test_a_quoted_opset_is_told_from_the_known_one() -> None:
+    text = TEXT.replace("<ios18>", '<$"ios18">')
+    (said,) = [found.message for found in miltext.check(text) if found.code == "MIL609"]
+    assert said == 'unknown opset `$"ios18"`; did you mean `ios18`?'

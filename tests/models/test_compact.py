@@ -149,6 +149,28 @@ def test_a_sidecar_is_written_and_told_when_stale(package: Path) -> None:
     run("sidecar", "--check", "--full", package, status=1)
 
 
+@pytest.mark.parametrize(
+    ("folder", "given"),
+    [
+        ("", "."),
+        ("", ""),
+        ("Data", ".."),
+        ("Data", "com.apple.CoreML/model.mlmodel"),
+        ("Data/com.apple.CoreML", "model.mlmodel"),
+        ("Data/com.apple.CoreML", "../../../Model.mlpackage"),
+        ("..", "Model.mlpackage"),
+    ],
+)
+def test_a_sidecar_stands_beside_the_model_from_wherever_it_is_named(
+    folder: str, given: str, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(package / folder)
+    inside = {*package.rglob("*")}
+    assert "Model.mlpackage.mil" in run("sidecar", given)[1]
+    assert package.with_name("Model.mlpackage.mil").is_file()
+    assert {*package.rglob("*")} == inside
+
+
 def test_a_changed_weight_makes_a_sidecar_stale(package: Path) -> None:
     run("sidecar", package)
     weights = next(package.rglob("weight.bin"))

@@ -292,3 +292,16 @@ def test_a_mistake_is_judged_by_what_stands_near_it(monkeypatch: pytest.MonkeyPa
     read = recovery.recover(f"program(1.3) {{ func f<ios18>(fp16 x) {{\n{lines}}} -> (x); }}")
     assert len(read.diagnostics) == len(seen) == 500
     assert max(seen) == seen[-1] == seen[100]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "func main<ios18>(fp16 x) {\n} -> (x);\n",
+        "    func main<ios18>(fp16 x) {\n        fp16 y = relu(x = x);\n    } -> (y);\n",
+        "program(1.3)\n{\n    func main<ios18>() {\n        } - -> ()\n        $block<ios17> {\n        } -> ();\n}\n",
+    ],
+)
+def test_what_is_put_in_is_not_reported(text: str) -> None:
+    """A bracket that recovery puts in is not missed at the end, and a block after a broken end is read."""
+    assert [found.code for found in miltext.check(text)] == ["MIL010"]

@@ -59,9 +59,10 @@ def _opsets(function: Function, path: Path) -> Iterator[Finding]:
         others = f"; it has blocks for {', '.join(sorted(map(opset_text, blocks)))}" if blocks else ""
         yield Finding((*path, "opset"), "MIL607", f"the function has no {lack}{others}")
     for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
+        written = f'$"{name}"' if name in PROTO_BY_TEXT else opset_text(name)  # without quotes, it is the known one
         near = nearest(name, PROTO_BY_TEXT)
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
-        message = f"unknown opset `{opset_text(name)}`{did_you_mean(near)}"
+        message = f"unknown opset `{written}`{did_you_mean(near)}"
         yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
 
 def _whole(name: str) -> Path:
     """Return the package or bundle that a path names or is inside of; else the path itself."""
-    path = Path(name)
-    outer = [parent for parent in path.parents if parent.suffix in (".mlpackage", ".mlmodelc")]
-    return outer[-1] if outer else path
+    path = Path(os.path.abspath(name))
+    outer = [each for each in (path, *path.parents) if each.suffix in (".mlpackage", ".mlmodelc")]
+    whole = outer[-1] if outer else path
+    near = whole if os.path.isabs(name) else Path(os.path.relpath(whole))
+    return whole if near.name in ("", "..") else near

@@ -100,7 +100,9 @@ class _Reading:
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic: only the first at one place, which may take several repairs."""
+        """Keep a diagnostic: only the first at one place, which may take several repairs; none of a bracket put in."""
+        if any(note.span and note.span.start == note.span.end for note in diagnostic.notes):
+            return
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
@@ -208,8 +210,8 @@ class _Reading:
             self.feed("-> ( )", closing.end)
             return written
         for token, at, _ in self.tokens(start):  # up to the `;`
-            if token in (";", "{", "}") or self.marks.begins(at, "function"):
-                self.feed("-> ( )" if token == ";" else "-> ( ) ;", at)
+            if token in (";", "{", "}", "$block") or self.marks.begins(at, "function"):
+                self.feed("-> ( )" if token in (";", "$block") else "-> ( ) ;", at)
                 return at
         return None
 
