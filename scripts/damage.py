@@ -24,7 +24,10 @@ from support.damage import KINDS, OTHER, READ, REFUSED, make_scene, tally
 @click.option("--kinds", help="The kinds, separated by commas.  [all]")
 @click.option("--save", type=click.Path(path_type=Path), help="A folder for the files of such cases.")
 def main(cases: int, seed: int, kinds: str | None, save: Path | None) -> None:
-    """Print for each kind how many cases were refused, were read all the same, and ended otherwise, which none may."""
+    """Print for each kind how many cases were refused, were read all the same, and ended otherwise.
+
+    A case may not end otherwise.
+    """
     print(f"{'kind':<28}{'cases':>8}{REFUSED:>10}{READ:>20}{OTHER:>10}")
     failed = 0
     for name in kinds.split(",") if kinds else KINDS:

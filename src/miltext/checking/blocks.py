@@ -93,9 +93,9 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 
 
 def _outputs(index: int, count: int, arguments: Arguments, known: Signature) -> Asked:
-    """Return what a block gives back: a condition a truth value, the others the `count` outputs of the operation.
+    """Return what a block gives back: a truth value for a condition, else `count` values, one for each output.
 
-    Of those each is of the type that goes into a loop, or that the first block gives back.
+    Each of these has the type of what goes into the loop or, outside a loop, of what the first block gives back.
     """
     if known.blocks[index].name == "cond":
         return Asked([TRUTH], "a condition gives back", _alike)

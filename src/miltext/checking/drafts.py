@@ -1,7 +1,7 @@
 """Drafts: MIL text that leaves types to be inferred, those of outputs (`_ y = ...`) and those of literals (`axis = 1`).
 
-What a literal's type is, the signature of its operation says; where that leaves a choice, the data types that stand
-beside it decide. What type an output has follows by the rules of `miltext.checking.inference`.
+The signature of its operation says what type a literal has; if that leaves a choice, the data types that stand beside
+the literal decide. The type of an output follows by the rules of `miltext.checking.inference`.
 """
 
 from __future__ import annotations

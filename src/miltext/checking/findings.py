@@ -19,7 +19,7 @@ INSIDE = ("blocks", "block_specializations", "operations")
 """The fields whose messages are judged by themselves, whatever is said of the one around them."""
 
 LONG = 200
-"""From how many characters on a name is cut where a message quotes it."""
+"""The most characters of a name that a message quotes; a longer one is cut."""
 
 
 class Remark(NamedTuple):
@@ -52,7 +52,7 @@ def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Fin
 
 
 def _around(path: Path) -> Iterator[Path]:
-    """Yield a path, and those of what it is a part of, but for what is only inside of it."""
+    """Yield a path, and those of what it is a part of, except for what is only inside of it."""
     for end in range(len(path), 0, -1):
         yield path[:end]
         if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):

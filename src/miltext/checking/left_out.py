@@ -25,8 +25,8 @@ UNFIT = ("MIL410", "MIL411", "MIL412")
 def program_of(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
     """Return the Program of a text that leaves values out, None if it has other mistakes; and what to tell of them.
 
-    Values are taken from the `originals` and from the arrays in `folder`. Where one is not to be had, each is a value
-    of which only the type is known.
+    The `originals` and the arrays in `folder` give the values. If one cannot be had or does not fit, or `folder` is
+    None, only the type of each is known.
     """
     if not any(word in text for word in CODES):
         return None, []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOT_INSTALLED = "MIL480"
 
 LONG = 300
-"""From how many characters on what it says is cut."""
+"""The most characters that are quoted of what the loader says; a longer text is cut."""
 
 
 def loader_findings(model: Model) -> list[Finding]:

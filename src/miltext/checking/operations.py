@@ -55,7 +55,7 @@ def _signature_sees(inference: Inference) -> Hashable:
 
 
 class _Told(NamedTuple):
-    """What a finding has spoken of, so that no other does: `newer` is what needs a later opset, once a function."""
+    """The subjects of earlier findings, which are not told again; `newer`: what needs a later opset, by function."""
 
     newer: set[tuple[str, ...]]
     operands: set[Operand]

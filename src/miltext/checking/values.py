@@ -126,7 +126,7 @@ def _fault(code: str, message: str, *path: str, severity: str = "error") -> Find
 
 
 def _parts(message: ValueType) -> list[ValueType]:
-    """Return the types inside the type of a container; a state is none."""
+    """Return the types inside the type of a container; a state is not a container."""
     kind = message.WhichOneof("type")
     if kind == "listType":
         return [message.listType.type]

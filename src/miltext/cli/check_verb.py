@@ -125,7 +125,7 @@ def _is_plain_folder(path: str) -> bool:
 
 
 def _below(folder: str) -> list[str]:
-    """Return every .mil below, but for sidecars, which say less than a program."""
+    """Return every .mil below, except for sidecars, which say less than a program."""
     from miltext.review.sidecar import is_sidecar
 
     return [name for name in texts_in(folder) if not is_sidecar(name)]

@@ -29,7 +29,7 @@ Examples:
 """
 
 ENOUGH = 1 << 18
-"""From this many bytes on, several files are worked on by several processes, which take a while to start."""
+"""The least bytes for which several processes work on several files: the processes take a while to start."""
 
 
 class Outcome(NamedTuple):

@@ -28,8 +28,8 @@ Record = dict[str, Any]
 class Report(NamedTuple):
     """What was found in one program.
 
-    `text` is what the spans point into, None where there are none; it is `printed` where the program was no text, and
-    its places are those that `miltext print` shows.
+    The spans point into `text`, which is None if there are no spans. `printed` tells that the program was not a text:
+    then the places are those that `miltext print` shows.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""What was perhaps meant: of the words that could stand somewhere, the one that another is most likely a slip of."""
+"""Suggestions for a wrong word: the word that it is most likely a slip of, out of those that could stand there."""
 
 from __future__ import annotations
 

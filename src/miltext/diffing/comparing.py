@@ -201,7 +201,7 @@ class Comparison:
         return changes
 
     def _is_untouched(self, a: Node, b: Node) -> bool:
-        """Whether nothing can differ: all is equal, and there are no weights, of which only samples were compared."""
+        """Return whether nothing can differ: all is equal without weights, of which only samples were compared."""
         if a.weighty or b.weighty or a.kinds[EXACT] != b.kinds[EXACT]:
             return False
         return self._tokens(self._old, a.operands) == self._tokens(self._new, b.operands)

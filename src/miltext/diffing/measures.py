@@ -45,7 +45,7 @@ class Elements(NamedTuple):
 def elements(value: Value, blob: Blob | None) -> Elements | None:
     """Return the numbers or truth values of a tensor, in this record or else in the Value itself, if it has any.
 
-    Of values in the program, only those are read that stand in the usual field of their type, and fill its shape.
+    A value in the program is read only if it stands in the usual field of its type and fills the shape.
     """
     if blob is not None:
         return Elements(blob.dtype, blob.count, blob)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Measure:
     """The distance between two tensors with the same number of elements.
 
-    Of `count` elements, `changed` are not the same. `maximum` and `mean` are of the absolute differences, over all
+    `changed` of the `count` elements are not the same. `maximum` and `mean` are of the absolute differences, over all
     elements; `snr` is the signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the old values'
     squares by that of the differences' squares: infinite where there is no difference. A change from or to an infinity
     or NaN makes the three infinite. They are None for truth values.

@@ -2,7 +2,7 @@
 
 Dialect, numbers and strings stay as their author wrote them. What is settled: white space; the order of functions,
 arguments and attributes; the spelling of rank 0, by the dialect; quotes that a name does not need, brackets that
-hold nothing, and parentheses round one binding.
+hold nothing, and parentheses around one binding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Completion: what can stand at a place, the likeliest first; and the signature of the operation round it."""
+"""Completion: what can stand at a place, the likeliest first; and the signature of the operation around it."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _literals() -> dict[str, str]:
 
 
 def signature_help(view: View, params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-    """Return the signature of the operation round a place, and the parameter there, or the first that is missing."""
+    """Return the signature of the operation around a place, and the parameter there, or the first that is missing."""
     context = context_at(view, view.document.offset(params.position))
     call = context.call()
     known = call.signature if call else None

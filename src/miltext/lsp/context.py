@@ -1,7 +1,7 @@
 """What may come next at a place: the grammar's own answer, from a parse of what stands before it.
 
-Only the beginning of the statement is parsed, as the tree has it; so a place is understood while the text round it is
-broken, and quickly in a long one.
+Only the beginning of the statement is parsed, as the tree has it; so a place is understood while the text around it
+is broken, and quickly in a long one.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def context_at(view: View, offset: int) -> Context:
 
 
 def _beginning(view: View, scopes: Sequence[Scope], place: int) -> tuple[str, int]:
-    """Return where the statement round a place of the reading begins, and of what phrase it is the beginning."""
+    """Return where the statement around a place of the reading begins, and of what phrase it is the beginning."""
     phrase = scopes[0].phrase if scopes else view.reading.root
     block = phrase if phrase.name == "block" else first(phrase, "block")
     if block is not None and place > block.start:

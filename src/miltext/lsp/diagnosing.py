@@ -27,7 +27,7 @@ DRAFT_NOTICE = "MIL712"
 
 
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
-    """Return what was found of the text `old`, at its places in `new`, but for what the edits between them touched."""
+    """Return what was found of the text `old`, at its places in `new`, except for what an edit between them touched."""
     shift = Shift.between(old, new)
     return [
         diagnostic._replace(

@@ -79,8 +79,8 @@ class Document:
 class View:
     """A document with a reading of it or, where `shift` is not None, of an earlier version.
 
-    `text`, `scopes`, offsets and spans are those of the reading; what the client is told are places in the document.
-    `client` is what that can do.
+    `text`, `scopes`, offsets and spans are those of the reading; the client is told places in the document.
+    `client` tells what the client can do.
     """
 
     def __init__(self, document: Document, reading: Reading, client: Abilities = Abilities()) -> None:  # noqa: B008  # it cannot change
@@ -109,7 +109,7 @@ class View:
         return self.scopes.at(self.offset(position))
 
     def chain(self, offset: int) -> list[Node]:
-        """Return the phrases round the word at an offset, or that ends there, outermost first."""
+        """Return the phrases around the word at an offset, or that ends there, outermost first."""
         is_behind_word = _is_word(self.text[offset - 1 : offset]) and not _is_word(self.text[offset : offset + 1])
         return chain(self.reading.root, offset - is_behind_word)
 

@@ -1,4 +1,4 @@
-"""Hovering: what the word at a place is."""
+"""Hovering: a description of the word at a place."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _edits(value: Value, scope: Scope, new: str) -> Iterator[Edit]:
 
 
 def _says(token: Node, name: str) -> bool:
-    """Return whether a string is this name; one with an escape that no string has, an error elsewhere, is not."""
+    """Return whether a string is this name; a string with a wrong escape, which is an error elsewhere, is not."""
     try:
         return string_of(token) == name
     except LiteralError:

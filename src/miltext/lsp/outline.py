@@ -1,4 +1,4 @@
-"""The shape of a document: its symbols, what can be folded, and what to select round a place."""
+"""The shape of a document: its symbols, what can be folded, and what to select around a place."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _comments(view: View) -> Iterator[lsp.FoldingRange]:
 
 
 def selections(view: View, params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange]:
-    """Return for each place the phrases round it, from the innermost outwards."""
+    """Return for each place the phrases around it, from the innermost outwards."""
     return [_selection(view, position) for position in params.positions]
 
 

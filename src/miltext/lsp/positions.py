@@ -32,7 +32,8 @@ class Positions:
     def offset(self, line: int, character: int) -> int:
         """Return the offset of a position.
 
-        Below the text is its end, behind a line's end that end; a position inside a character is where it begins.
+        A position below the text stands for its end, and one behind the end of a line for that end. A position inside a
+        character stands for the beginning of the character.
         """
         if line >= len(self.starts):
             return len(self.text)

@@ -23,8 +23,8 @@ NOTHING = Node("program", 0, 0, [])
 class Reading:
     """A text with its tree of phrases, its comments and the meaning of its names.
 
-    `is_whole` tells whether the text keeps to the grammar. Of one that does not, the tree is what `recover` could read
-    of it, and comments are not kept; where even that is nothing, the tree is empty.
+    `is_whole` tells whether the text keeps to the grammar. If it does not, the tree is what `recover` could read of
+    the text, and comments are not kept; if `recover` could read nothing, the tree is empty.
     """
 
     def __init__(self, text: str, root: Node, comments: list[Span], *, is_whole: bool) -> None:

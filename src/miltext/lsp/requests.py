@@ -1,4 +1,7 @@
-"""The requests that are served, in one table: the method of each, what answers it, and its options."""
+"""The requests about a document, in one table: the method of each, what answers it, and its options.
+
+`server` itself registers `completionItem/resolve` and `shutdown`, which are not about a document.
+"""
 
 from __future__ import annotations
 

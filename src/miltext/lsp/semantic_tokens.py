@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()
 LEGEND = lsp.SemanticTokensLegend(TYPES, MODIFIERS)
-"""Of the names that the protocol has for what a token is, those that are used here."""
+"""The names for kinds and modifiers of tokens that are used here, out of those that the protocol has."""
 
 DECLARATION, READONLY, DEFAULT_LIBRARY = 1, 2, 4
 
@@ -129,7 +129,7 @@ def _of_value(name: Name, value: Value) -> Kind:
 
 
 def _read(root: Node, start: int, end: int) -> Iterator[Token]:
-    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by what stands round them."""
+    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by what stands around them."""
     todo = [root]
     while todo:
         phrase = todo.pop()

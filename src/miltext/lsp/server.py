@@ -167,7 +167,7 @@ class Server(LanguageServer):
         document.is_broken = found is None or not found.is_whole
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log a fault of ours in an answer or a notification. What is refused, or malformed, is not one."""
+        """Log a fault of ours in an answer or a notification. A refused or malformed message is not one."""
         is_refused = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
         if source in (FeatureRequestError, FeatureNotificationError) and not is_refused:
             _LOG.error("a message was not answered", exc_info=True)
@@ -194,7 +194,7 @@ class Server(LanguageServer):
             await asyncio.sleep(DELAY)
 
     async def _found(self, document: Document) -> list[Diagnostic]:
-        """Read a document, then check it: whoever sees the diagnostics finds all else ready."""
+        """Read a document, then check it, so that all else is ready when the client gets the diagnostics."""
         await self._in_thread(self._reader, self._read, document)
         return await self._in_thread(self._checker, self._checked, document)
 

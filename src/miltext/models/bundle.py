@@ -166,7 +166,7 @@ class BundleModel(Model):
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether there is a folder, and not a link, which may lead round in circles."""
+    """Return whether there is a folder, and not a link, which may lead around in circles."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 

@@ -99,7 +99,7 @@ def is_binary(data: bytes) -> bool:
     """Whether bytes are a serialized message rather than text, by how they begin.
 
     Text begins with a printable character or white space; the first byte of a message is the tag of a field, and
-    those of Program and Model are neither, but for one that text never begins with.
+    those of Program and Model are neither, except for one that text never begins with.
     """
     first = data[:1]
     if first == b'"':  # a Program that begins with its attributes

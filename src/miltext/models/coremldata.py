@@ -1,10 +1,10 @@
 """The `coremldata.bin` of a compiled model: its kind, specification version and description.
 
-Nobody publishes the format. What is read here is what the bundles of Apple's compiler have in common that are known,
-in little-endian, each string and message after its length as a u64:
+The format is not published. This module reads what the known bundles of Apple's compiler have in common. Numbers are in
+little-endian, and each string and message stands after its length as a u64:
 
-    u32 kind, the number of its field in Model; u32, 5 or 9 seen; 20 bytes, zeros but for pipelines
-    a string, "generic" but for pipelines
+    u32 kind, the number of its field in Model; u32, 5 or 9 seen; 20 bytes, zeros except for pipelines
+    a string, "generic" except for pipelines
     u32 specificationVersion; 28 bytes, zeros
     the serialized ModelDescription
     16 bytes for each function or nested model, kind and zeros

@@ -62,7 +62,7 @@ class Model:
 
     @property
     def spec(self) -> Spec | None:
-        """The Model message; None for a text, a bare Program, and a bundle but for a stage that is kept as one."""
+        """The Model message; None for a text, a bare Program, and a bundle except for a stage that is kept as one."""
         return None
 
     @property
@@ -93,8 +93,8 @@ class Model:
     ) -> list[Diagnostic]:
         """Write the model, with the changes made to `program`, as an `.mlpackage` or `.mlmodel`.
 
-        What is there is replaced only with `force`, and only when all is written; `path` may be where the model came
-        from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.
+        A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be where the
+        model came from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.
         Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
         """
         from miltext.models.building.build import build

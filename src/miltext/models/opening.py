@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
 def read(data: bytes, name: str, model: int | str | None = None) -> Model:
     """Return the ML Program in the bytes of a file, as from standard input; `name` is what errors call it.
 
-    What the bytes are is found from them. `model` and what is raised are as in `load`.
+    The bytes themselves show what kind of file they are. `model` and the errors are as in `load`.
     """
     return _from_bytes(data, _kind(data), name, None).select(model)
 

@@ -21,7 +21,7 @@ from miltext.models.interrupts import uninterrupted
 THERE = "it already exists; --force replaces it"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a write fails with where a disk is full, a quota used up, or a file as large as it may be."""
+"""The errors of a write when the disk is full, the quota is used up, or the file is as large as it may be."""
 
 _NAME = re.compile(r"\.miltext-[0-9a-f]{8}")
 """The names of hidden folders."""
@@ -79,7 +79,7 @@ class Staging:
             raise FileExistsError(errno.EEXIST, CAME if free else THERE, str(target))
         with uninterrupted():  # what is made is known to what removes it
             self._make_workshop(real.parent, target)
-        made = self._workshops[real.parent] / str(len(self._moves))  # which nobody takes for what it is to be
+        made = self._workshops[real.parent] / str(len(self._moves))  # nobody takes it for the target
         self._moves.append(_Move(made, real, target, free))
         return made
 
@@ -142,8 +142,8 @@ def _take_back(move: _Move) -> None:
 def workshop(parent: Path) -> Iterator[Path]:
     """Make a folder in the folder `parent` that lasts as long as the block, locked, and is removed with all in it.
 
-    The lock ends with its process, however that ends. What has none was left behind, and is removed by the next that
-    writes in the same folder; where the system has no such locks, nothing is.
+    The lock ends with its process, however the process ends. A folder without a lock was left behind: the next process
+    that writes in the same parent removes it. If the system does not have such locks, nothing is removed.
     """
     with suppress(OSError):  # one may write in a folder that one may not list
         for name in filter(_NAME.fullmatch, os.listdir(parent)):

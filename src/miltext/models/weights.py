@@ -190,8 +190,8 @@ class BlobWriter:
 
     The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception
     in the block discards it and leaves what was at `path` as it was. `progress` is called with the number of
-    data bytes of each piece written. With `after`, the file begins with all of that one, whose offsets stay
-    what they are, and new records follow.
+    data bytes of each piece written. With `after`, the file begins with all of that file, whose offsets
+    stay as they are; new records follow.
 
     Raise WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
     """
@@ -307,7 +307,7 @@ def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progres
 
 
 class Statistics(NamedTuple):
-    """The least, the greatest and the mean value; int for integer types, but for the mean."""
+    """The least, the greatest and the mean value; int for integer types, except for the mean."""
 
     minimum: float
     maximum: float

@@ -29,7 +29,7 @@ def find(program: Node, path: Path) -> Node:
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Yield every phrase that spells a message of its own, outermost first, with the message's path.
 
-    With `enter`, only the operations are entered for which it is true: most of a text is operations.
+    With `enter`, enter only the operations for which it is true: most of a text is operations.
     """
     yield (), program
     yield from _attributes(program, ())

@@ -21,7 +21,7 @@ _SIGNS = {
     "block end": re.compile(r"\}\s*->"),
     "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_OPERATION})"),
 }
-"""What each begins with: `func main<`; `fp16 y =` or `fp16 y,`; the first of these alone; `} ->`; a last `;`."""
+"""The signs of each: `func main<`; `fp16 y =` or `fp16 y,`; only the first of these two; `} ->`; a last `;`."""
 
 _OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
 _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")
@@ -53,7 +53,7 @@ class SyncPoints:
         return self.begins(at, "statement end")
 
     def outputs_end(self, at: int) -> int:
-        """Where the outputs of a block end that seem to stand at a place, `-> (y)` or parts of it; there if none do."""
+        """Return the end of the outputs, `-> (y)` or parts of it, that seem to stand at a place, else the place."""
         written = _OUTPUTS.match(self.text, at)
         return written.end() if written else at
 

@@ -349,7 +349,7 @@ def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
 
 
 def type_text(value_type: proto.ValueType | None) -> str:
-    """Return a type as MIL text has it, but for fields that the schema does not have."""
+    """Return a type as MIL text has it, except for fields that the schema does not have."""
     from miltext.schema.proto import NamedValueType
 
     named = NamedValueType(name="x", type=value_type)

@@ -26,7 +26,7 @@ ELIDE = 256
 """Literals of more elements than this are shown by their digest."""
 
 _SENTINEL = b"\xef\xbe\xad\xde"
-"""What a weight file's first record begins with, at byte 64."""
+"""The first bytes of a weight file's first record, which is at byte 64."""
 
 
 def file_text(path: Path) -> Iterator[str]:

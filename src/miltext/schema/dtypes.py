@@ -2,7 +2,8 @@
 
 Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of what
 coremltools 9.0 writes; blob numbers are those of its blob storage format, version 2. The floats are laid out as IEEE
-754 says, but for bfloat16 and OCP's 8-bit floats, of which E4M3 has no infinity and a NaN only where all bits are set.
+754 says, except for bfloat16 and OCP's 8-bit floats, of which E4M3 has no infinity, and has a NaN only where all
+bits are set.
 """
 
 from __future__ import annotations

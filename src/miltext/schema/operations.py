@@ -2,8 +2,8 @@
 
 The facts are coremltools 9.0's, for Programs as it saves them; `scripts/make_ops.py` makes `ops.json`
 out of its registry. Opsets are text spellings (`ios17`); a proto spelling (`CoreML7`) is taken as well.
-Every op may carry the attribute `name`, and a runtime adds others: attributes that no signature lists are
-no fault.
+Every op may carry the attribute `name`, and a runtime adds others: an attribute that no signature
+lists is not a fault.
 """
 
 from __future__ import annotations

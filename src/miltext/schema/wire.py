@@ -13,7 +13,7 @@ LENGTH_DELIMITED = 2
 """The wire type of messages, strings and bytes: the last three bits of a field's tag."""
 
 _FIXED = {1: 8, 5: 4}
-"""The sizes of numbers that are no varints, by wire type."""
+"""The sizes of numbers that are not varints, by wire type."""
 
 HEAD = 2
 """The size of a tag and a length of one byte each: what comes before the content of most fields."""

@@ -245,7 +245,7 @@ def _codes(data: bytes, form: Format) -> tuple[int, ...]:
 
 
 MANY = 4096
-"""From so many numbers on, doing all of them at once is worth the import of numpy."""
+"""The least count of numbers for which doing all of them at once is worth the import of numpy."""
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:

@@ -28,7 +28,7 @@ MOST_ESCAPES = 1 << 12
 """An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
-"""What does not begin a token, as far as it could have been one: no character of it is looked at twice."""
+"""Text that is not a token, as far as it could have been one: no character of it is looked at twice."""
 
 
 class Lexer:

@@ -22,7 +22,7 @@ DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
 
 Parsed: TypeAlias = Any
-"""What a token or a phrase has become: its type is the matter of the callbacks."""
+"""The value of a token or a phrase: the callbacks decide its type."""
 
 Callback: TypeAlias = "Callable[[list[Parsed]], Parsed]"
 
@@ -31,9 +31,9 @@ Place: TypeAlias = "Callable[[str, str, int], Parsed]"
 
 
 class Places(NamedTuple):
-    """What a parse keeps of where things stand: `place` makes the values of tokens, which are their texts without it.
+    """The places that a parse keeps: `place` makes the values of tokens, and `comments` takes the spans of comments.
 
-    `comments` takes the spans of the comments.
+    In a parse without Places, the values of tokens are their texts.
     """
 
     place: Place

@@ -14,7 +14,7 @@ from miltext.syntax.tables import load_grammar
 
 
 def _grouped(terminal: str, *parts: str, whole: bool = True) -> re.Pattern[str]:
-    """Return the expression of a terminal with a group round each of its own terminals, in their order.
+    """Return the expression of a terminal with a group around each of its own terminals, in their order.
 
     Unless it is the `whole`, it ends with the last of them.
     """

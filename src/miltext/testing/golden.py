@@ -45,8 +45,8 @@ def normalize(
     """Return the MIL text of a program, without what does not matter to a test; the program is not changed.
 
     `source` is a Program (coremltools' own too), the result of `miltext.load`, coremltools' `MLModel`, or its pymil
-    `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, but for
-    the inputs and outputs of functions; `drop_names` removes the `name` attributes; the digest of a literal of more
+    `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, except
+    for the inputs and outputs of functions; `drop_names` removes the `name` attributes; the digest of a literal of more
     than `elide` elements replaces it. The digest of a weight replaces its file and offset, which stay with
     `digest_weights=False`, and then the contents do not matter. buildInfo, the versions of the tools, is dropped unless
     `keep_build_info`. `dialect` and `floats` are those of `to_text`.

@@ -40,7 +40,7 @@ class Unknown(Exception):
 
 
 class Conflict(ValueError):
-    """What an op is given cannot go together; the message says why, as a clause."""
+    """The operands of an op cannot go together; the message says why, as a clause."""
 
 
 class Operand:

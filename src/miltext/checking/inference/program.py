@@ -51,8 +51,9 @@ class Inference(NamedTuple):
 def infer_types(program: proto.Program) -> list[Inference]:
     """Return what inference says of each op, nested ones before the op that holds them.
 
-    Users of an output are told what it declares, and what was inferred where it declares nothing. Where the
-    two cannot both be right, nobody knows which is, and users are told neither: one wrong type is one finding.
+    Users of an output are told what it declares, and what was inferred where it declares nothing. If the
+    two cannot both be right, nobody knows which one is, and users are told only what both share: one wrong type is one
+    finding.
     """
     return Walk().program(read_program(program))
 
@@ -110,7 +111,7 @@ class Walk:
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
-    """Return what an operation is given, by parameter: its inputs, and its attributes but for the name."""
+    """Return what an operation is given, by parameter: its inputs, and its attributes except for the name."""
     operands = {
         name: [
             scope.get(binding, UNDEFINED) if binding and isinstance(binding, str) else _given(binding)

@@ -40,7 +40,7 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 def apply(arguments: Arguments) -> Sequence[Type] | None:
     """Return what the rule of an op says; None where it has none, or the rule cannot tell. Raise Conflict.
 
-    Each type that is returned can be written: whatever a rule made of numbers that nobody foresaw stops here.
+    Each type that is returned can be written: this function refuses sizes that a rule made of unforeseen numbers.
     """
     found = RULES.get(arguments.op_type)
     if found is None:

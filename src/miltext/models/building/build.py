@@ -54,7 +54,7 @@ def build(
     the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
     turned back, and for a program by itself the description is made from its types, and the weights that it names are
     taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
-    moved into the weight file. What is at `output` is replaced only if `force`, and only when all is written.
+    moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built.

@@ -81,7 +81,7 @@ class _Pairing:
         return found
 
     def _likeness(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
-        """Return what each function says but for names."""
+        """Return what each function says except for names."""
         if self._graphs is None:
             return {}
         graph = self._graphs[place]

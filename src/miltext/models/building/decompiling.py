@@ -1,7 +1,8 @@
 """A compiled model turned back: the Model message that Apple's compiler had, less what the compiler added.
 
-What the compiler adds was found by comparing bundles with the packages they were made of: `coremlc-*` entries in
-buildInfo, and FlexibleShapeInformation. What it loses is the order of a function's inputs, which the description has.
+The compiler adds `coremlc-*` entries in buildInfo, and FlexibleShapeInformation; a comparison of bundles with the
+packages that they were made of showed this. The compiler loses the order of a function's inputs, which the
+description has.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def _decompile_pipeline(bundle: Model, programs: Mapping[Model, Program], prefix
 def order_inputs(spec: Spec) -> None:
     """Put the inputs of each function of a model, or of those inside it, into the order of its description.
 
-    What is not described comes last.
+    Inputs that are not described come last.
     """
     described = {function.name: function for function in spec.description.functions}
     functions = spec.mlProgram.functions if spec.WhichOneof("Type") == PROGRAM else {}

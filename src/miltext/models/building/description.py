@@ -130,9 +130,9 @@ def update(
 ) -> list[Diagnostic]:
     """Make a description fit a program that was changed, and return warnings about what could not be kept.
 
-    What is still there and has the type that it had `before` keeps its entry, under its new name if it was renamed.
-    Entries for what is new or has another type are made from the type; those for what is gone are removed. Raise
-    ModelError as `feature` does.
+    An entry is kept if what it describes is still there and has the type that it had `before`; if that was renamed, the
+    entry gets the new name. Entries for what is new or has another type are made from the type; those for what is gone
+    are removed. Raise ModelError as `feature` does.
     """
     known = counterparts(before, Version(after, program))
     if description.functions or len(after) > 1:

@@ -1,4 +1,4 @@
-"""Where in its text stands what keeps a program from being built."""
+"""Building errors, placed in the text of the program that cannot be built."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 class Subject(NamedTuple):
-    """What in a program a ModelError is about, by its `kind`.
+    """The part of a program that a ModelError is about, by its `kind`.
 
-    A `weight` has the name of its file; an `input`, `state` or `output` its own and its function's; an `opset` its
-    function's.
+    A `weight` has the name of its file; an `input`, `state`, `output` or `opset` has its own name and its function's.
     """
 
     kind: str

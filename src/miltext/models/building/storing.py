@@ -33,7 +33,7 @@ WIDE_INTEGERS_SINCE = 9
 class Storing:
     """The values of a program that are to be stored: arrays that its text names, and large immediates.
 
-    What cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
     """
 
     def __init__(

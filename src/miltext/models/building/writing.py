@@ -135,7 +135,7 @@ def serialized(spec: Spec) -> bytes:
 
 
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy a folder with all that is in it, empty folders too, but for the files `skipped`, which are paths in it.
+    """Copy a folder with all that is in it, empty folders too, except for the files `skipped`, which are paths in it.
 
     Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
     a file nor a folder.

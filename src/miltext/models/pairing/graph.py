@@ -26,8 +26,8 @@ _UNSET = -1
 EXACT, SHAPED, TYPED, LOOSE = range(4)
 """The levels of likeness at which two operations, by themselves, may correspond.
 
-EXACT: equal but for names; SHAPED: but for the values of literals too; TYPED: of one type; LOOSE: both constant, or
-both not.
+EXACT: equal except for names; SHAPED: except for the values of literals too; TYPED: of one type; LOOSE: both constant,
+or both not.
 """
 
 

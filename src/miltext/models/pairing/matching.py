@@ -172,8 +172,8 @@ class _Matcher:
 def _sources(side: Side, level: int) -> dict[int, Hashable]:
     """Return the keys of operations with all that they are made from, except of constants.
 
-    Where several constants change, one often becomes what another was, and converters number them anew: they are
-    known by their users.
+    Constants are known by their users: if several change, one often becomes what another was, and converters number
+    them anew.
     """
     return {index: key for index, key in side.upward(level).items() if side.nodes[index].grounded}
 

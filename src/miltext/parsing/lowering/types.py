@@ -20,8 +20,8 @@ class LoweredType(NamedTuple):
     """A type: `field` is its wire form as the field `type` of a Value or a NamedValueType.
 
     `wire` is the ValueType itself, None where the message is absent. A tensor has `dtype` (None for a number that
-    is no data type) and `shape` (None where rank and dimensions do not agree, or a dimension is neither a size nor
-    `?`); the others have `parts`, and a list the `length` of its values if that is known.
+    is not a data type) and `shape` (None where rank and dimensions do not agree, or a dimension is not a size or `?`);
+    the others have `parts`, and a list the `length` of its values if that is known.
     """
 
     kind: str
