@@ -1,8 +1,9 @@
 """How to measure: contenders take turns, A B A B, and their medians and quartiles are compared.
 
 miltext remembers names, types and small values from one call to the next. `cold` empties these caches and then reads
-an empty program, so that the grammar's tables are loaded, as they are when a process reads its second file (the
-start-up figures include them). Python's garbage collector stays on, as it does for users.
+and formats an empty program, so that the tables of the grammar and of the operations are loaded, as they are when a
+process reads its second file (the start-up figures include them). Python's garbage collector stays on, as it does for
+users.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 import miltext
 from miltext.parsing.parser import parse_tree
+from miltext.schema.operations import all_names
 
 EMPTY = "program(1.3)\n{\n}\n"
 
@@ -121,11 +123,13 @@ def measure(contest: Contest, rounds: int, budget: float) -> Result:
 
 
 def cold() -> None:
-    """Empty every cache in miltext's modules, then have the grammar's tables read again."""
+    """Empty every cache in miltext's modules, then load the tables of the grammar and of the operations again."""
     for cache in _caches():
         cache.cache_clear()
     miltext.parse(EMPTY)
     parse_tree(EMPTY)
+    miltext.format_text(EMPTY)
+    all_names()
 
 
 def _caches() -> Iterator[Any]:
