@@ -40,7 +40,8 @@ def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Findi
                 continue
             if seen is not None and not found:
                 right.add(seen)
-        yield from _type_findings(inference, dialect)
+        if not inference.agrees:
+            yield from _type_findings(inference, dialect)
 
 
 def _signature_sees(inference: Inference) -> Hashable:
@@ -269,9 +270,7 @@ def _kind(type: Type) -> str | None:
 
 
 def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
-    """Find where what an operation declares cannot be right."""
-    if inference.agrees:
-        return
+    """Find where what an operation declares cannot be right, which does not agree with what was inferred."""
     path, op_type = message_path(inference.path), inference.operation.type
     if inference.inferred is None:
         yield Finding((*path, "type"), "MIL702", f"`{op_type}` cannot take these: {inference.conflict}")

@@ -91,7 +91,10 @@ def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
     """Return the document of a phrase."""
     if not isinstance(phrase, Statement):
         return getattr(layout, phrase.name)(values)
-    return inside(partial(_operation, layout, phrase), values[0])
+    token = values[0]
+    if isinstance(token, str):  # as most are, without comments
+        return _operation(layout, phrase, token)
+    return inside(partial(_operation, layout, phrase), token)
 
 
 def _operation(layout: Layout, statement: Statement, token: str) -> Any:

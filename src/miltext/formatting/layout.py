@@ -248,6 +248,8 @@ class Layout:
     # ---- arguments and attributes
 
     def _plain_arguments(self, token: str) -> Document:
+        if token == "()":
+            return token
         pairs = sorted(argument_pairs(token))
         if not RESERVED.isdisjoint([name for _, name in pairs]):
             raise Unfit
