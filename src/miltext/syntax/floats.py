@@ -255,26 +255,31 @@ def _hex_columns(data: bytes, form: Format) -> bytes:
     """
     import numpy as np
 
-    heads, digits, tails = _hex_tables(form)
+    heads, wholes, digits, lasts, tails = _hex_tables(form)
     codes = np.frombuffer(data, f"<u{form.bits // 8}")
     fraction = (codes & (1 << form.mantissa) - 1) << -form.mantissa % 12
     groups = range(form.mantissa // 12 * 12, -1, -12)
     rows = np.empty(len(codes), [("head", "<u8"), *[(f"{at}", "<u4") for at in groups], ("tail", "<u8")])
-    rows["head"], rows["tail"] = heads[codes >> form.mantissa], tails[codes >> form.mantissa]
-    for at in groups:
-        rows[f"{at}"] = digits[fraction >> at & 0xFFF]
+    ends = np.ones(len(codes), bool)  # whether only zeros follow, which are not written
+    for at in reversed(groups):
+        group = fraction >> at & 0xFFF
+        rows[f"{at}"] = np.where(ends, lasts[group], digits[group])
+        ends &= group == 0
+    place = codes >> form.mantissa
+    rows["head"], rows["tail"] = np.where(ends, wholes[place], heads[place]), tails[place]
     magnitude = codes & form.sign - 1
     odd = (magnitude > form.greatest) | ((magnitude < 1 << form.mantissa) & (fraction > 0))
     rows[odd] = (int.from_bytes(b"? ", "little"), *[0] * (len(groups) + 1))
-    text = rows.tobytes().translate(None, b"\0")
-    for zeros in (b"00000000p", b"0000p", b"00p", b"0p", b".p"):
-        text = text.replace(zeros, b"p")
-    return text
+    return rows.tobytes().translate(None, b"\0")
 
 
 @lru_cache(maxsize=2)
-def _hex_tables(form: Format) -> tuple[NDArray[uint64], NDArray[uint32], NDArray[uint64]]:
-    """By sign and exponent, what comes before the digits and what comes after; the digits of twelve bits."""
+def _hex_tables(
+    form: Format,
+) -> tuple[NDArray[uint64], NDArray[uint64], NDArray[uint32], NDArray[uint32], NDArray[uint64]]:
+    """By sign and exponent, what comes before digits, what stands without any, and what comes after; between these two
+    the digits of twelve bits, and of the last of them.
+    """
     import numpy as np
 
     def characters(texts: list[str], size: int) -> NDArray[Any]:
@@ -284,7 +289,15 @@ def _hex_tables(form: Format) -> tuple[NDArray[uint64], NDArray[uint32], NDArray
     signs = [(sign, biased) for sign in ("", "-") for biased in range(greatest + 1)]
     heads = [f"{sign}0x{int(biased > 0)}." for sign, biased in signs]
     tails = [f"p{biased - greatest // 2 if biased else 0:+d} " for _, biased in signs]
-    return characters(heads, 8), characters([f"{number:03x}" for number in range(4096)], 4), characters(tails, 8)
+    digits = [f"{number:03x}" for number in range(4096)]
+    lasts = [text.rstrip("0") for text in digits]
+    return (
+        characters(heads, 8),
+        characters([head.rstrip(".") for head in heads], 8),
+        characters(digits, 4),
+        characters(lasts, 4),
+        characters(tails, 8),
+    )
 
 
 _CODES = {32: "I", 64: "Q"}
