@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 from google.protobuf import json_format, text_format
 
@@ -72,13 +73,17 @@ def coremltools(program: Message, specification_version: int) -> CoremlTools:
     with contextlib.redirect_stderr(io.StringIO()):
         logging.disable(logging.WARNING)
         loader: Any = import_module("coremltools.converters.mil.frontend.milproto.load")
+        logging.disable(logging.NOTSET)
         spec = import_module("coremltools.proto.MIL_pb2").Program.FromString(program.SerializeToString())
     sizes = {blob.offset: prod(sizes) for blob, sizes in _blobs(program)}
     types, zeros = import_module("coremltools.converters.mil.mil.types"), import_module("numpy").zeros
-    loader._load_file_value = lambda _, blob, dtype: zeros(sizes[blob.offset], types.nptype_from_builtin(dtype))
 
     def load() -> Any:
-        return loader.load_mil_proto(spec, specification_version)
+        with patch.object(loader, "_load_file_value", value):
+            return loader.load_mil_proto(spec, specification_version)
+
+    def value(_: Any, blob: Any, dtype: Any) -> Any:
+        return zeros(sizes[blob.offset], types.nptype_from_builtin(dtype))
 
     loaded = load()
     return CoremlTools(load, lambda: str(loaded))

@@ -15,7 +15,7 @@ import miltext
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.measure import Contender, Contest, Result, cold, measure, returned
-from benchmarks.peers import mlir_text
+from benchmarks.peers import coremltools, mlir_text
 from benchmarks.programs import immediate_program, nested_text, network_text
 from benchmarks.reach import REACHES
 from benchmarks.report import reach_table, result_table
@@ -68,6 +68,16 @@ def test_a_reach_is_judged_by_the_median() -> None:
     assert [row.split()[-2] for row in shown] == ["no", "yes"]
     costs["coremltools, proto to pymil"] = None
     assert "not installed" in reach_table({"pair: parse": Result("pair: parse", "run", costs)})
+
+
+def test_the_peers_are_left_as_they_are() -> None:
+    loader = pytest.importorskip("coremltools.converters.mil.frontend.milproto.load")
+    before = dict(vars(loader))
+    network = miltext.parse(network_text(1))
+    peer = coremltools(network, 8)
+    assert peer.load is not None
+    peer.load()
+    assert vars(loader) == before
 
 
 def test_every_reach_is_of_a_contest_and_its_contenders() -> None:
