@@ -2,8 +2,8 @@
 
 The script needs coremltools 9.0. The table describes Programs as coremltools saves them, which differ from what its
 registry declares: parameters that begin with `_` exist in memory only, the iOS16 `constexpr_*` and `const` keep
-everything in attributes, and some ops are made while saving. Facts that the registry lacks are in the tables below,
-each with its source in coremltools/converters/mil.
+everything in attributes, and some ops are made while saving. Facts that the registry lacks are in the tables below and,
+of shapes and values, in `op_facts`, each with its source in coremltools/converters/mil.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from op_facts import facts_of, unknown_parameters
 
 TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "schema" / "ops.json"
 
@@ -110,7 +112,14 @@ def op_table() -> dict[str, list[dict[str, Any]]]:
     names = set(SSAOpRegistry.core_ops) - UNSAVED - set(SAVED_ONLY)
     table = {name: op_versions(name, SSAOpRegistry.core_ops[name]) for name in names}
     table["write_state"] = [write_state(SSAOpRegistry.dialect_ops["coreml_update_state"])]
-    return dict(sorted({**table, **SAVED_ONLY}.items()))
+    table |= SAVED_ONLY
+    if strange := unknown_parameters(table):
+        sys.exit(f"op_facts speaks of what there is not: {'; '.join(strange)}")
+    for name, versions in table.items():
+        for version in versions:
+            for parameter, facts in facts_of(name, version["opset"]).items():
+                version["parameters"].get(parameter, {}).update(facts)
+    return dict(sorted(table.items()))
 
 
 def write_state(update: Any) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def test_types_left_out_are_found_again(sample: Sample) -> None:
         for output in operation.outputs:
             output.ClearField("type")
     for inference in infer_types(draft):
-        assert inference.conflict is None
+        assert inference.clash is None
         if inference.inferred is not None:
             assert inference.declared == [None] * len(inference.inferred)
             assert all(map(compatible, declared[inference.path], inference.inferred)), inference

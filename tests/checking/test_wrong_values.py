@@ -126,7 +126,7 @@ def test_a_text_with_a_wrong_value_is_checked(op_type: str) -> None:
     known = signature(op_type)
     assert known is not None
     for text in wrong_values(op_type, known, draft=False):
-        suggested = [found.suggestion or "" for found in miltext.check(text)]
+        suggested = [found.suggestion or "" for found in miltext.check(text) if found.code == "MIL701"]
         assert not any("-" in made or "(" in made for made in suggested)
 
 
@@ -146,19 +146,19 @@ def test_the_family_reaches_every_rule() -> None:
         ("fill(shape = [-2, 3])", "`fill` cannot take these: the shape would be [-2, 3], and a size is"),
         (
             "resize_bilinear(target_size_height = [4], target_size_width = 4, x = x)",
-            "`resize_bilinear` cannot take these: `target_size_height` takes a scalar, and is given a tensor of 1",
+            "`target_size_height` of `resize_bilinear` takes a scalar, not a tensor of",
         ),
         (
             'max_pool(kernel_sizes = [2, 2], pad_type = "valid", strides = [-1, -1], x = x)',
-            "`max_pool` cannot take these: `strides` takes numbers from 1 on, and is given -1",
+            "`strides` of `max_pool` takes numbers from 1 on, not -1",
         ),
         (
             "reduce_sum(axes = [1], keep_dims = [false], x = x)",
-            "`reduce_sum` cannot take these: `keep_dims` takes a scalar, and is given a tensor of 1",
+            "`keep_dims` of `reduce_sum` takes a scalar, not a tensor of",
         ),
         (
             "topk(axis = 1, k = [2], x = x, ascending = false, sort = true)",
-            "`topk` cannot take these: `k` takes a scalar, and is given a tensor of 1",
+            "`k` of `topk` takes a scalar, not a tensor of",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 def _is_stuck(inference: Inference) -> bool:
     """Tell whether nothing follows because of what the operation is given."""
     operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
-    return inference.conflict is not None or any(operand.type is None for operand in operands)
+    return inference.clash is not None or any(operand.type is None for operand in operands)
 
 
 def _why(inference: Inference) -> str:

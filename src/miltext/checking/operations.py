@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_text
 from miltext.checking.inference.program import Walk
+from miltext.checking.limits import clashes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.paths import Key, Path
@@ -22,7 +23,7 @@ from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
-    from miltext.checking.inference.operands import Operand
+    from miltext.checking.inference.operands import Clash, Operand
     from miltext.checking.inference.reading import Program
 
 
@@ -41,13 +42,16 @@ def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Findi
             if seen is not None and not found:
                 right.add(seen)
         if not inference.agrees:
-            yield from _type_findings(inference, dialect)
+            yield from _type_findings(inference, _Call(inference, told, dialect))
 
 
 def _signature_sees(inference: Inference) -> Hashable:
     """Return all that a signature is held against, of an operation without blocks: most operations repeat another's."""
     arguments = inference.arguments
+    known = signature(arguments.op_type, arguments.opset)
     seen: list[Hashable] = [*inference.path[:2], arguments.op_type, len(inference.operation.inputs)]
+    for name in known.limited if known else ():
+        seen += [operand.value for operand in arguments.operands.get(name, ())]
     for name, operands in arguments.operands.items():
         seen.append(name)
         for operand in operands:
@@ -82,7 +86,7 @@ class _Call:
         self.faulty = False
         self._place = inference.path
         self._told = told
-        self._dialect = dialect
+        self.dialect = dialect
 
     @property
     def path(self) -> Path:
@@ -93,8 +97,9 @@ class _Call:
         if known is None:
             yield from self.unknown()
             return
-        yield from self.parameters(known)
-        yield from self.domains(known)
+        told = [*self.parameters(known), *self.domains(known)]
+        yield from told
+        yield from self.limits(known, {finding.path[: len(self.path) + 2] for finding in told})
         yield from self.results(known)
         yield from block_findings(self.operation, self.arguments, known, self.path)
 
@@ -136,7 +141,7 @@ class _Call:
         """Tell of a parameter that is left out though loaders ask for it: what to write, of the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
-        written = f"`{parameter.name} = {spelled(made, self._dialect)}({json.dumps(parameter.asked)})`"
+        written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
         message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders ask for it; write {written}"
         return Finding((*self.path, "type"), "MIL513", message, severity="warning")
 
@@ -227,6 +232,25 @@ class _Call:
                     if self.is_news([finding], operand, other):
                         yield finding
 
+    def limits(self, known: Signature, told: Collection[Path]) -> Iterator[Finding]:
+        """Hold arguments to the shapes and values that they may have; not those of which something was told."""
+        for clash in clashes(known, self.operands, self.dialect):
+            if clash.parameter is None or self.argument(clash.parameter) not in told:
+                self.faulty = True
+                yield self.clash(clash)
+
+    def clash(self, clash: Clash) -> Finding:
+        """Tell of a clash at its argument, and beside it of those that it clashes with."""
+        remarks = tuple(
+            Remark(f"`{name}` is {spelled(self.operands[name][0].type, self.dialect)}", self.binding(name, 0))
+            for name in clash.beside
+        )
+        if clash.parameter is None:
+            path, message = (*self.path, "type"), f"`{self.operation.type}` cannot take these: {clash.clause}"
+        else:
+            path, message = self.binding(clash.parameter, clash.place), f"{self.named(clash.parameter)} {clash.clause}"
+        return Finding(path, clash.code, message, remarks, clash.suggestion)
+
     def named(self, name: str) -> str:
         """Name a parameter in a message."""
         return f"`{name}` of `{self.operation.type}`"
@@ -269,11 +293,13 @@ def _kind(type: Type) -> str | None:
 # ---- types
 
 
-def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
+def _type_findings(inference: Inference, call: _Call) -> Iterator[Finding]:
     """Find where what an operation declares cannot be right, which does not agree with what was inferred."""
-    path, op_type = message_path(inference.path), inference.operation.type
-    if inference.inferred is None:
-        yield Finding((*path, "type"), "MIL702", f"`{op_type}` cannot take these: {inference.conflict}")
+    path, op_type = call.path, inference.operation.type
+    if inference.clash is not None:
+        yield call.clash(inference.clash)
+    elif inference.inferred is None:
+        return
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
         message = f"`{op_type}` gives back {counted(gives, 'value')} here, {but(declares)} declared"
@@ -281,7 +307,7 @@ def _type_findings(inference: Inference, dialect: str) -> Iterator[Finding]:
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
             if not compatible(declared, followed) and not isinstance(declared, StateType):
-                made, stated = spelled(followed, dialect), spelled(declared, dialect)
+                made, stated = spelled(followed, call.dialect), spelled(declared, call.dialect)
                 message = f"`{op_type}` gives back {made} here, not {stated}"
                 meant = made if is_known(followed) else None
                 yield Finding((*path, "outputs", index, "type"), "MIL701", message, suggestion=meant)

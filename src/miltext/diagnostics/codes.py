@@ -105,6 +105,12 @@ TITLES: dict[str, str] = {
     "MIL511": "wrong number of blocks",
     "MIL512": "block does not match its operation",
     "MIL513": "default that some loaders require",
+    "MIL514": "argument of the wrong rank",
+    "MIL515": "argument of the wrong shape",
+    "MIL516": "axis out of range",
+    "MIL517": "repeated axis",
+    "MIL518": "value out of range",
+    "MIL519": "unknown word",
     # Structure: names, types and values.
     "MIL601": "invalid identifier",
     "MIL602": "duplicate value",

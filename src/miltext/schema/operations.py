@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from miltext.schema.opsets import OPSETS
+from miltext.schema.shape_patterns import Patterns, Term, read_patterns, read_term
 
 _PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
 
@@ -29,6 +30,10 @@ class Parameter(NamedTuple):
     of the values that it takes (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
     among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is what to write where it
     would be left out, of one that is not required and that loaders of Core ML ask for all the same.
+
+    `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
+    `least` to `most`, numbers or sizes of those patterns, or some of the `words`; `axes` is the size that counts the
+    axes of which they name some, each once.
     """
 
     name: str
@@ -41,6 +46,16 @@ class Parameter(NamedTuple):
     variadic: bool = False
     attribute: bool = False
     asked: float | str | None = None
+    shape: Patterns = ()
+    least: Term | None = None
+    most: Term | None = None
+    words: tuple[str, ...] = ()
+    axes: Term | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether some elements of its data types are not taken."""
+        return bool(self.words or self.least or self.most or self.axes)
 
     def __str__(self) -> str:
         typed = " | ".join(sorted(self.dtypes) or sorted(self.kinds))
@@ -60,7 +75,7 @@ class Signature(NamedTuple):
     """An op as one opset defines it.
 
     `opset` is the one that brought this version. `outputs` are the least and the most of them, None
-    for no limit. `open`: it takes inputs that are not listed.
+    for no limit. `open`: it takes inputs that are not listed. `limited` are the parameters whose elements have limits.
     """
 
     name: str
@@ -69,6 +84,7 @@ class Signature(NamedTuple):
     outputs: tuple[int, int | None]
     blocks: tuple[BlockSignature, ...]
     open: bool
+    limited: tuple[str, ...]
 
     def dtypes(self, parameter: str) -> frozenset[str]:
         """Return the data types that one of the parameters takes; none of one that it does not have."""
@@ -125,15 +141,27 @@ def _signature(op_type: str, place: int) -> Signature | None:
 
 def _read(op_type: str, version: dict[str, Any]) -> Signature:
     least, most = version.get("outputs", (1, 1))
+    parameters = {name: _parameter(name, **facts) for name, facts in version["parameters"].items()}
     return Signature(
         op_type,
         version["opset"],
-        {name: _parameter(name, **facts) for name, facts in version["parameters"].items()},
+        parameters,
         (least, most),
         tuple(BlockSignature(name, inputs) for name, inputs in version.get("blocks", ())),
         version.get("open", False),
+        tuple(name for name, parameter in parameters.items() if parameter.limited),
     )
 
 
-def _parameter(name: str, optional: bool = False, dtypes: str = "", kinds: str = "tensor", **facts: Any) -> Parameter:
+def _parameter(
+    name: str,
+    optional: bool = False,
+    dtypes: str = "",
+    kinds: str = "tensor",
+    shape: str = "",
+    words: str = "",
+    **facts: Any,
+) -> Parameter:
+    facts |= {limit: read_term(facts[limit]) for limit in ("least", "most", "axes") if limit in facts}
+    facts |= {"shape": read_patterns(shape) if shape else (), "words": tuple(words.split())}
     return Parameter(name, not optional, frozenset(dtypes.split()), frozenset(kinds.split()), **facts)

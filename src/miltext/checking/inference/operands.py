@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
@@ -39,8 +39,27 @@ class Unknown(Exception):
     """Too little is known for a rule to say anything."""
 
 
+class Clash(NamedTuple):
+    """Why an op cannot take what it is given: a clause that begins with the name of the parameter at fault.
+
+    Without a parameter, the clause is about all of them together. `place` is that of what is wrong among those
+    that the parameter is bound to; `beside` are the parameters that say what it must be.
+    """
+
+    clause: str
+    parameter: str | None = None
+    beside: Sequence[str] = ()
+    code: str = "MIL702"
+    suggestion: str | None = None
+    place: int = 0
+
+
 class Conflict(ValueError):
-    """The operands of an op cannot go together; the message says why, as a clause."""
+    """An op cannot take what it is given; `clash` says why, and takes what a Clash does."""
+
+    def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
+        super().__init__(clause)
+        self.clash = Clash(clause, parameter, beside, **facts)
 
 
 class Operand:
@@ -131,7 +150,7 @@ class Arguments:
         """Return the value of a parameter that takes a scalar, None when it is unknown. Raise Conflict for a vector."""
         value = self.all(name)[0].value
         if isinstance(value, tuple):
-            raise Conflict(f"`{name}` takes a scalar, and is given a tensor of {len(value)}")
+            raise Conflict(f"takes a scalar, not a tensor of {len(value)}", name, code="MIL514")
         return value
 
     def scalar(
@@ -199,7 +218,7 @@ def _expected(name: str, value: Scalar | None, kind: type[Plain], least: int | N
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise Unknown
     if least is not None and isinstance(value, int) and value < least:
-        raise Conflict(f"`{name}` takes numbers from {least} on, and is given {value}")
+        raise Conflict(f"takes numbers from {least} on, not {value}", name, code="MIL518")
     return value
 
 

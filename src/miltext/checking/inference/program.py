@@ -7,7 +7,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, read_value
+from miltext.checking.inference.operands import Arguments, Clash, Conflict, NestedBlock, Operand, read_value
 from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation, Program, read_program
 from miltext.checking.inference.rules import apply
 from miltext.checking.inference.values import infer_value
@@ -29,7 +29,7 @@ class Inference(NamedTuple):
     `path` leads to it: the function's name, its specialization, the op's place in the block, then for an
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
     state, None for those that state none; `inferred` those that follow from the inputs, None when they
-    cannot be told. `conflict` says why the inputs cannot go together, when they cannot. `arguments` is what
+    cannot be told. `clash` says why the op cannot take its inputs, when it cannot. `arguments` is what
     the op is given.
     """
 
@@ -37,14 +37,14 @@ class Inference(NamedTuple):
     operation: proto.Operation
     declared: list[Type]
     inferred: Sequence[Type] | None
-    conflict: str | None
+    clash: Clash | None
     arguments: Arguments
 
     @property
     def agrees(self) -> bool:
         """Whether the declared types can be right."""
         if self.inferred is None:
-            return self.conflict is None
+            return self.clash is None
         return len(self.inferred) == len(self.declared) and all(map(compatible, self.declared, self.inferred))
 
 
@@ -87,13 +87,13 @@ class Walk:
         operands = bound(operation, scope)
         blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
         arguments = Arguments(operation.type, operands, self.opset, blocks)
-        inferred, conflict = None, None
+        inferred, clash = None, None
         try:
             inferred = apply(arguments)
         except Conflict as refused:
-            conflict = str(refused)
+            clash = refused.clash
         declared = [output.stated.type for output in operation.outputs]
-        self.found.append(Inference(path, operation.message, declared, inferred, conflict, arguments))
+        self.found.append(Inference(path, operation.message, declared, inferred, clash, arguments))
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)

@@ -1,0 +1,179 @@
+"""What arguments must be besides their data types: of a shape, in a range, axes, some of a set of words.
+
+The table of `miltext.schema.operations` says so for each parameter. What rules compute is the matter of
+`miltext.checking.inference`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import listed
+from miltext.checking.inference.operands import Clash
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.shape_patterns import Pattern, Sizes, Term
+from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
+
+if TYPE_CHECKING:
+    from miltext.checking.inference.operands import Operand, Row
+    from miltext.schema.operations import Parameter, Signature
+
+WRONG_RANK, WRONG_SHAPE = "MIL514", "MIL515"
+NO_SUCH_AXIS, SAME_AXIS = "MIL516", "MIL517"
+OUT_OF_RANGE, NO_SUCH_WORD = "MIL518", "MIL519"
+
+
+def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
+    """Yield what is wrong with the arguments of one operation; of several faults of one argument, the first."""
+    judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
+    sizes = Sizes()
+    wrong = {clash.parameter: clash for clash in _ranks(known, judged, sizes, dialect)}
+    for name, operand in judged.items():
+        parameter = known.parameters[name]
+        found = wrong.get(name) or _shape(parameter, _shape_of(operand), judged, sizes)
+        if found is None and parameter.limited:
+            found = _Elements(parameter, operand, sizes, dialect).clash()
+        if found is not None:
+            yield found
+
+
+def _singles(known: Signature, operands: Mapping[str, Sequence[Operand]]) -> Iterator[tuple[str, Operand]]:
+    """Yield what is bound to the parameters that take one value, required ones first: they say what others must be."""
+    for parameter in sorted(known.parameters.values(), key=lambda parameter: not parameter.required):
+        given = operands.get(parameter.name, ())
+        if len(given) == 1 and not parameter.variadic:
+            yield parameter.name, given[0]
+
+
+def _shape_of(operand: Operand) -> Shape:
+    return operand.type.shape if isinstance(operand.type, TensorType) else ()
+
+
+# ---- shapes
+
+
+def _ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Iterator[Clash]:
+    """Yield the arguments of a wrong rank, and bind the sizes of the others."""
+    for name, operand in operands.items():
+        patterns, shape = known.parameters[name].shape, _shape_of(operand)
+        fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
+        if patterns and not fitting:
+            clause, meant = _wrong_rank(patterns, operand, dialect)
+            yield Clash(clause, name, code=WRONG_RANK, suggestion=meant)
+        elif len(fitting) == 1:
+            sizes.bind(fitting[0], shape, name)
+
+
+def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> tuple[str, str | None]:
+    """Return the clause about an argument of a wrong rank, and what was meant if that is plain."""
+    shape, ranks = _shape_of(operand), {pattern.ranks for pattern in patterns}
+    given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
+    if ranks == {(0, 0)}:
+        meant = _reshaped(operand, (), dialect) if shape == (1,) else None
+        return f"takes a scalar, not {given}{_to_write(meant)}", meant
+    if ranks == {(1, 1)}:
+        meant = _reshaped(operand, (1,), dialect) if not shape else None
+        return f"takes a vector, not {given}{_to_write(meant)}", meant
+    written = " or ".join(pattern.text for pattern in patterns)
+    return f"takes a tensor of rank {_spelled_ranks(patterns)}, {written}, not {given}", None
+
+
+def _spelled_ranks(patterns: Iterable[Pattern]) -> str:
+    spelled_ranks = []
+    for least, most in sorted((pattern.ranks for pattern in patterns), key=lambda ranks: ranks[0]):
+        many = f"{least} or more" if most is None else f"{least} to {most}"
+        spelled_ranks.append(str(least) if least == most else many)
+    return " or ".join(dict.fromkeys(spelled_ranks))
+
+
+def _to_write(meant: str | None) -> str:
+    return f"; write `{meant}`" if meant else ""
+
+
+def _reshaped(operand: Operand, shape: Shape, dialect: str) -> str | None:
+    """Spell the one element of a constant as one of another shape, None when it is not plain."""
+    value = operand.value[0] if isinstance(operand.value, tuple) and operand.value else operand.value
+    if not isinstance(operand.type, TensorType) or not isinstance(value, bool | int | str):
+        return None
+    element = json.dumps(value, ensure_ascii=False)
+    literal = f"[{element}]" if shape else element
+    return f"{spelled(TensorType(operand.type.dtype, shape), dialect)}({literal})"
+
+
+def _shape(parameter: Parameter, shape: Shape, operands: Mapping[str, Operand], sizes: Sizes) -> Clash | None:
+    """Hold the sizes of an argument to those that others say."""
+    fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
+    found = [sizes.clashes(pattern, shape) for pattern in fitting]
+    if not found or not all(found):
+        return None
+    beside = [name for name in sizes.said_by(found[0]) if name != parameter.name]
+    others = " and ".join(f"`{name}` is of shape {show(_shape_of(operands[name]))}" for name in beside)
+    must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
+    clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}"
+    return Clash(clause, parameter.name, beside, WRONG_SHAPE)
+
+
+# ---- elements
+
+
+class _Elements:
+    """The elements of an argument, held to what its parameter takes."""
+
+    def __init__(self, parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> None:
+        self.parameter = parameter
+        self.sizes = sizes
+        self.dialect = dialect
+        self.is_scalar = not isinstance(operand.value, tuple)
+        self.row: Row = operand.value if isinstance(operand.value, tuple) else (operand.value,)
+
+    def clash(self) -> Clash | None:
+        """Return the first thing that is wrong with an element."""
+        if self.parameter.words:
+            return next((self.word(element) for element in self.row if self.is_strange(element)), None)
+        numbers = [element for element in self.row if isinstance(element, int | float)]
+        if self.parameter.axes is not None:
+            return self.axis([number for number in numbers if isinstance(number, int)], self.parameter.axes)
+        return self.outside(numbers)
+
+    def is_strange(self, element: object) -> bool:
+        """Tell whether an element is a string, and none of the words."""
+        return isinstance(element, str) and element not in self.parameter.words
+
+    def word(self, element: object) -> Clash:
+        near = nearest(str(element), self.parameter.words, likeness=0.5)
+        clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
+        string = spelled(TensorType("string", ()), self.dialect)
+        meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None
+        return Clash(clause, self.parameter.name, code=NO_SUCH_WORD, suggestion=meant)
+
+    def axis(self, axes: Sequence[int], counted: Term) -> Clash | None:
+        """Hold axes to those that there are, and each to once."""
+        rank, beside = counted.value(self.sizes), self.sizes.said_by([counted])
+        if rank is None:
+            return None
+        for axis in axes:
+            if not -rank <= axis < rank:
+                there = f"the axes here are from {-rank} to {rank - 1}" if rank else "a scalar has none"
+                return Clash(f"names axis {axis}; {there}", self.parameter.name, beside, NO_SUCH_AXIS)
+        places = [axis % rank for axis in axes]
+        for axis, place in zip(axes, places, strict=True):
+            if places.count(place) > 1:
+                return Clash(f"names axis {axis} more than once: {[*axes]}", self.parameter.name, beside, SAME_AXIS)
+        return None
+
+    def outside(self, numbers: Iterable[float]) -> Clash | None:
+        """Hold numbers to their range."""
+        least, most = (self.limit(term) for term in (self.parameter.least, self.parameter.most))
+        for number in numbers:
+            if (least is not None and number < least) or (most is not None and number > most):
+                bounds = [f"from {least} on" if most is None else f"from {least}" if least is not None else ""]
+                bounds += [f"up to {most}"] if most is not None else []
+                clause = f"takes numbers {' '.join(filter(None, bounds))}, not {number}"
+                beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
+                return Clash(clause, self.parameter.name, beside, OUT_OF_RANGE)
+        return None
+
+    def limit(self, term: Term | None) -> Dimension:
+        return None if term is None else term.value(self.sizes)

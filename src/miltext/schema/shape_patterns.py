@@ -1,0 +1,181 @@
+"""The shapes that parameters take, as patterns over the names of sizes: `[n, c, *d]`, `[2*#d]`, `[h] | []`.
+
+A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of
+sizes, `*d{1,3}` one of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run
+`*d` has. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | ` stands between alternatives.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from miltext.schema.types import Dimension, Shape, compatible
+
+_TERM = re.compile(
+    r"(?P<run>\*\w+|\.\.\.)(?:\{(?P<least>\d*),(?P<most>\d*)\})?"
+    r"|(?:(?P<factor>\d+)\*)?(?P<name>#?[a-z]\w*)(?P<offset>[+-]\d+)?"
+    r"|(?P<number>-?\d+)|\?"
+)
+
+ANY = "..."
+"""The run that is not bound to anything."""
+
+
+class Term(NamedTuple):
+    """A size: `factor` times what `name` is bound to, plus `offset`; any size for an empty name and no factor.
+
+    `name` begins with `#` for the number of sizes in a run.
+    """
+
+    text: str
+    name: str = ""
+    factor: int = 0
+    offset: int = 0
+
+    def value(self, sizes: Sizes) -> Dimension:
+        """Return the size, None when it is not known."""
+        if not self.factor:
+            return None if self.text == "?" else self.offset
+        bound = sizes.of(self.name)
+        return None if bound is None else bound * self.factor + self.offset
+
+
+class Run(NamedTuple):
+    """Several sizes, as many as `least` and not more than `most`."""
+
+    text: str
+    name: str
+    least: int
+    most: int | None
+
+
+class Pattern(NamedTuple):
+    """One alternative: the terms before a run, the run if there is one, and the terms after it."""
+
+    text: str
+    before: tuple[Term, ...]
+    run: Run | None
+    after: tuple[Term, ...]
+
+    @property
+    def ranks(self) -> tuple[int, int | None]:
+        """The least and the highest rank, None for no limit."""
+        fixed = len(self.before) + len(self.after)
+        if self.run is None:
+            return fixed, fixed
+        return fixed + self.run.least, None if self.run.most is None else fixed + self.run.most
+
+    def has_rank(self, rank: int) -> bool:
+        """Tell whether shapes of the rank may fit."""
+        least, most = self.ranks
+        return least <= rank and (most is None or rank <= most)
+
+    def split(self, shape: Shape) -> tuple[list[tuple[Term, Dimension]], Shape]:
+        """Return the terms of a shape of a fitting rank with their sizes, and the sizes of the run."""
+        start, end = len(self.before), len(shape) - len(self.after)
+        pairs = [*zip(self.before, shape[:start], strict=True), *zip(self.after, shape[end:], strict=True)]
+        return pairs, shape[start:end]
+
+
+Patterns: TypeAlias = "tuple[Pattern, ...]"
+
+
+class Bound(NamedTuple):
+    """What a name stands for, a size or a run of them, and the parameter that says so."""
+
+    value: int | Shape
+    parameter: str
+
+
+class Sizes:
+    """What the names of one operation's patterns are bound to."""
+
+    def __init__(self) -> None:
+        self.bound: dict[str, Bound] = {}
+
+    def of(self, name: str) -> Dimension:
+        """Return the size that a name stands for, None when that is not known."""
+        found = self.bound.get(name.removeprefix("#"))
+        if found is None:
+            return None
+        return found.value if isinstance(found.value, int) else len(found.value)
+
+    def said_by(self, terms: Iterable[Term | Run]) -> list[str]:
+        """Return the parameters that bind the names of terms."""
+        found = (self.bound.get(term.name.removeprefix("#")) for term in terms)
+        return list(dict.fromkeys(bound.parameter for bound in found if bound))
+
+    def bind(self, pattern: Pattern, shape: Shape, parameter: str) -> None:
+        """Bind the names that stand alone in a pattern, and are not bound yet, to the sizes of a shape."""
+        pairs, run = pattern.split(shape)
+        for term, size in pairs:
+            if size is not None and term.text == term.name:
+                self.bound.setdefault(term.name, Bound(size, parameter))
+        if pattern.run is not None and pattern.run.name:
+            self.bound.setdefault(pattern.run.name, Bound(run, parameter))
+
+    def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
+        """Return the parts of a pattern that a shape of its rank does not fit."""
+        pairs, run = pattern.split(shape)
+        found: list[Term | Run] = [term for term, size in pairs if not compatible(term.value(self), size)]
+        if pattern.run is not None and (known := self.bound.get(pattern.run.name)):
+            found += [pattern.run] * (not compatible(known.value, run))
+        return found
+
+    def filled(self, pattern: Pattern) -> str:
+        """Spell a pattern with the sizes in place of the names that are known."""
+        run = list[str]()
+        if pattern.run is not None:
+            known = self.bound.get(pattern.run.name)
+            sizes = known.value if known and not isinstance(known.value, int) else None
+            run = [pattern.run.text] if sizes is None else ["?" if size is None else str(size) for size in sizes]
+        return f"[{', '.join([*self._filled(pattern.before), *run, *self._filled(pattern.after)])}]"
+
+    def _filled(self, terms: Iterable[Term]) -> Iterator[str]:
+        for term in terms:
+            value = term.value(self)
+            yield term.text if value is None else str(value)
+
+
+@functools.cache
+def read_patterns(text: str) -> Patterns:
+    """Read the alternatives of a pattern. Raise ValueError for what is not a pattern."""
+    return tuple(map(_read_pattern, text.split(" | ")))
+
+
+@functools.cache
+def read_term(text: str) -> Term:
+    """Read a size by itself: `#d-1`. Raise ValueError for what is not a size."""
+    read = _read_term(text)
+    if not isinstance(read, Term):
+        raise ValueError(f"{text!r} is a run, not a size")
+    return read
+
+
+def _read_pattern(text: str) -> Pattern:
+    inside = text.removeprefix("[").removesuffix("]")
+    if text != f"[{inside}]":
+        raise ValueError(f"{text!r} is not in brackets")
+    terms = [_read_term(part) for part in inside.split(", ")] if inside else []
+    runs = [place for place, term in enumerate(terms) if isinstance(term, Run)]
+    if len(runs) > 1:
+        raise ValueError(f"{text!r} has more than one run")
+    place = runs[0] if runs else len(terms)
+    before, after = ([term for term in part if isinstance(term, Term)] for part in (terms[:place], terms[place + 1 :]))
+    run = terms[place] if runs else None
+    return Pattern(re.sub(r"\{.*?\}", "", text), tuple(before), run if isinstance(run, Run) else None, tuple(after))
+
+
+def _read_term(text: str) -> Term | Run:
+    match = _TERM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a size")
+    if match["run"]:
+        name = "" if match["run"] == ANY else match["run"][1:]
+        return Run(match["run"], name, int(match["least"] or 0), int(match["most"]) if match["most"] else None)
+    if match["name"]:
+        return Term(text, match["name"], int(match["factor"] or 1), int(match["offset"] or 0))
+    return Term(text, offset=int(match["number"] or 0))

@@ -1,0 +1,100 @@
+"""Patterns of shapes: what is read, which ranks fit, what is bound, and what clashes."""
+
+from __future__ import annotations
+
+import pytest
+
+from miltext.schema.operations import all_names, signature
+from miltext.schema.shape_patterns import Pattern, Sizes, read_patterns, read_term
+from miltext.schema.types import Shape
+
+
+def only(text: str) -> Pattern:
+    (pattern,) = read_patterns(text)
+    return pattern
+
+
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [
+        ("[]", (0, 0)),
+        ("[?]", (1, 1)),
+        ("[n, c, *d]", (2, None)),
+        ("[n, c, *d{1,3}]", (3, 5)),
+        ("[*d{,4}]", (0, 4)),
+        ("[..., h, w]", (2, None)),
+        ("[n, *d{2,}, 3]", (4, None)),
+    ],
+)
+def test_a_pattern_has_ranks(text: str, ranks: tuple[int, int | None]) -> None:
+    pattern = only(text)
+    assert pattern.ranks == ranks
+    assert [rank for rank in range(8) if pattern.has_rank(rank)] == [
+        rank for rank in range(8) if ranks[0] <= rank <= (7 if ranks[1] is None else ranks[1])
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "n", "[n", "n]", "[n,c]", "[N]", "[*a, *b]", "[..., *b]", "[2*]", "[n | m]", "[[n]]"]
+)
+def test_what_is_no_pattern_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is|has"):
+        read_patterns(text)
+
+
+def test_a_run_is_no_size() -> None:
+    with pytest.raises(ValueError, match="run"):
+        read_term("*d")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "shape", "fits"),
+    [
+        ("[o]", (4,), True),
+        ("[o]", (5,), False),
+        ("[o]", (None,), True),
+        ("[#d]", (2,), True),
+        ("[#d]", (3,), False),
+        ("[2*#d]", (4,), True),
+        ("[2*#d+1]", (5,), True),
+        ("[#d-1]", (1,), True),
+        ("[o, *d]", (4, 8, 9), True),
+        ("[o, *d]", (4, 8, None), True),
+        ("[o, *d]", (4, 8, 8), False),
+        ("[o, *d]", (4, 8, 9, 1), False),
+        ("[*d, 3]", (8, 9, 3), True),
+        ("[*d, 3]", (8, 9, 4), False),
+        ("[unbound, ?]", (7, 7), True),
+        ("[u, u]", (7, 7), True),
+    ],
+)
+def test_a_shape_is_held_against_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
+    sizes = Sizes()
+    sizes.bind(only("[o, *d]"), (4, 8, 9), "x")
+    assert (not sizes.clashes(only(pattern), shape)) == fits
+
+
+def test_what_is_bound_first_stays() -> None:
+    sizes = Sizes()
+    sizes.bind(only("[n, c]"), (None, 3), "x")
+    sizes.bind(only("[n, c, *d]"), (2, 4, 5, 6), "y")
+    assert [sizes.of(name) for name in ("n", "c", "#d", "#e")] == [2, 3, 2, None]
+    assert sizes.filled(only("[c, n, 2*#d, k, *d]")) == "[3, 2, 4, k, 5, 6]"
+    assert sizes.said_by(only("[c, n, 2*#d, k]").before) == ["x", "y"]
+
+
+def test_the_table_asks_only_for_sizes_that_a_parameter_binds() -> None:
+    """Otherwise a limit would never be held to anything."""
+    for name in all_names():
+        known = signature(name)
+        assert known is not None
+        patterns = [pattern for parameter in known.parameters.values() for pattern in parameter.shape]
+        terms = [term for pattern in patterns for term in (*pattern.before, *pattern.after)]
+        bound = {term.name for term in terms if term.text == term.name} | {p.run.name for p in patterns if p.run}
+        limits = [
+            limit
+            for parameter in known.parameters.values()
+            for limit in (parameter.least, parameter.most, parameter.axes)
+        ]
+        used = {term.name.removeprefix("#") for term in (*terms, *limits) if term is not None and term.factor}
+        assert used <= bound, name
