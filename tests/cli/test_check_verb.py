@@ -99,7 +99,7 @@ def test_a_folder_of_nothing_is_no_success(files: Path) -> None:
     (files / "empty").mkdir()
     status, out, err = run("check", "good.mil", "empty", cwd=files)
     assert (status, out) == (2, "")
-    assert err == "miltext: no .mil file found in the folder empty; of a model, `miltext print` writes one\n"
+    assert err == "miltext: nothing to check in the folder empty: no .mil, .mlmodel, .mlpackage or .mlmodelc\n"
 
 
 def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path) -> None:
@@ -109,11 +109,12 @@ def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path)
     assert run("sidecar", *made, cwd=tmp_path)[0] == 0
     status, output, _ = run("check", "--format", "github", ".", cwd=tmp_path)
     assert (status, output) == (0, "")
-    assert run("check", ".", cwd=tmp_path)[2] == "nothing found in 1 program\n"
+    assert run("check", ".", cwd=tmp_path)[2] == "nothing found in 2 programs\n"
     status, output, _ = run("check", "models/Model.mlpackage.mil", cwd=tmp_path)
     assert status == 0
     assert "note[MIL107]" in output
     (tmp_path / "models" / "program.mil").unlink()
+    shutil.rmtree(tmp_path / "models" / "Model.mlpackage")
     assert (run("check", "models", cwd=tmp_path)[::2]) == (0, "nothing found in 0 programs\n")
 
 
@@ -153,6 +154,7 @@ def test_json_has_places_notes_and_suggestions(files: Path) -> None:
         "start": {"line": 5, "column": 15, "offset": BAD.index("hiden")},
         "end": {"line": 5, "column": 20, "offset": BAD.index("hiden") + 5},
         "suggestion": "hidden",
+        "applicability": "unsafe",
         "notes": [],
     }
     assert json.loads(run("check", "--format", "json", "good.mil", cwd=files)[1])["diagnostics"] == []
@@ -183,6 +185,7 @@ def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
     assert physical == {"artifactLocation": {"uri": "bad.mil"}, "region": region}
     [change] = results[1]["fixes"][0]["artifactChanges"]
     assert change["replacements"] == [{"deletedRegion": region, "insertedContent": {"text": "hidden"}}]
+    assert results[1]["fixes"][0]["properties"] == {"applicability": "unsafe"}
 
 
 def test_sarif_of_what_is_printed_mends_no_file(files: Path) -> None:

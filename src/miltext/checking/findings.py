@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Diagnostic, Note, Span
+from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.literals import shown
@@ -41,6 +41,7 @@ class Finding(NamedTuple):
     remarks: tuple[Remark, ...] = ()
     suggestion: str | None = None
     severity: str = "error"
+    applicability: str = UNSAFE
 
 
 # ---- places in a text
@@ -69,7 +70,8 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
 def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
     notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
     span = _span(spans, finding.path)
-    return Diagnostic(finding.severity, finding.code, finding.message, span, notes, finding.suggestion)
+    severity, suggestion = finding.severity, finding.suggestion
+    return Diagnostic(severity, finding.code, finding.message, span, notes, suggestion, finding.applicability)
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

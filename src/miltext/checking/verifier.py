@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.blocks import specialization_findings
 from miltext.checking.drafts import dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
+from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
@@ -45,8 +46,9 @@ class Checked(NamedTuple):
 def check(subject: str | Message | Model) -> list[Diagnostic]:
     """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
 
-    The spans point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of
-    it. `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
+    A comment such as `// mil: ignore[MIL603]` at the end of a line keeps findings there from being told. The spans
+    point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of it.
+    `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
     ModelError for a model whose program cannot be had.
     """
     return examine(subject).diagnostics
@@ -65,7 +67,8 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     read = recover(text)
     types = draft_types(text, read)
     if read.diagnostics or types.diagnostics or types.open:
-        found = [diagnostic for diagnostic in check(text) if diagnostic.severity == "error"]
+        checked = examine(text, heed_comments=False)
+        found = [diagnostic for diagnostic in checked.diagnostics if diagnostic.severity == "error"]
         raise ParseError(found, text=text, path=path)
     whole = types.written(text)
     parse(whole, path=path)
@@ -74,12 +77,16 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
 
 @with_room
 def examine(
-    subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
+    subject: str | Message | Model,
+    *,
+    with_coremltools: bool = False,
+    originals: Sequence[Program] = (),
+    heed_comments: bool = True,
 ) -> Checked:
     """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raise ModelError as `check`
-    does, and MIL480 where coremltools is not there.
+    What a text leaves out is taken from the `originals`, and from the arrays beside it. Unless `heed_comments`, what
+    comments ignore is told, too. Raise ModelError as `check` does, and MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -92,20 +99,25 @@ def examine(
     with gc_paused:
         if isinstance(text_or_program, str):
             folder = subject.model_path if isinstance(subject, Model) else None
-            return Checked(_check_text(text_or_program, said, folder, originals), text_or_program)
+            found, is_whole = _check_text(text_or_program, said, folder, originals)
+            if heed_comments:
+                found = without_ignored(text_or_program, found, is_whole=is_whole)
+            return Checked(in_order(found), text_or_program)
         return _check_program(text_or_program, said)
 
 
-def _check_text(text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]) -> list[Diagnostic]:
-    """Return the findings about a text, and those that others `said` of its Program."""
+def _check_text(
+    text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]
+) -> tuple[list[Diagnostic], bool]:
+    """Return the findings about a text, with those that others `said` of its Program; and whether these are all."""
     told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
         program, told = program_of(text, folder, originals)
     if program is None:
-        return in_order([*told, *_check_broken(text)])
+        return [*told, *_check_broken(text)], False
     findings = [*verify(program, dialect_of(text)), *said]
-    return in_order([*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])])
+    return [*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])], not told
 
 
 def _check_broken(text: str) -> list[Diagnostic]:

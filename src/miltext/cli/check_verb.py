@@ -1,50 +1,63 @@
-"""`miltext check`: all that is wrong with programs."""
+"""`miltext check`: all that is wrong with programs, and the fixes for it."""
 
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import (
-    CANNOT_READ,
-    FAILED,
-    WRONG,
-    existing,
-    fail,
-    open_whole,
-    show,
-    texts_in,
-    write_text,
-)
+from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
+from miltext.cli.fixing_files import Fixing, is_text
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
+    from miltext.checking.verifier import Checked
+    from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-NO_COREMLTOOLS, NO_MODEL_FOLDER = "MIL480", "MIL251"
+NO_COREMLTOOLS = "MIL480"
+
+NO_PROGRAM = ("MIL254", "MIL257")
+"""The codes of a model that is not an ML Program, and of a pipeline without any: in folders, these may be."""
 
 EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
-  miltext check .                            # every .mil below, but for sidecars
+  miltext check .                            # every model and .mil below, but for sidecars
+  miltext check --fix .                      # apply the suggestions that are certain to the .mil
+  miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
+  miltext check --select MIL6 --ignore MIL603 .
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
-Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a missing extra.
+`// mil: ignore[MIL603]` at the end of a line ignores findings there. A [tool.miltext] in pyproject.toml
+has select, ignore, per-file-ignores, exclude and unsafe-fixes for a project.
+\b
+Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, or with --diff a difference;
+2 usage, settings, files, a missing extra.
 """
 
 
 @click.command("check", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--fix", is_flag=True, help="Apply the suggestions that are certain to .mil files; `-` is written out.")
+@click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
+@click.option(
+    "--select", multiple=True, callback=codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
+)
+@click.option(
+    "--ignore", multiple=True, callback=codes, metavar="CODES", help="Codes or their beginnings to leave out."
+)
 @click.option(
     "--format",
     "form",
@@ -54,33 +67,49 @@ Exit status: 0 nothing was found; 1 errors or warnings were; 2 usage, files, a m
 )
 @click.option("--from", "original", metavar="MODEL", help="The model that has the values that texts leave out.")
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
-def command(paths: tuple[str, ...], form: str, original: str | None, loader: bool) -> None:
+@click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
+@click.option("--isolated", is_flag=True, help="Take no pyproject.toml's settings.")
+@click.option("--force-exclude", is_flag=True, help="Pass over what the settings exclude even if it is named.")
+def command(
+    paths: tuple[str, ...], fix: bool, diff: bool, form: str, original: str | None, loader: bool, **choices: Any
+) -> None:
     """Report all problems of each PATH, and how to fix them.
 
-    A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of .mil files, or `-` for standard input.
-    In a folder, sidecars are passed over: check their models.
+    A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of models and .mil files, or `-` for
+    standard input. In a folder, sidecars are passed over: their models are checked.
     """
-    if not paths:
-        raise click.UsageError("name the models or folders to check, or `-` for standard input")
+    _refuse_unclear(paths, form, fix, diff)
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
+    rules = rules_of(unsafe=choices.pop("unsafe_fixes"), **choices)
     originals = [] if original is None else [model.program for model in _programs(open_whole(original))]
+    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, originals)
     reports: list[Report] = []
-    for name in _names(paths):
-        for report in _reports(name, loader, originals):
+    for each in inputs(paths, rules):
+        for report in run.reports(each):
             reports.append(report)
             if form == "text":
-                show(report.diagnostics, report.text, report.path, err=False)
+                _show(report, diff=diff, err=fix and each.name == "-")
     if form != "text":
         write_text("-", [_for_machines(form, reports)])
-    found = [diagnostic for report in reports for diagnostic in report.diagnostics]
-    severities = [diagnostic.severity for diagnostic in found]
-    if form == "text":
-        click.echo(_summary(severities, len(reports)), err=True)
-    if any(diagnostic.code == CANNOT_READ for diagnostic in found):
-        sys.exit(FAILED)
-    if "error" in severities or "warning" in severities:
-        sys.exit(WRONG)
+    else:
+        click.echo(run.summary(reports), err=True)
+    sys.exit(run.status(reports))
+
+
+def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool) -> None:
+    if not paths:
+        raise click.UsageError("name the models or folders to check, or `-` for standard input")
+    if form != "text" and (diff or (fix and "-" in paths)):
+        raise click.UsageError(f"standard output cannot have both the text and the report: leave out --format {form}")
+
+
+def _show(report: Report, *, diff: bool, err: bool) -> None:
+    """Show a report to a person; beside differences, only what keeps a text from being read."""
+    from miltext.diagnostics.selection import keeps_from_reading
+
+    shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
+    show(shown, report.text, report.path, err=err or diff)
 
 
 def _for_machines(form: str, reports: Sequence[Report]) -> str:
@@ -93,55 +122,90 @@ def _for_machines(form: str, reports: Sequence[Report]) -> str:
     return as_json(reports) if form == "json" else as_github(reports)
 
 
-def _summary(severities: list[str], programs: int) -> str:
-    counts = [(severities.count(kind), kind) for kind in ("error", "warning")]
-    found = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count)
-    return f"{found or 'nothing found'} in {programs} program{'' if programs == 1 else 's'}"
+@dataclass
+class Run:
+    """A run of the command: what it was asked for, and how many suggestions it leaves that could be applied.
+
+    `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`.
+    """
+
+    rules: Rules
+    fixing: Fixing | None
+    loader: bool
+    originals: Sequence[Program]
+    fixable: int = 0
+    unsafe: int = 0
+
+    # ---- the findings
+
+    def reports(self, each: Input) -> Iterator[Report]:
+        """Yield the findings in each program of a file or model."""
+        try:
+            models = list(_programs(open_whole(each.name)))
+        except MiltextError as error:
+            yield _refused(error, each.name, passed_over=each.found)
+        else:
+            yield from (self._checked(model, each.name) for model in models)
+
+    def _checked(self, model: Model, name: str) -> Report:
+        from miltext.checking.fixing import is_fixable
+        from miltext.diagnostics.reports import Report
+
+        selection, unsafe = self.rules.selection(name), self.rules.allows_unsafe(name)
+        try:
+            if self.fixing is None:
+                found, text = self._examined(model)
+            else:
+                found, text = self.fixing.fix(
+                    model, self._examined, lambda each: selection.keeps(each) and is_fixable(each, unsafe=unsafe)
+                )
+        except MiltextError as error:
+            return _refused(error, model.name)
+        left = [each for each in found if selection.keeps(each)]
+        if is_text(model):
+            fixable = sum(is_fixable(each, unsafe=unsafe) for each in left)
+            self.fixable += fixable
+            self.unsafe += sum(is_fixable(each, unsafe=True) for each in left) - fixable
+        return Report(model.name, left, text, printed=model.text is None)
+
+    def _examined(self, model: Model) -> Checked:
+        from miltext.checking.verifier import examine
+
+        try:
+            return examine(model, with_coremltools=self.loader, originals=self.originals)
+        except MiltextError as error:
+            if error.diagnostics[0].code == NO_COREMLTOOLS:
+                fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
+            raise
+
+    # ---- the end
+
+    def summary(self, reports: Sequence[Report]) -> str:
+        """Return the line that ends a report for people."""
+        left = [each for report in reports for each in report.diagnostics]
+        kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
+        programs = f"in {_counted(len(reports), 'program')}"
+        said = f"{', '.join(_counted(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
+        if self.fixing is not None and self.fixing.diff:
+            said = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
+        elif self.fixing is not None and (self.fixing.fixed or kinds[0][0] or kinds[1][0]):
+            said = f"{self.fixing.fixed} fixed, {kinds[0][0] + kinds[1][0]} left {programs}"
+        if self.fixing is None:
+            return f"{said}; {self.fixable} fixable with --fix" if self.fixable else said
+        return f"{said}; {self.unsafe} more with --unsafe-fixes" if self.unsafe else said
+
+    def status(self, reports: Sequence[Report]) -> int:
+        """Return the exit status."""
+        found = [each for report in reports for each in report.diagnostics]
+        if any(each.code == CANNOT_READ for each in found) or (self.fixing and self.fixing.failed):
+            return FAILED
+        if self.fixing is not None and self.fixing.diff:
+            return WRONG if self.fixing.changed else 0
+        return WRONG if any(each.severity in ("error", "warning") for each in found) else 0
 
 
-# ---- the files and models of the paths
-
-
-def _names(paths: Sequence[str]) -> list[str]:
-    """Return the files and models of the paths, each once; those of a plain folder are all .mil below."""
-    names: dict[str, str] = {}
-    for path in paths:
-        for name in _below(path) if path != "-" and _is_plain_folder(existing(path)) else [path]:
-            names.setdefault(name if name == "-" else os.path.realpath(name), name)
-    return list(names.values())
-
-
-def _is_plain_folder(path: str) -> bool:
-    """Whether a folder is not a model, but may hold some."""
-    from miltext.models.opening import open_model
-
-    if not os.path.isdir(path) or path.lower().endswith((".mlpackage", ".mlmodelc")):
-        return False
-    try:
-        open_model(path)
-    except MiltextError as error:
-        return error.diagnostics[0].code == NO_MODEL_FOLDER
-    return False
-
-
-def _below(folder: str) -> list[str]:
-    """Return every .mil below, except for sidecars, which say less than a program."""
-    from miltext.review.sidecar import is_sidecar
-
-    return [name for name in texts_in(folder) if not is_sidecar(name)]
-
-
-# ---- the findings in them
-
-
-def _reports(name: str, loader: bool, originals: Sequence[Program]) -> Iterator[Report]:
-    """Yield the findings in each program of a file or model."""
-    try:
-        models = list(_programs(open_whole(name)))
-    except MiltextError as error:
-        yield _refused(error, name)
-    else:
-        yield from (_checked(model, loader, originals) for model in models)
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _programs(model: Model) -> Iterator[Model]:
@@ -153,20 +217,11 @@ def _programs(model: Model) -> Iterator[Model]:
         yield from _programs(nested)
 
 
-def _checked(model: Model, loader: bool, originals: Sequence[Program]) -> Report:
-    from miltext.checking.verifier import examine
+def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:
+    """Return the report of what could not be checked; a note where a folder just has it, too."""
     from miltext.diagnostics.reports import Report
 
-    try:
-        checked = examine(model, with_coremltools=loader, originals=originals)
-    except MiltextError as error:
-        if error.diagnostics[0].code == NO_COREMLTOOLS:
-            fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
-        return _refused(error, model.name)
-    return Report(model.name, checked.diagnostics, checked.text, printed=model.text is None)
-
-
-def _refused(error: MiltextError, name: str) -> Report:
-    from miltext.diagnostics.reports import Report
-
-    return Report(error.path or name, error.diagnostics, error.text)
+    found: Sequence[Diagnostic] = error.diagnostics
+    if passed_over and found[0].code in NO_PROGRAM:
+        found = [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
+    return Report(error.path or name, found, error.text)

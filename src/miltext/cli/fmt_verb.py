@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,9 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, existing, read_stdin, show, texts_in, write_text
+from miltext.cli.streams import (
+    CANNOT_READ,
+    FAILED,
+    WRONG,
+    existing,
+    read_stdin,
+    show,
+    texts_in,
+    unified,
+    write_back,
+    write_text,
+)
 from miltext.diagnostics import MiltextError
-from miltext.models.files import is_stream, write_file
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -106,31 +115,14 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
         return FAILED if outcome.findings[0].code == CANNOT_READ else WRONG
     changed = formatted != text
     if diff:
-        write_text("-", _difference(name, text, formatted))
+        write_text("-", unified(name, text, formatted, "formatted"))
     elif name == "-" and not check:
         write_text("-", [formatted])
     elif changed and not check:
-        return _write(name, formatted)
+        if not write_back(name, text, formatted):
+            return FAILED
+        click.echo(f"reformatted {name}", err=True)
+        return 0
     elif changed:
         click.echo(f"would reformat {name}", err=True)
     return WRONG if changed and (check or diff) else 0
-
-
-def _write(name: str, text: str) -> int:
-    """Write a file back; what keeps it from being written does not keep the next one."""
-    try:
-        if is_stream(Path(name)):
-            raise OSError(errno.EINVAL, "only a file is written back; `-` stands for standard input and output", name)
-        write_file(Path(name), [text.encode()])
-    except OSError as failure:
-        click.echo(f"miltext: {failure.filename}: {failure.strerror}", err=True)
-        return FAILED
-    click.echo(f"reformatted {name}", err=True)
-    return 0
-
-
-def _difference(name: str, text: str, formatted: str) -> Iterable[str]:
-    from difflib import unified_diff
-
-    before, after = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
-    return unified_diff(before, after, name, f"{name} (formatted)")

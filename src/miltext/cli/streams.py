@@ -24,7 +24,7 @@ WRONG, FAILED = 1, 2
 CANNOT_READ = "MIL250"
 """The code of a file that does not exist or cannot be read."""
 
-STDOUT = "standard output"
+STDIN, STDOUT = "<stdin>", "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of writing to a stream; where files are written, the failure has their name."""
 
@@ -85,14 +85,14 @@ def load_model(name: str, nested: str | None = None) -> Model:
     """Return the ML Program of that path, or on standard input."""
     from miltext.models.opening import load, read
 
-    return read(read_stdin(), "<stdin>", nested) if name == "-" else load(existing(name), nested)
+    return read(read_stdin(), STDIN, nested) if name == "-" else load(existing(name), nested)
 
 
 def open_whole(name: str) -> Model:
     """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
     from miltext.models.opening import open_model, read
 
-    return read(read_stdin(), "<stdin>") if name == "-" else open_model(existing(name))
+    return read(read_stdin(), STDIN) if name == "-" else open_model(existing(name))
 
 
 def read_stdin() -> bytes:
@@ -128,6 +128,40 @@ def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) ->
         raise click.UsageError("the output is binary, and standard output is a terminal: name a file with -o")
     else:
         _write_stdout(pieces)
+
+
+def write_back(name: str, before: str, text: str) -> bool:
+    """Write a text back into the file that `before` was read from; what keeps it from being written is told.
+
+    A file that is read-only, or was changed since, is left as it is. Return whether it was written.
+    """
+    from miltext.models.files import is_stream, write_file
+
+    path = Path(name)
+    try:
+        if is_stream(path):
+            raise OSError(errno.EINVAL, "only a file is written back; `-` stands for standard input and output", name)
+        if not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222:
+            raise PermissionError(errno.EACCES, "the file is read-only, and is left as it is", name)
+        if path.read_bytes() != before.encode():
+            raise OSError(errno.EAGAIN, "the file was changed meanwhile, and is left as it is; try again", name)
+        write_file(path, [text.encode()])
+    except OSError as failure:
+        click.echo(f"miltext: {failure.filename}: {failure.strerror}", err=True)
+        return False
+    return True
+
+
+def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
+    """Return the lines of a unified diff of a file's text; `how` it was changed stands beside the new one's name."""
+    from difflib import unified_diff
+
+    old, new = ([f"{line}\n" for line in text.split("\n")] for text in (before, after))
+    for lines in (old, new):
+        last = lines.pop()
+        if last != "\n":
+            lines.append(f"{last}\\ No newline at end of file\n")
+    return unified_diff(old, new, name, f"{name} ({how})")
 
 
 def _write_stdout(pieces: Iterable[bytes]) -> None:
@@ -178,13 +212,14 @@ def fail(message: str) -> NoReturn:
 @contextmanager
 def report_failures() -> Iterator[None]:
     """Turn a failure of an input (status 1) or a file (2) into one message and an exit status."""
-    from miltext.diagnostics import MiltextError
+    from miltext.diagnostics import MiltextError, SettingsError
 
     try:
         yield
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
-        sys.exit(FAILED if error.diagnostics[0].code == CANNOT_READ else WRONG)
+        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code == CANNOT_READ
+        sys.exit(FAILED if is_setup else WRONG)
     except BrokenPipeError:
         _give_up_output()  # the reader left; nothing more to say
         sys.exit(FAILED)

@@ -18,6 +18,12 @@ WINDOW = 96
 """How many columns of a source line a message shows around the place."""
 
 
+SAFE, UNSAFE = "safe", "unsafe"
+"""How far a suggestion can be trusted: it keeps the meaning, or there is no other way to mend what is certainly wrong;
+or it is a guess, or changes what a program means.
+"""
+
+
 class Span(NamedTuple):
     """A stretch of text, `start` to `end` in code points, `end` exclusive."""
 
@@ -35,7 +41,8 @@ class Note(NamedTuple):
 class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
-    `suggestion` is the text to put in place of the span; the message names it too.
+    `suggestion` is the text to put in place of the span; the message names it too. `applicability` says of it whether
+    it is certain: `safe` or `unsafe`.
     """
 
     severity: str
@@ -44,6 +51,7 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
     notes: tuple[Note, ...] = ()
     suggestion: str | None = None
+    applicability: str = UNSAFE
 
 
 class MiltextError(ValueError):
@@ -76,6 +84,10 @@ class ModelError(MiltextError):
     about: object = None
 
 
+class SettingsError(MiltextError):
+    """What a project's pyproject.toml asks for cannot be followed."""
+
+
 @contextmanager
 def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
     """Read in a `with` block what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
@@ -91,9 +103,16 @@ def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
         raise refused(failure) from failure
 
 
-def error(code: str, message: str, span: Span | None = None, *notes: Note, suggestion: str | None = None) -> Diagnostic:
+def error(
+    code: str,
+    message: str,
+    span: Span | None = None,
+    *notes: Note,
+    suggestion: str | None = None,
+    applicability: str = UNSAFE,
+) -> Diagnostic:
     """Return a Diagnostic of severity `error`."""
-    return Diagnostic("error", code, message, span, notes, suggestion)
+    return Diagnostic("error", code, message, span, notes, suggestion, applicability)
 
 
 def warning(code: str, message: str, span: Span | None = None, *notes: Note) -> Diagnostic:

@@ -89,6 +89,10 @@ TITLES: dict[str, str] = {
     "MIL451": "weights missing in the original",
     "MIL452": "unknown sizes of an input",
     "MIL453": "outdated description of a pipeline",
+    "MIL460": "unreadable settings",
+    "MIL461": "unknown setting",
+    "MIL462": "setting of the wrong type",
+    "MIL463": "unknown code in the settings",
     "MIL480": "coremltools is not installed",
     "MIL481": "weights in several folders",
     # Operations and their signatures.
@@ -137,6 +141,8 @@ TITLES: dict[str, str] = {
     "MIL703": "wrong number of outputs for these inputs",
     "MIL711": "type cannot be inferred",
     "MIL712": "draft",
+    "MIL713": "comment that ignores nothing",
+    "MIL714": "ignore comment without a known code",
     # coremltools, and internal errors.
     "MIL801": "not loadable by coremltools",
     "MIL900": "internal error",

@@ -61,6 +61,7 @@ def _record(report: Report, diagnostic: Diagnostic) -> Record:
         "message": diagnostic.message,
         **_place(report.text, diagnostic.span),
         "suggestion": diagnostic.suggestion,
+        "applicability": None if diagnostic.suggestion is None else diagnostic.applicability,
         "notes": [{"message": note.message, **_place(report.text, note.span)} for note in diagnostic.notes],
     }
 
@@ -119,7 +120,7 @@ def _result(report: Report, diagnostic: Diagnostic, codes: list[str]) -> Record:
             "insertedContent": {"text": diagnostic.suggestion},
         }
         change = {"artifactLocation": {"uri": _uri(report.path)}, "replacements": [replacement]}
-        result["fixes"] = [{"artifactChanges": [change]}]
+        result["fixes"] = [{"artifactChanges": [change], "properties": {"applicability": diagnostic.applicability}}]
     return result
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from miltext.diagnostics import SAFE, UNSAFE
+
 LIKENESS = 0.7
 """How much of two words, by difflib's ratio, must be the same for one to be a slip of the other."""
 
@@ -15,6 +17,11 @@ def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> st
     by_case = {choice.lower(): choice for choice in choices}
     found = get_close_matches(word.lower(), by_case, 1, likeness)
     return by_case[found[0]] if found else None
+
+
+def certainty(written: str, meant: str | None) -> str:
+    """Return the applicability of a suggested word: it is certain if only the case of letters differs."""
+    return SAFE if meant is not None and written.lower() == meant.lower() else UNSAFE
 
 
 def bool_meant(word: str, type: str = "bool") -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.diagnostics import Diagnostic, MiltextError
+from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, line_and_column
 from miltext.diagnostics.codes import page
 from miltext.lsp.positions import Shift
 from miltext.syntax.names import DRAFT
@@ -37,6 +37,30 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
         for diagnostic in found
         if diagnostic.span is None or not shift.touches(diagnostic.span)
     ]
+
+
+def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return what the project of a document asks to be told of it: nothing of a file that it excludes.
+
+    Settings that cannot be followed are told of first, and leave nothing out.
+    """
+    from pygls.uris import to_fs_path
+
+    from miltext.settings.project import settings_of
+
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    if path is None:
+        return found
+    try:
+        settings = settings_of(path)
+    except SettingsError as failure:
+        [refused] = failure.diagnostics
+        place = f"{failure.path}:"
+        if refused.span is not None and failure.text is not None:
+            place += f"{line_and_column(failure.text, refused.span.start)[0]}:"
+        return [refused._replace(message=f"{place} {refused.message}", span=None, suggestion=None), *found]
+    selection = settings.selection(path)
+    return [] if settings.excludes(path) else [diagnostic for diagnostic in found if selection.keeps(diagnostic)]
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:
@@ -80,7 +104,8 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
         if span is None or span.start > chosen.end or span.end < chosen.start:
             continue
         if suggestion is not None:
-            yield _action(view, diagnostic, f"Change to `{suggestion}`", (*span, suggestion))
+            title = f"Change to `{suggestion}`" if suggestion else "Remove it"
+            yield _action(view, diagnostic, title, (*span, suggestion))
         elif diagnostic.code == DRAFT_NOTICE and (whole := _inferred(text)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 
@@ -90,7 +115,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: Edit) -> lsp.C
         title,
         lsp.CodeActionKind.QuickFix,
         [_sent(view.document, diagnostic)],
-        is_preferred=diagnostic.suggestion is not None,
+        is_preferred=diagnostic.suggestion is not None and diagnostic.applicability == SAFE,
         edit=view.workspace_edit([edit]),
     )
 

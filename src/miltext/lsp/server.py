@@ -202,7 +202,7 @@ class Server(LanguageServer):
         if self._is_current(document):
             document.reading = document.reading or read_past(document.text)
             _ = document.reading.inferred  # for completion, which does not wait
-        return check(document.text)
+        return diagnosing.asked_for(document.uri, check(document.text))
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
         """Publish what was found of a document; if it was superseded meanwhile, what still holds of the latest."""

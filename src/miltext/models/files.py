@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from io import BufferedWriter, FileIO
 from pathlib import Path
+from typing import NoReturn
 
 from miltext.models.staging import Staging
 
@@ -44,10 +45,35 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
         os.fsync(file.fileno())
 
 
+def below(folder: str, files: tuple[str, ...], folders: tuple[str, ...] = ()) -> list[str]:
+    """Return every file below a folder, and every folder that counts as one, by the ends of their names, sorted.
+
+    Links that lead nowhere are among them, but no FIFO, which may never end. What is in such a folder, in a hidden one,
+    in a virtual environment of Python or in `node_modules` is passed over. Raise OSError for a folder that cannot be
+    read.
+    """
+    found: list[str] = []
+    for parent, inner, names in os.walk(folder, onerror=_raise):
+        whole = {name for name in inner if name.lower().endswith(folders)} if folders else set[str]()
+        inner[:] = [name for name in inner if name not in whole and not _is_passed_over(parent, name)]
+        there = [os.path.normpath(os.path.join(parent, name)) for name in names if name.lower().endswith(files)]
+        found += [name for name in there if os.path.isfile(name) or not os.path.exists(name)]
+        found += [os.path.normpath(os.path.join(parent, name)) for name in whole if name[0] != "."]
+    return sorted(found)
+
+
+def _raise(failure: OSError) -> NoReturn:
+    raise failure
+
+
+def _is_passed_over(parent: str, name: str) -> bool:
+    is_environment = os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
+    return name[0] == "." or name == "node_modules" or is_environment
+
+
 def texts_below(folder: str) -> list[str]:
-    """Return every .mil below a folder, sorted: files, and links that lead nowhere; no FIFO, which may never end."""
-    names = sorted(str(file) for file in Path(folder).rglob("*.mil"))
-    return [name for name in names if os.path.isfile(name) or not os.path.exists(name)]
+    """Return every .mil below a folder, as `below` does."""
+    return below(folder, (".mil",))
 
 
 def is_stream(path: Path) -> bool:

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic, Note, Span, error
-from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
-from miltext.schema.dtypes import BY_NAME, ELSEWHERE, FIELD_DTYPES
+from miltext.diagnostics import SAFE, Diagnostic, Note, Span, error
+from miltext.diagnostics.suggestions import bool_meant, certainty, did_you_mean, nearest
+from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE, FIELD_DTYPES
 from miltext.syntax.lexer import string_body_end
 from miltext.syntax.literals import FORBIDDEN, shown
 from miltext.syntax.names import DRAFT
@@ -79,7 +79,8 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     if not text.strip(" \t\r\n"):
         return error("MIL001", "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
     if text[start : start + 1] == "\ufeff" and start == 0:
-        return error("MIL002", "the text begins with a byte-order mark; save it as UTF-8 without one", Span(0, 1))
+        message = "the text begins with a byte-order mark; save it as UTF-8 without one"
+        return error("MIL002", message, Span(0, 1), suggestion="", applicability=SAFE)
     if re.match(f"[{FORBIDDEN}]", text[start : start + 1]):
         return _forbidden(text, start)
     if text.startswith(('"', '$"'), start):
@@ -92,7 +93,8 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     if word and re.fullmatch(r"\$[A-Za-z_]\w*", word[0]) and word[0] not in _literals():
         near = nearest(word[0], _literals())
         message = f"unknown word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
-        return error("MIL003", message, Span(start, word.end()), suggestion=near)
+        certain = certainty(word[0], near)
+        return error("MIL003", message, Span(start, word.end()), suggestion=near, applicability=certain)
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
         return error("MIL003", f"`{shown(word[0])}` is not a number", Span(start, word.end()))
     if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
@@ -136,9 +138,12 @@ def _forbidden(text: str, at: int) -> Diagnostic:
 def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
     """Return the error for a string that stops at a character not allowed in it: as a rule, the end of its line."""
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
-        return _forbidden(text, stop)
+        forbidden = _forbidden(text, stop)
+        escape = f"\\u{{{ord(text[stop]):x}}}"
+        return forbidden._replace(suggestion=escape, applicability=SAFE)
     if text[stop : stop + 1] == "\t":
-        return error("MIL024", "a raw tab in a string is not allowed; write `\\t`", Span(stop, stop + 1))
+        message = "a raw tab in a string is not allowed; write `\\t`"
+        return error("MIL024", message, Span(stop, stop + 1), suggestion="\\t", applicability=SAFE)
     return error("MIL004", 'this string is not closed: `"` is missing before the end of the line', Span(start, stop))
 
 
@@ -176,12 +181,12 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
     words = _words(failure)
     if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
         place = Span(nodes[-1].end, nodes[-1].end)
-        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";")
+        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";", applicability=SAFE)
     no_type = _no_type(text, place, words, nodes)
     near = nearest(found, _keywords(words))
     hint = _way_out(found, words, nodes) or (did_you_mean(near) if len(words) > 1 else "")
     message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
-    return no_type or error("MIL010", message, place, suggestion=near)
+    return no_type or error("MIL010", message, place, suggestion=near, applicability=certainty(found, near))
 
 
 def _keywords(words: set[str]) -> set[str]:
@@ -211,8 +216,11 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
         return None
     name = text[place.start : place.end]
     known = [*BY_NAME] if noun == "data type" else _TYPES
-    near = bool_meant(name) or ELSEWHERE.get(name.lower()) or nearest(name, known, 0.6)
-    return error("MIL104", f"unknown {noun} `{shown(name)}`{did_you_mean(near)}", place, suggestion=near)
+    other_name = bool_meant(name) or ELSEWHERE.get(name.lower())
+    near = other_name or nearest(name, known, 0.6)
+    is_certain = other_name is not None and name.lower() not in AMBIGUOUS
+    message = f"unknown {noun} `{shown(name)}`{did_you_mean(near)}"
+    return error("MIL104", message, place, suggestion=near, applicability=SAFE if is_certain else certainty(name, near))
 
 
 def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:

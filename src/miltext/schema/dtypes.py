@@ -95,3 +95,6 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
     "long": "int64",
 }
 """Data types by the names that they have in other places: the schema, NumPy and C."""
+
+AMBIGUOUS = frozenset(["float", "int", "long"])
+"""The names of other places that have another size in some of these: Python's `float` has 64 bits, C's has 32."""

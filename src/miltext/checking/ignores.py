@@ -1,0 +1,159 @@
+"""Comments at the ends of lines that ask not to be told of findings there: `// mil: ignore[MIL603]`.
+
+Such a comment speaks of its line, and of the whole of each phrase that has a part there: of an operation whose
+arguments stand on several lines, and of the head of a function or block. So the layout that `miltext fmt` gives to a
+phrase does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from miltext.checking.findings import listed
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
+from miltext.diagnostics.selection import keeps_from_reading, means, near_code, normal, unknown
+from miltext.syntax.lexer import FINE, lexer
+
+_IGNORE = re.compile(r"//[ \t]*mil:[ \t]*ignore\b(?P<codes>[ \t]*\[(?P<listed>[^\]\r\n]*)\])?")
+_WORD = re.compile(r"[^,\s]+")
+_ENDS = frozenset([";", "{", "}"])
+"""The tokens that end a phrase, for what a comment speaks of."""
+
+FORM = "write `// mil: ignore[MIL603]`, with codes or their beginnings, or `// mil: ignore` for all"
+
+OPTIONAL = "MIL8"
+"""How the codes begin that are found only if somebody asks coremltools."""
+
+
+@dataclass
+class Ignore:
+    """A comment that ignores what begins in `region`; `words` are codes or beginnings of codes, none of them for all.
+    A comment on a line of its own has no region.
+
+    `used` are the words, or the lack of them, that a finding was ignored for. `is_clear` tells that it has no other
+    words.
+    """
+
+    span: Span
+    region: Span | None
+    words: dict[str, Span]
+    is_clear: bool = True
+    used: set[str] = field(default_factory=set)
+
+    def takes(self, diagnostic: Diagnostic) -> bool:
+        """Whether the comment ignores a finding in its region; if so, it is used."""
+        taking = {word for word in self.words or [""] if means(normal(word), diagnostic.code)}
+        self.used |= taking
+        return bool(taking)
+
+
+def without_ignored(text: str, found: Sequence[Diagnostic], *, is_whole: bool) -> list[Diagnostic]:
+    """Return the findings that no comment of the text ignores, then what is wrong with such comments.
+
+    A comment that ignores nothing is told of only if the text `is_whole`, and nothing else in it is an error: else some
+    findings are still to come.
+    """
+    if not _IGNORE.search(text):
+        return [*found]
+    ignores, broken = _read(text)
+    left = _left(found, ignores)
+    is_certain = is_whole and all(diagnostic.severity != "error" for diagnostic in left)
+    unused = [told for ignore in ignores for told in _unused(text, ignore)] if is_certain else []
+    return [*left, *broken, *unused]
+
+
+def _left(found: Sequence[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
+    """Return the findings that are not ignored. Regions may overlap, but none begins or ends before an earlier one."""
+    there = [(ignore, ignore.region) for ignore in ignores if ignore.region is not None]
+    starts, ends = [region.start for _, region in there], [region.end for _, region in there]
+    left: list[Diagnostic] = []
+    for diagnostic in found:
+        around: list[tuple[Ignore, Span]] = []
+        if diagnostic.span is not None and not keeps_from_reading(diagnostic):
+            place = diagnostic.span.start
+            around = there[bisect_right(ends, place) : bisect_right(starts, place)]
+        if not [ignore for ignore, _ in around if ignore.takes(diagnostic)]:
+            left.append(diagnostic)
+    return left
+
+
+def _unused(text: str, ignore: Ignore) -> Iterator[Diagnostic]:
+    """Yield the warning about a comment that ignores nothing, or about the codes in it that do not."""
+    idle = [word for word in ignore.words if word not in ignore.used and not normal(word).startswith(OPTIONAL)]
+    left = [word for word in ignore.words if word not in idle]
+    if (left and not idle) or "" in ignore.used:
+        return
+    message, mended = "this comment ignores nothing; remove it", ""
+    if idle:
+        pronoun = "them" if len(idle) > 1 else "it"
+        what = f"{pronoun} from the comment" if left else "the comment"
+        message = f"{listed(idle, 'and')} {'are' if len(idle) > 1 else 'is'} not found here; remove {what}"
+    if left:
+        mended = f"{text[slice(*ignore.span)].partition('[')[0]}[{', '.join(left)}]"
+    yield Diagnostic("warning", "MIL713", message, ignore.span, (), mended, SAFE if ignore.is_clear else UNSAFE)
+
+
+# ---- reading
+
+
+def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
+    """Return the comments of a text that ignore findings, and what is wrong with them."""
+    comments, phrases = _comments_and_phrases(text)
+    starts, ends = [phrase.start for phrase in phrases], [phrase.end for phrase in phrases]
+    ignores, broken = list[Ignore](), list[Diagnostic]()
+    for comment in comments:
+        for match in _IGNORE.finditer(text, *comment):
+            words, wrong = _words(match, text[match.end() : comment.end])
+            broken += wrong
+            if words is None:
+                continue
+            line = max(text.rfind("\n", 0, comment.start), text.rfind("\r", 0, comment.start)) + 1
+            first, last = bisect_right(ends, line), bisect_left(starts, comment.start) - 1
+            region = None
+            if first <= last and text[line : comment.start].strip():
+                region = Span(min(line, starts[first]), max(comment.start, ends[last]))
+            ignores.append(Ignore(Span(*match.span()), region, words, not wrong))
+    return ignores, broken
+
+
+def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
+    """Return where the comments to the ends of lines stand, and the phrases: what ends in `;`, `{` or `}`."""
+    comments, phrases = list[Span](), list[Span]()
+    start = end = -1
+    for kind, token, at in lexer(FINE).tokens(text, 0):
+        if kind == "COMMENT":
+            if token.startswith("//"):
+                comments.append(Span(at, at + len(token)))
+            continue
+        start, end = at if start < 0 else start, at + len(token)
+        if token in _ENDS:
+            phrases.append(Span(start, end))
+            start = -1
+    return comments, [*phrases, Span(start, end)] if start >= 0 else phrases
+
+
+def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, list[Diagnostic]]:
+    """Return the words of a comment that stand for codes, None if it is not to be understood; and what is wrong."""
+    span = Span(*match.span())
+    if match["codes"] is None:
+        if not rest.strip() or rest.lstrip().startswith("//"):
+            return {}, []
+        codes = [word for word in re.findall(r"\w+", rest) if unknown(word) is None]
+        meant = f"{match[0]}[{', '.join(codes)}]" if codes else None
+        whole = Span(span.start, span.end + len(rest.rstrip()))
+        return None, [_wrong(f"this comment is not understood, and ignores nothing; {FORM}", whole, meant)]
+    at = match.start("listed")
+    words = {word[0]: Span(at + word.start(), at + word.end()) for word in _WORD.finditer(match["listed"])}
+    if not words:
+        return None, [_wrong(f"this comment names no code; {FORM}", span, None)]
+    wrong = {word: told for word in words if (told := unknown(word))}
+    found = [_wrong(told, words[word], near_code(word)) for word, told in wrong.items()]
+    known = {word: place for word, place in words.items() if word not in wrong}
+    return known or None, found
+
+
+def _wrong(message: str, span: Span, suggestion: str | None) -> Diagnostic:
+    return Diagnostic("warning", "MIL714", message, span, (), suggestion, UNSAFE)

@@ -1,0 +1,116 @@
+"""Which files and models the paths of a command line mean, and which findings in them are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from miltext.cli.streams import existing, fail
+from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.selection import Selection
+    from miltext.settings.settings import Settings
+
+TEXTS, FILES, FOLDERS = (".mil",), (".mil", ".mlmodel"), (".mlpackage", ".mlmodelc")
+"""How the names of texts end; those of what a folder is searched for; and those of models that are folders."""
+
+NO_MODEL_FOLDER = "MIL251"
+
+
+class Rules(NamedTuple):
+    """What the command line says about findings; it goes before what projects say.
+
+    `settings` take the place of those of projects. `unsafe` is None where the command line does not say.
+    """
+
+    settings: Settings | None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    unsafe: bool | None = None
+    force_exclude: bool = False
+
+    def settings_of(self, name: str) -> Settings:
+        """Return the settings for a file or model; for standard input, those of the working folder."""
+        from miltext.settings.project import settings_in, settings_of
+
+        if self.settings is not None:
+            return self.settings
+        return settings_in(os.getcwd()) if name == "-" else settings_of(name)
+
+    def selection(self, name: str) -> Selection:
+        """Return which findings in a file are asked for."""
+        return self.settings_of(name).selection(name, self.select, self.ignore)
+
+    def allows_unsafe(self, name: str) -> bool:
+        """Whether suggestions that are not certain are applied to a file."""
+        return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
+
+
+class Input(NamedTuple):
+    """A file or model to check; it was `found` in a folder, or else named."""
+
+    name: str
+    found: bool
+
+
+def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:
+    """Return the rules of a command line. Raise SettingsError for the file of `--config`."""
+    from miltext.settings.project import settings_from
+    from miltext.settings.settings import NONE
+
+    if config is not None and isolated:
+        raise click.UsageError("--isolated is for no settings at all: leave out --config")
+    settings = settings_from(existing(config)) if config is not None else NONE if isolated else None
+    return Rules(settings, **choices)  # type: ignore[arg-type]
+
+
+def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes of an option that may be repeated, and has commas between them."""
+    from miltext.diagnostics.selection import normal, unknown
+
+    words = [word for value in values for word in value.split(",") if word.strip()]
+    for word in words:
+        if told := unknown(word):
+            raise click.BadParameter(told)
+    if values and not words:
+        raise click.BadParameter("it names no code")
+    return tuple(map(normal, words))
+
+
+def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
+    """Return the files and models of the paths, each once; those of a plain folder are all below."""
+    each: dict[str, Input] = {}
+    for path in paths:
+        is_folder = path != "-" and _is_plain_folder(existing(path))
+        for name in _below(path, rules) if is_folder else [path]:
+            if not (rules.force_exclude and name != "-" and rules.settings_of(name).excludes(name)):
+                each.setdefault(name if name == "-" else os.path.realpath(name), Input(name, is_folder))
+    return list(each.values())
+
+
+def _is_plain_folder(path: str) -> bool:
+    """Whether a folder is not a model, but may hold some."""
+    from miltext.models.opening import open_model
+
+    if not os.path.isdir(path) or path.lower().endswith(FOLDERS):
+        return False
+    try:
+        open_model(path)
+    except MiltextError as error:
+        return error.diagnostics[0].code == NO_MODEL_FOLDER
+    return False
+
+
+def _below(folder: str, rules: Rules) -> list[str]:
+    """Return every text and model below, except for sidecars, which say less than their models."""
+    from miltext.models.files import below
+    from miltext.review.sidecar import is_sidecar
+
+    names = below(folder, FILES, FOLDERS)
+    if not names:
+        fail(f"nothing to check in the folder {folder}: no {', '.join(FILES + FOLDERS[:1])} or {FOLDERS[1]}")
+    return [name for name in names if not is_sidecar(name) and not rules.settings_of(name).excludes(name)]

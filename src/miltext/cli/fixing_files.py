@@ -1,0 +1,89 @@
+"""`miltext check --fix` and `--diff`: what findings suggest, written into the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.streams import STDIN, fail, unified, write_back, write_text
+
+if TYPE_CHECKING:
+    from miltext.checking.fixing import Mended
+    from miltext.checking.verifier import Checked
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+
+
+class Fixing:
+    """The fixes of one run: `fixed` are the suggestions that were applied, or with `diff` would be.
+
+    `failed` tells that a file could not be written, `changed` that a difference was shown.
+    """
+
+    def __init__(self, *, diff: bool) -> None:
+        self.diff = diff
+        self.fixed = 0
+        self.failed = False
+        self.changed = False
+
+    def fix(
+        self, model: Model, check: Callable[[Model], Checked], chosen: Callable[[Diagnostic], bool]
+    ) -> tuple[list[Diagnostic], str | None]:
+        """Fix a model's text as far as it can be; return what is found then, and the text that the places are in."""
+        from miltext.checking.fixing import mend
+        from miltext.models.programs import TextModel
+
+        reason = _not_fixable(model)
+        if reason is not None:
+            if model.name == STDIN:
+                fail(f"standard input: not fixed: {reason}")
+            checked = check(model)
+            if any(map(chosen, checked.diagnostics)):
+                click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
+            return checked
+        text = model.text or ""
+        path = model.path
+
+        def found(text: str) -> list[Diagnostic]:
+            return check(TextModel(text.encode(), model.name, path)).diagnostics
+
+        mended = mend(text, found, chosen)
+        if self._settled(model, mended):
+            self.fixed += mended.applied
+            return mended.diagnostics, mended.text
+        return found(text), text
+
+    def _settled(self, model: Model, mended: Mended) -> bool:
+        """Show or write a mended text; return whether that went well."""
+        before = model.text or ""
+        if self.diff:
+            write_text("-", unified(model.name, before, mended.text, "fixed"))
+            self.changed |= mended.text != before
+        elif model.path is None:
+            write_text("-", [mended.text])
+        elif mended.text != before and not write_back(model.name, before, mended.text):
+            self.failed = True
+            return False
+        return True
+
+
+def is_text(model: Model) -> bool:
+    """Whether a model was read from a .mil, or from MIL text on standard input."""
+    return model.kind == "mil" and model.text is not None
+
+
+def _not_fixable(model: Model) -> str | None:
+    """Return why a model is not fixed; None for a text."""
+    from miltext.models.files import is_stream
+    from miltext.review.sidecar import is_sidecar
+
+    if not is_text(model):
+        return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"
+    if is_sidecar(model.name):
+        return "it is a sidecar, which `miltext sidecar` makes from its model"
+    if model.path is not None and is_stream(Path(model.path)):
+        return "only a file is written back; `-` stands for standard input and output"
+    return None

@@ -1,0 +1,68 @@
+"""Which findings are asked for: codes that are selected or ignored, whole or by how they begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics.codes import TITLES
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+
+ALL = "ALL"
+"""The word for all codes."""
+
+FIRST_OF_PROGRAMS = "MIL501"
+"""Errors of smaller codes keep a text or a model from being read."""
+
+
+class Selection(NamedTuple):
+    """The codes and beginnings of codes that are selected, and those that are ignored.
+
+    The longer one decides about a code, as in ruff: `MIL6` selects it, and `MIL603` ignores it. Of two of the same
+    length, the one that ignores.
+    """
+
+    select: tuple[str, ...] = (ALL,)
+    ignore: tuple[str, ...] = ()
+
+    def keeps(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding is asked for, or is told in any case."""
+        code = diagnostic.code
+        return _reach(self.select, code) > _reach(self.ignore, code) or keeps_from_reading(diagnostic)
+
+
+def keeps_from_reading(diagnostic: Diagnostic) -> bool:
+    """Whether a finding says why its input, or a part of it, was not checked. No choice of codes hides that."""
+    return (diagnostic.severity == "error" and diagnostic.code < FIRST_OF_PROGRAMS) or diagnostic.code == "MIL900"
+
+
+def means(word: str, code: str) -> bool:
+    """Whether a word, as `normal` gives it, stands for a code."""
+    return word == ALL or code.startswith(word)
+
+
+def _reach(words: Iterable[str], code: str) -> int:
+    """Return how much of a code the longest of the words says that stands for it; -1 where none does."""
+    return max((0 if word == ALL else len(word) for word in words if means(word, code)), default=-1)
+
+
+def normal(word: str) -> str:
+    """Return a code, the beginning of some, or `ALL` as it is written; letters of either case are taken."""
+    return word.strip().upper()
+
+
+def unknown(word: str) -> str | None:
+    """Return what is wrong with a word that stands for no code; None for one that does."""
+    code = normal(word)
+    if code == ALL or (re.fullmatch("MIL[0-9]*", code) and any(known.startswith(code) for known in TITLES)):
+        return None
+    return f"unknown code `{word.strip()}`{did_you_mean(near_code(word)) or '; `miltext explain` lists all codes'}"
+
+
+def near_code(word: str) -> str | None:
+    """Return the code that an unknown one is most likely a slip of."""
+    return nearest(normal(word).replace("O", "0"), [*TITLES, ALL])

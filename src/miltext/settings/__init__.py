@@ -1,0 +1,1 @@
+"""The `[tool.miltext]` of a project: what its pyproject.toml asks for."""

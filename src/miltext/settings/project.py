@@ -1,0 +1,86 @@
+"""The settings of the project that a file belongs to, found upward from the file as ruff finds its own.
+
+The nearest pyproject.toml with a `[tool.miltext]` counts. One without is passed over, and not even read as TOML.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from functools import lru_cache
+from pathlib import Path
+
+from miltext.diagnostics import Note, SettingsError, error
+from miltext.settings.settings import NONE, Settings
+
+NAME = "pyproject.toml"
+
+UNREADABLE = "MIL460"
+
+_SECTION = re.compile(
+    rb"""(?mx) ^[ \t]* (?:
+        (?:\[+ [ \t]*)? (?:["']?tool["']? [ \t]*\.[ \t]*)? ["']?miltext["']? [ \t]* []=.]
+      | ["']?tool["']? [ \t]* =
+    )"""
+)
+"""Where a `[tool.miltext]` may begin, in any of TOML's spellings."""
+
+
+def settings_of(path: str) -> Settings:
+    """Return the settings for a file or a model. Raise SettingsError."""
+    return settings_in(os.path.dirname(os.path.abspath(path)))
+
+
+def settings_in(folder: str) -> Settings:
+    """Return the settings for what is in a folder, by its absolute path. Raise SettingsError."""
+    while True:
+        file = os.path.join(folder, NAME)
+        found = _as_it_is(file)
+        if found is not None:
+            return found._replace(root=folder)
+        around = os.path.dirname(folder)
+        if around == folder:
+            return NONE
+        folder = around
+
+
+def settings_from(file: str) -> Settings:
+    """Return the settings in a file that a user names; its patterns speak of the working folder.
+
+    Raise SettingsError, also for a file without settings.
+    """
+    found = _settings(file)
+    if found is None:
+        note = Note("add one, or name another file")
+        raise SettingsError([error(UNREADABLE, "there is no `[tool.miltext]` in this file", None, note)], path=file)
+    return found._replace(root=os.getcwd())
+
+
+def _as_it_is(file: str) -> Settings | None:
+    """Return the settings in a file, None if there are none; it is read again only if it changed."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return _remembered(file, (status.st_mtime_ns, status.st_size)) if stat.S_ISREG(status.st_mode) else None
+
+
+@lru_cache(maxsize=64)
+def _remembered(file: str, _version: tuple[int, int]) -> Settings | None:
+    return _settings(file)
+
+
+def _settings(file: str) -> Settings | None:
+    """Return the settings in a file, None if it has none. tomlkit is imported only if it seems to have some."""
+    try:
+        data = Path(file).read_bytes()
+        if not _SECTION.search(data):
+            return None
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = (isinstance(failure, OSError) and failure.strerror) or str(failure)
+        raise SettingsError([error(UNREADABLE, f"the settings cannot be read: {reason}")], path=file) from failure
+    from miltext.settings.reading import read_settings
+
+    return read_settings(text, file)

@@ -1,0 +1,60 @@
+"""What a project asks for, and for which of its files."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import NamedTuple
+
+from miltext.diagnostics.selection import ALL, Selection
+
+
+class Settings(NamedTuple):
+    """What a project asks for; `root` is the folder that its patterns speak of."""
+
+    root: str = ""
+    select: tuple[str, ...] = (ALL,)
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    unsafe_fixes: bool = False
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file or folder, or a folder around it, is to be passed over."""
+        return any(_matches(pattern, path, self.root) for pattern in self.exclude)
+
+    def selection(self, path: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> Selection:
+        """Return which findings in a file are asked for.
+
+        A `select` of the command line takes the place of the project's choice; its `ignore` adds to that. What is
+        ignored by file counts in any case.
+        """
+        by_file = [codes for pattern, codes in self.per_file_ignores if _matches(pattern, path, self.root)]
+        here = [code for codes in by_file for code in codes]
+        if select:
+            return Selection(select, (*ignore, *here))
+        return Selection(self.select, (*self.ignore, *ignore, *here))
+
+
+NONE = Settings()
+
+
+def _matches(pattern: str, path: str, root: str) -> bool:
+    """Whether a pattern means a path, or a folder around it below the root.
+
+    A pattern without a `/` is a name anywhere; one with it is a path from the root. `*` stands for any characters, `/`
+    too, and `**/` may stand for nothing, as in ruff.
+    """
+    try:
+        parts = PurePath(os.path.relpath(path, root)).parts
+    except ValueError:  # on another drive of Windows
+        return False
+    if parts[:1] == ("..",):
+        return False
+    pattern = os.path.normpath(pattern).replace(os.sep, "/")
+    if "/" not in pattern:
+        return any(fnmatchcase(part, pattern) for part in parts)
+    around = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    forms = {pattern, pattern.removeprefix("**/"), pattern.replace("/**/", "/")}
+    return any(fnmatchcase(place, form) for place in around for form in forms)

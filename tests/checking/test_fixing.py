@@ -1,0 +1,246 @@
+"""Suggestions: which are certain, and texts that are mended by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miltext import Diagnostic, MiltextError, Span, check, parse
+from miltext.checking.fixing import MOST_CHECKS, applied, is_fixable, mend
+from miltext.diagnostics import SAFE, UNSAFE
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 3]> x) {
+            tensor<fp16, [2, 3]> hidden = relu(x = x)[name = string("hidden")];
+            bool flag = const()[val = bool(true)];
+            tensor<fp16, [2, 3]> y = tanh(x = hidden);
+        } -> (y);
+}
+"""
+
+
+def safe(found: Diagnostic) -> bool:
+    return is_fixable(found, unsafe=False)
+
+
+def unsafe(found: Diagnostic) -> bool:
+    return is_fixable(found, unsafe=True)
+
+
+def changed(old: str, new: str, text: str = TEXT) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+CERTAIN = [
+    (";\n            bool", "\n            bool"),
+    ("(y);", "(y)"),
+    ("tensor<fp16, [2, 3]> y", "tensor<float16, [2, 3]> y"),
+    ("tensor<fp16, [2, 3]> y", "tensor<half, [2, 3]> y"),
+    ("tensor<fp16, [2, 3]> y", "tensor<FP16, [2, 3]> y"),
+    ("func", "Func"),
+    ('string("hidden")', 'string("hid\u202eden")'),
+    ('string("hidden")', 'string("hid\x07den")'),
+    ('string("hidden")', 'string("hid\tden")'),
+    ("program", "\ufeffprogram"),
+    ("relu(x = x)[", "relu(x = x) // mil: ignore[MIL603]\n["),
+]
+GUESSES = [
+    ("x = hidden", "x = hiden"),
+    ("tensor<fp16, [2, 3]> y", "tensor<fp61, [2, 3]> y"),
+    ("tensor<fp16, [2, 3]> y", "tensor<fp16, [3, 2]> y"),
+    ("= tanh", "= tanhh"),
+    ("<ios18>", "<ios81>"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong"), CERTAIN)
+def test_what_is_certain_is_mended(right: str, wrong: str) -> None:
+    text = changed(right, wrong)
+    mended = mend(text, check, safe)
+    assert (mended.diagnostics, mended.applied) == ([], 1)
+    assert mended.text.count("\n") == text.count("\n")
+    assert parse(mended.text).functions
+
+
+@pytest.mark.parametrize(("right", "wrong"), GUESSES)
+def test_what_is_a_guess_is_mended_only_if_asked(right: str, wrong: str) -> None:
+    text = changed(right, wrong)
+    assert mend(text, check, safe)[:2] == (text, 0)
+    mended = mend(text, check, unsafe)
+    assert mended.text == TEXT
+    assert mended.diagnostics == []
+
+
+def test_a_suggestion_is_a_guess_unless_it_says_that_it_is_certain() -> None:
+    assert Diagnostic("error", "MIL604", "").applicability == UNSAFE
+    assert not is_fixable(Diagnostic("error", "MIL604", "", Span(0, 1), (), "x"), unsafe=False)
+    assert not is_fixable(Diagnostic("error", "MIL604", "", None, (), "x", SAFE), unsafe=True)
+    assert not is_fixable(Diagnostic("error", "MIL604", "", Span(0, 1), (), None, SAFE), unsafe=True)
+
+
+def test_all_of_a_text_is_mended_however_many_rounds_it_takes() -> None:
+    text = TEXT
+    for right, wrong in (CERTAIN[0], CERTAIN[2], CERTAIN[6], *GUESSES[:1], GUESSES[4]):
+        text = changed(right, wrong, text)
+    mended = mend(text, check, unsafe)
+    assert mended.diagnostics == []
+    assert mended.applied == 5
+    assert parse(mended.text).functions
+    assert mend(mended.text, check, unsafe) == mended._replace(applied=0)
+
+
+def test_line_ends_and_comments_stay() -> None:
+    text = changed("hidden);", "hiden); // hidden", TEXT).replace("\n", "\r\n")
+    mended = mend(text, check, unsafe)
+    assert mended.text == text.replace("hiden)", "hidden)")
+
+
+def test_what_a_comment_ignores_is_not_mended() -> None:
+    text = changed("hidden);", "hiden); // mil: ignore[MIL604]", TEXT)
+    assert mend(text, check, unsafe) == (text, 0, [])
+
+
+# ---- how suggestions are applied
+
+
+def at(start: int, end: int, suggestion: str, code: str = "MIL501") -> Diagnostic:
+    return Diagnostic("warning", code, "", Span(start, end), (), suggestion, SAFE)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [
+        ("a; // c\nb", "// c", "a;\nb"),
+        ("a; // c\r\nb", "// c", "a;\r\nb"),
+        ("a; // c", "// c", "a;"),
+        ("a; // c // d\nb", "// c", "a;  // d\nb"),
+        ("a;\n  // c\nb", "// c", "a;\nb"),
+        ("a;\r\n\t// c  \r\nb", "// c", "a;\r\nb"),
+        ("// c\nb", "// c", "b"),
+        ("// c", "// c", ""),
+    ],
+)
+def test_what_is_removed_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
+    start = text.index(gone)
+    assert applied(text, [at(start, start + len(gone), "")]) == left
+
+
+def rules(*wrong: str) -> Callable[[str], list[Diagnostic]]:
+    """A check to which each of these letters is wrong, and its capital letter right."""
+
+    def found(text: str) -> list[Diagnostic]:
+        return [at(index, index + 1, letter.upper()) for index, letter in enumerate(text) if letter in wrong]
+
+    return found
+
+
+def test_neighbours_are_mended_one_after_the_other() -> None:
+    assert mend("aab", rules("a", "b"), safe) == ("AAB", 3, [])
+
+
+def test_what_overlaps_is_looked_at_again() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        return [at(0, 4, "wxyz"), at(2, 3, "C")] if text == "abcd" else []
+
+    assert mend("abcd", found, safe) == ("wxyz", 1, [])
+
+
+def test_several_insertions_at_one_place_are_made_one_by_one() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        return [at(1, 1, ";", code) for code in ("MIL501", "MIL502")][text.count(";") :]
+
+    assert mend("ab", found, safe) == ("a;;b", 2, [])
+
+
+def test_a_suggestion_that_does_not_help_is_not_applied_and_keeps_no_other() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        useless = [at(index, index + 1, "c") for index, letter in enumerate(text) if letter in "bc"]
+        return rules("a")(text) + useless
+
+    mended = mend("abaab", found, safe)
+    assert (mended.text, mended.applied) == ("AbAAb", 3)
+
+
+def test_a_suggestion_that_makes_more_errors_is_not_applied() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        warnings = [at(index, index + 1, "!") for index, letter in enumerate(text) if letter == "a"] * 2
+        return warnings + [Diagnostic("error", "MIL604", "") for letter in text if letter == "!"]
+
+    assert mend("aba", found, safe)[:2] == ("aba", 0)
+
+
+def test_a_parse_that_held_is_not_broken_even_if_less_is_told_then() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        if "!" in text:
+            return [Diagnostic("error", "MIL010", "")]
+        return [Diagnostic("error", "MIL604", "", Span(index, index + 1), (), "!", SAFE) for index in range(len(text))]
+
+    assert mend("aba", found, safe)[:2] == ("aba", 0)
+
+
+def test_a_text_that_cannot_even_be_checked_is_not_an_improvement() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        if not text:
+            raise MiltextError([Diagnostic("error", "MIL256", "the file is empty")])
+        return [at(0, 1, "")]
+
+    assert mend("a", found, safe)[:2] == ("a", 0)
+
+
+def test_suggestions_that_undo_each_other_come_to_an_end() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        return [at(0, 1, "b" if text == "a" else "a")]
+
+    assert mend("a", found, safe)[:2] == ("a", 0)
+
+
+def test_what_mending_brings_to_light_is_mended_as_well() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        if text[0] == "a":
+            return [at(0, 1, "A")._replace(severity="error", code="MIL010")]
+        return [at(place, place + 1, text[place].upper()) for place in (1, 2) if text[place].islower()]
+
+    assert mend("abc", found, safe) == ("ABC", 3, [])
+
+
+def test_what_brings_more_errors_to_light_than_can_be_mended_is_not_applied() -> None:
+    def found(text: str) -> list[Diagnostic]:
+        if text[0] == "a":
+            return [Diagnostic("error", "MIL010", "", Span(0, 1), (), "A", SAFE)]
+        return [Diagnostic("error", "MIL604", "", Span(place, place + 1)) for place in (1, 2)]
+
+    assert mend("abc", found, safe)[:2] == ("abc", 0)
+
+
+def test_there_is_an_end_to_looking() -> None:
+    checks = 0
+
+    def found(text: str) -> list[Diagnostic]:
+        nonlocal checks
+        checks += 1
+        return [at(2 * index, 2 * index + 1, "b") for index in range(1000)]
+
+    assert mend("a-" * 1000, found, safe)[1] == 0
+    assert checks <= MOST_CHECKS + 1
+
+
+@given(st.data())
+def test_no_mistake_is_answered_by_more_of_them(data: st.DataObject) -> None:
+    """Whatever is cut out of a text or put into it, what is left by mending is no worse, and mending ends."""
+    text = TEXT
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        gone = data.draw(st.integers(0, 3))
+        put = data.draw(st.sampled_from(["", ";", "\n", "x", " True ", "float16", "// mil: ignore", "\t", "(", "}"]))
+        text = text[:start] + put + text[start + gone :]
+    before = check(text)
+    mended = mend(text, check, unsafe)
+    errors = [sum(each.severity == "error" for each in found) for found in (before, mended.diagnostics)]
+    assert errors[1] <= errors[0]
+    assert mended.diagnostics == check(mended.text)
+    assert (mended.applied == 0) == (mended.text == text)
