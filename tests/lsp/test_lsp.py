@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import AsyncIterator
@@ -641,6 +642,55 @@ async def test_actions_apply_what_a_diagnostic_suggests(client: LanguageClient) 
     assert applied(document, action) == PROGRAM
     assert await actions(document, document.span("relu")) == []
     assert await actions(document, document.span("haIf"), only=[lsp.CodeActionKind.Refactor]) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "title", "is_preferred"),
+    [
+        (";\n", "\n", "Change to `;`", True),
+        ("y = half", "y = haIf", "Change to `half`", False),
+        ("\n    func", " // mil: ignore\n    func", "Remove it", True),
+    ],
+)
+async def test_only_a_certain_edit_is_preferred(
+    right: str, wrong: str, title: str, is_preferred: bool, client: LanguageClient
+) -> None:
+    document = OpenDocument(client, PROGRAM.replace(right, wrong, 1))
+    found = await document.diagnosed()
+    (action,) = await actions(document, found[0].range)
+    assert (action.title, action.is_preferred) == (title, is_preferred)
+    assert miltext.check(applied(document, action)) == []
+
+
+async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path: Path) -> None:
+    wrong = PROGRAM.replace("y = half", "y = haIf")
+    settings = tmp_path / "pyproject.toml"
+
+    async def codes(name: str, text: str) -> list[object]:
+        settings.write_text(f"[tool.miltext]\n{text}\n")
+        os.utime(settings, ns=(1, len(text)))
+        document = OpenDocument(client, wrong, (tmp_path / name).as_uri())
+        return [found.code for found in await document.diagnosed()]
+
+    assert await codes("a.mil", "") == ["MIL604"]
+    assert await codes("b.mil", 'ignore = ["MIL6"]') == []
+    assert await codes("c.mil", 'exclude = ["c.mil"]') == []
+    assert await codes("d.mil", 'per-file-ignores = {"e.mil" = ["MIL604"]}') == ["MIL604"]
+    assert await codes("e.mil", 'per-file-ignores = {"e.mil" = ["MIL604"]}') == []
+    document = OpenDocument(client, wrong, (tmp_path / "f.mil").as_uri())
+    settings.write_text("[tool.miltext]\n\nignroe = []\n")
+    document.rewrite(wrong + "\n")
+    refused, _ = await document.diagnosed()
+    assert refused.code == "MIL461"
+    assert refused.message.startswith(f"{settings}:3: `[tool.miltext]` has no setting `ignroe`")
+    assert refused.range.start == lsp.Position(0, 0)
+
+
+async def test_a_comment_ignores_what_is_on_its_line(client: LanguageClient) -> None:
+    document = OpenDocument(client, PROGRAM.replace("y = half", "y = haIf"))
+    assert [found.code for found in await document.diagnosed()] == ["MIL604"]
+    document.rewrite(re.sub("(.*haIf.*)", r"\1 // mil: ignore[MIL604]", document.text))
+    assert await document.diagnosed() == []
 
 
 async def test_an_action_makes_a_draft_whole(client: LanguageClient) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+from pygls.uris import to_fs_path
 
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, line_and_column
 from miltext.diagnostics.codes import page
 from miltext.lsp.positions import Shift
+from miltext.settings.project import settings_of
 from miltext.syntax.names import DRAFT
 
 if TYPE_CHECKING:
@@ -44,10 +46,6 @@ def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
 
     Settings that cannot be followed are told of first, and leave nothing out.
     """
-    from pygls.uris import to_fs_path
-
-    from miltext.settings.project import settings_of
-
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path is None:
         return found
