@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from conftest import GOLDEN, corpus_files
 from hypothesis import given
 from hypothesis import strategies as st
 
 from miltext import Diagnostic, MiltextError, Span, check, parse
 from miltext.checking.fixing import MOST_CHECKS, applied, is_fixable, mend
 from miltext.diagnostics import SAFE, UNSAFE
+from miltext.diagnostics.selection import keeps_from_reading
 
 TEXT = """program(1.3)
 {
@@ -21,6 +24,9 @@ TEXT = """program(1.3)
         } -> (y);
 }
 """
+
+
+WRONG = [*sorted(GOLDEN.glob("check/*.mil")), *sorted(GOLDEN.glob("errors/*.mil")), *corpus_files("rejected/*.mil")]
 
 
 def safe(found: Diagnostic) -> bool:
@@ -227,6 +233,26 @@ def test_there_is_an_end_to_looking() -> None:
 
     assert mend("a-" * 1000, found, safe)[1] == 0
     assert checks <= MOST_CHECKS + 1
+
+
+@pytest.mark.parametrize("chosen", [safe, unsafe], ids=["safe", "unsafe"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *sorted((GOLDEN / "check").glob("*.mil")),
+        *sorted((GOLDEN / "errors").glob("*.mil")),
+        *corpus_files("rejected/*.mil"),
+    ],
+    ids=lambda path: getattr(path, "name", None),
+)
+def test_no_text_is_made_worse(path: Path, chosen: Callable[[Diagnostic], bool]) -> None:
+    text = path.read_bytes().decode(errors="replace")
+    mended = mend(text, check, chosen)
+    before, after = check(text), check(mended.text)
+    assert mended.diagnostics == after
+    assert sum(each.severity == "error" for each in after) <= sum(each.severity == "error" for each in before)
+    assert sum(map(keeps_from_reading, after)) <= sum(map(keeps_from_reading, before))
+    assert mend(mended.text, check, chosen).applied == 0
 
 
 @given(st.data())

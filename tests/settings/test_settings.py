@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from miltext import Diagnostic
 from miltext.diagnostics import SettingsError, line_and_column
 from miltext.diagnostics.selection import Selection, unknown
 from miltext.settings.project import settings_from, settings_in, settings_of
+from miltext.settings.reading import READERS
 from miltext.settings.settings import NONE, Settings
 
 
@@ -54,7 +57,7 @@ unsafe-fixes = true
     [
         ALL_SETTINGS,
         ALL_SETTINGS.replace("\n", "\r\n"),
-        "\ufeff" + ALL_SETTINGS,
+        "\ufeff" + ALL_SETTINGS.lstrip(),
         ALL_SETTINGS.replace("[tool.miltext]", '[ "tool" . miltext ]'),
         '[project]\nname = "x"\n' + ALL_SETTINGS + '\n[tool.other]\nselect = ["E"]\n',
     ],
@@ -129,6 +132,15 @@ def test_a_named_file_counts_from_the_working_folder(tmp_path: Path, monkeypatch
     empty = written(tmp_path, "")
     with pytest.raises(SettingsError, match="in this file"):
         settings_from(str(empty))
+
+
+def test_the_page_shows_every_setting(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == list(READERS)
+    [example] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    written(tmp_path, example)
+    found = settings_in(str(tmp_path))
+    assert (found.ignore, found.per_file_ignores) == (("MIL603", "MIL7"), (("drafts/*.mil", ("MIL712",)),))
 
 
 # ---- mistakes

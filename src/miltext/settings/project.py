@@ -19,7 +19,7 @@ NAME = "pyproject.toml"
 UNREADABLE = "MIL460"
 
 _SECTION = re.compile(
-    rb"""(?mx) ^[ \t]* (?:
+    rb"""(?mx) ^(?:\xef\xbb\xbf)?[ \t]* (?:
         (?:\[+ [ \t]*)? (?:["']?tool["']? [ \t]*\.[ \t]*)? ["']?miltext["']? [ \t]* []=.]
       | ["']?tool["']? [ \t]* =
     )"""
