@@ -7,7 +7,6 @@ import time
 import pytest
 
 from miltext import Diagnostic, ParseError, check, format_text, infer_draft
-from miltext.checking.verifier import examine
 
 HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x) {\n"
 TAIL = "        } -> (y);\n}\n"
@@ -145,9 +144,14 @@ def test_a_draft_whose_gap_is_ignored_is_refused_all_the_same() -> None:
     assert "MIL711" in {each.code for each in refused.value.diagnostics}
 
 
-def test_what_comments_ignore_can_be_asked_for() -> None:
-    text = text_of(f"{OWN} // mil: ignore")
-    assert [each.code for each in examine(text, heed_comments=False).diagnostics] == ["MIL501"]
+@pytest.mark.parametrize(
+    "gap",
+    ["_ a = relu(x = x);", 'tensor<fp16, [3]> a = const()[val = tensor<fp16, [3]>($elided(3, "sha256:00"))];'],
+)
+def test_a_text_with_gaps_does_not_tell_what_ignores_nothing(gap: str) -> None:
+    text = text_of(gap, OWN.replace("my_own", "relu") + " // mil: ignore[MIL7]")
+    assert "MIL713" not in {code for code, _ in told(text)}
+    assert {each.severity for each in check(text)} <= {"warning", "note"}
 
 
 # ---- what is wrong with a comment

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from miltext.checking.findings import listed
+from miltext.checking.findings import in_order, listed
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
 from miltext.diagnostics.selection import keeps_from_reading, means, near_code, normal, unknown
 from miltext.syntax.lexer import FINE, lexer
@@ -23,6 +23,9 @@ _ENDS = frozenset([";", "{", "}"])
 """The tokens that end a phrase, for what a comment speaks of."""
 
 FORM = "write `// mil: ignore[MIL603]`, with codes or their beginnings, or `// mil: ignore` for all"
+
+GAPS = frozenset(["MIL107", "MIL111", "MIL712"])
+"""The codes of a text that leaves values or types out."""
 
 OPTIONAL = "MIL8"
 """How the codes begin that are found only if somebody asks coremltools."""
@@ -50,19 +53,19 @@ class Ignore:
         return bool(taking)
 
 
-def without_ignored(text: str, found: Sequence[Diagnostic], *, is_whole: bool) -> list[Diagnostic]:
-    """Return the findings that no comment of the text ignores, then what is wrong with such comments.
+def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings that no comment of the text ignores, and what is wrong with such comments.
 
-    A comment that ignores nothing is told of only if the text `is_whole`, and nothing else in it is an error: else some
-    findings are still to come.
+    A comment that ignores nothing is told of only in a text without gaps and errors: else findings are still to come.
     """
     if not _IGNORE.search(text):
         return [*found]
+    is_whole = GAPS.isdisjoint(diagnostic.code for diagnostic in found)
     ignores, broken = _read(text)
     left = _left(found, ignores)
     is_certain = is_whole and all(diagnostic.severity != "error" for diagnostic in left)
     unused = [told for ignore in ignores for told in _unused(text, ignore)] if is_certain else []
-    return [*left, *broken, *unused]
+    return in_order([*left, *broken, *unused])
 
 
 def _left(found: Sequence[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:

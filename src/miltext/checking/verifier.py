@@ -54,6 +54,7 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
     return examine(subject).diagnostics
 
 
+@with_room
 def infer_draft(text: str, *, path: str | None = None) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
@@ -67,8 +68,7 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     read = recover(text)
     types = draft_types(text, read)
     if read.diagnostics or types.diagnostics or types.open:
-        checked = examine(text, heed_comments=False)
-        found = [diagnostic for diagnostic in checked.diagnostics if diagnostic.severity == "error"]
+        found = [diagnostic for diagnostic in _check_text(text) if diagnostic.severity == "error"]
         raise ParseError(found, text=text, path=path)
     whole = types.written(text)
     parse(whole, path=path)
@@ -77,16 +77,12 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
 
 @with_room
 def examine(
-    subject: str | Message | Model,
-    *,
-    with_coremltools: bool = False,
-    originals: Sequence[Program] = (),
-    heed_comments: bool = True,
+    subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
 ) -> Checked:
     """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`, and from the arrays beside it. Unless `heed_comments`, what
-    comments ignore is told, too. Raise ModelError as `check` does, and MIL480 where coremltools is not there.
+    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raise ModelError as `check`
+    does, and MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -99,25 +95,23 @@ def examine(
     with gc_paused:
         if isinstance(text_or_program, str):
             folder = subject.model_path if isinstance(subject, Model) else None
-            found, is_whole = _check_text(text_or_program, said, folder, originals)
-            if heed_comments:
-                found = without_ignored(text_or_program, found, is_whole=is_whole)
-            return Checked(in_order(found), text_or_program)
+            found = _check_text(text_or_program, said, folder, originals)
+            return Checked(without_ignored(text_or_program, found), text_or_program)
         return _check_program(text_or_program, said)
 
 
 def _check_text(
-    text: str, said: list[Finding], folder: Path | None, originals: Sequence[Program]
-) -> tuple[list[Diagnostic], bool]:
-    """Return the findings about a text, with those that others `said` of its Program; and whether these are all."""
+    text: str, said: Sequence[Finding] = (), folder: Path | None = None, originals: Sequence[Program] = ()
+) -> list[Diagnostic]:
+    """Return the findings about a text, and those that others `said` of its Program."""
     told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
         program, told = program_of(text, folder, originals)
     if program is None:
-        return [*told, *_check_broken(text)], False
+        return in_order([*told, *_check_broken(text)])
     findings = [*verify(program, dialect_of(text)), *said]
-    return [*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])], not told
+    return in_order([*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])])
 
 
 def _check_broken(text: str) -> list[Diagnostic]:

@@ -87,6 +87,9 @@ FIELD_DTYPES: dict[str, DType] = {
 }
 """How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""
 
+AMBIGUOUS = frozenset(["float", "int", "long"])
+"""Those of ELSEWHERE that have another size in some places: `float` has 64 bits in Python, 32 in C."""
+
 ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
     "half": "fp16",
     "float": "fp32",
@@ -95,6 +98,3 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
     "long": "int64",
 }
 """Data types by the names that they have in other places: the schema, NumPy and C."""
-
-AMBIGUOUS = frozenset(["float", "int", "long"])
-"""The names of other places that have another size in some of these: Python's `float` has 64 bits, C's has 32."""
