@@ -56,3 +56,22 @@ def test_to_a_width_long_lists_are_broken(tmp_path: Path) -> None:
     assert run(path).returncode == 0
     assert path.read_text() == HEAD + LINE + FOOT
     assert run("--width", 0, path).returncode == 2
+
+
+def test_hidden_folders_and_environments_are_passed_over(tmp_path: Path) -> None:
+    for name in ("a.mil", ".git/b.mil", "deep/.hidden/c.mil", "env/d.mil", "node_modules/e.mil", "deep/f.mil"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    told = run("--check", tmp_path).stderr.splitlines()
+    assert told == [f"would reformat {tmp_path / name}" for name in ("a.mil", "deep/f.mil")]
+    assert run("--check", tmp_path / ".git").returncode == 1
+
+
+def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.mil"
+    path.write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)
+    path.chmod(0o444)
+    result = run(path)
+    assert (result.returncode, result.stderr) == (2, f"miltext: {path}: the file is read-only, and is left as it is\n")
+    assert path.read_text() == HEAD + LINE.replace("= x)", "=x)") + FOOT
