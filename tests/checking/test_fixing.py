@@ -106,6 +106,13 @@ def test_line_ends_and_comments_stay() -> None:
     assert mended.text == text.replace("hiden)", "hidden)")
 
 
+def test_what_could_be_read_keeps_its_meaning() -> None:
+    text = TEXT.replace(";\n", "; // mil: ignore[MIL603] // why\n")
+    mended = mend(text, check, safe)
+    assert mended.text == TEXT.replace(";\n", "; // why\n")
+    assert parse(mended.text) == parse(text)
+
+
 def test_what_a_comment_ignores_is_not_mended() -> None:
     text = changed("hidden);", "hiden); // mil: ignore[MIL604]", TEXT)
     assert mend(text, check, unsafe) == (text, 0, [])
@@ -124,7 +131,9 @@ def at(start: int, end: int, suggestion: str, code: str = "MIL501") -> Diagnosti
         ("a; // c\nb", "// c", "a;\nb"),
         ("a; // c\r\nb", "// c", "a;\r\nb"),
         ("a; // c", "// c", "a;"),
-        ("a; // c // d\nb", "// c", "a;  // d\nb"),
+        ("a; // c // d\nb", "// c", "a; // d\nb"),
+        ("a;/* c */ b", "/* c */", "a; b"),
+        ("a /* c */ b", "/* c */", "a b"),
         ("a;\n  // c\nb", "// c", "a;\nb"),
         ("a;\r\n\t// c  \r\nb", "// c", "a;\r\nb"),
         ("// c\nb", "// c", "b"),

@@ -121,6 +121,16 @@ main()
     assert (folder / "a.mil").read_text() == GUESS
 
 
+def test_two_at_the_same_time_do_no_harm(folder: Path) -> None:
+    put(folder, "a.mil", CERTAIN)
+    command = [sys.executable, "-m", "miltext", "check", "--fix", "a.mil"]
+    both = [subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    told = [process.communicate()[1] for process in both]
+    assert {process.returncode for process in both} <= {0, 2}, told
+    assert not any(b"Traceback" in each for each in told)
+    assert (folder / "a.mil").read_text() == GOOD
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_a_link_stays_one_and_a_file_is_mended_once(folder: Path) -> None:
     real = put(folder, "real/a.mil", CERTAIN)
@@ -337,6 +347,8 @@ def test_what_is_excluded_is_passed_over_in_folders(folder: Path) -> None:
     put(folder, "a.mil", GOOD)
     assert run("check", ".", cwd=folder) == (0, "", "nothing found in 2 programs\n")
     assert run("check", "old/a.mil", cwd=folder)[0] == 1
+    assert run("check", "old", cwd=folder)[2] == "1 error in 1 program\n"
+    assert run("check", ".", cwd=folder / "old")[2] == "1 error in 1 program\n"
     assert run("check", "--force-exclude", "old/a.mil", "a.mil", cwd=folder)[2] == "nothing found in 1 program\n"
     assert run("check", "--force-exclude", "old", cwd=folder)[2] == "nothing found in 0 programs\n"
 
@@ -408,6 +420,22 @@ def test_a_folder_stands_for_its_texts_and_models(folder: Path) -> None:
     ]
     assert run("check", ".", cwd=folder)[2] == "2 errors in 4 programs\n"
     assert run("check", ".hidden", cwd=folder)[2] == "1 error in 1 program\n"
+
+
+def test_a_folder_that_cannot_be_read_is_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from miltext.models.files import below
+
+    put(folder, "deep/a.mil", GOOD)
+    scan = os.scandir
+
+    def refusing(path: str) -> object:
+        if os.path.basename(path) == "deep":
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(PermissionError, match="deep"):
+        below(str(folder), (".mil",))
 
 
 def test_a_broken_model_is_one_finding(folder: Path) -> None:

@@ -118,10 +118,11 @@ def applied(text: str, fixes: Iterable[Diagnostic]) -> str:
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the stretch to remove with what would be left as blanks at the end of a line, or as an empty line."""
-    rest = re.compile(r"[ \t]*(\r?\n|\Z)").match(text, end)
-    if rest is None:
-        return start, end
+    """Return the stretch to remove with what would be left: blanks at the end of a line, or twice, or an empty line."""
+    rest = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
+    assert rest is not None
+    if rest[1] is None:
+        return start, rest.end() if text[start - 1 : start].isspace() else end
     begin = len(text[:start].rstrip(_BLANKS))
     is_line = begin == 0 or text[begin - 1] == "\n"
     return begin, rest.end() if is_line else rest.start(1)

@@ -113,4 +113,5 @@ def _below(folder: str, rules: Rules) -> list[str]:
     names = below(folder, FILES, FOLDERS)
     if not names:
         fail(f"nothing to check in the folder {folder}: no {', '.join(FILES + FOLDERS[:1])} or {FOLDERS[1]}")
-    return [name for name in names if not is_sidecar(name) and not rules.settings_of(name).excludes(name)]
+    texts = [name for name in names if not is_sidecar(name)]
+    return [name for name in texts if not rules.settings_of(name).excludes(name, below=folder)]

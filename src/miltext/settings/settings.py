@@ -20,9 +20,12 @@ class Settings(NamedTuple):
     exclude: tuple[str, ...] = ()
     unsafe_fixes: bool = False
 
-    def excludes(self, path: str) -> bool:
-        """Whether a file or folder, or a folder around it, is to be passed over."""
-        return any(_matches(pattern, path, self.root) for pattern in self.exclude)
+    def excludes(self, path: str, below: str | None = None) -> bool:
+        """Whether a file or folder, or a folder around it, is to be passed over.
+
+        Where somebody asks for a folder, what is `below` it is passed over for a reason of its own only.
+        """
+        return any(_matches(pattern, path, self.root, below) for pattern in self.exclude)
 
     def selection(self, path: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> Selection:
         """Return which findings in a file are asked for.
@@ -40,21 +43,26 @@ class Settings(NamedTuple):
 NONE = Settings()
 
 
-def _matches(pattern: str, path: str, root: str) -> bool:
-    """Whether a pattern means a path, or a folder around it below the root.
+def _matches(pattern: str, path: str, root: str, below: str | None = None) -> bool:
+    """Whether a pattern means a path, or a folder around it below the root, and below another folder.
 
     A pattern without a `/` is a name anywhere; one with it is a path from the root. `*` stands for any characters, `/`
     too, and `**/` may stand for nothing, as in ruff.
     """
+    parts = _parts(path, root)
+    first = 0 if below is None else len(_parts(below, root))
+    pattern = os.path.normpath(pattern).replace(os.sep, "/")
+    if "/" not in pattern:
+        return any(fnmatchcase(part, pattern) for part in parts[first:])
+    around = ["/".join(parts[:end]) for end in range(first + 1, len(parts) + 1)]
+    forms = {pattern, pattern.removeprefix("**/"), pattern.replace("/**/", "/")}
+    return any(fnmatchcase(place, form) for place in around for form in forms)
+
+
+def _parts(path: str, root: str) -> tuple[str, ...]:
+    """Return the names on the way from the root to a path; none if it is the root, or outside."""
     try:
         parts = PurePath(os.path.relpath(path, root)).parts
     except ValueError:  # on another drive of Windows
-        return False
-    if parts[:1] == ("..",):
-        return False
-    pattern = os.path.normpath(pattern).replace(os.sep, "/")
-    if "/" not in pattern:
-        return any(fnmatchcase(part, pattern) for part in parts)
-    around = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-    forms = {pattern, pattern.removeprefix("**/"), pattern.replace("/**/", "/")}
-    return any(fnmatchcase(place, form) for place in around for form in forms)
+        return ()
+    return () if parts[:1] == ("..",) else parts
