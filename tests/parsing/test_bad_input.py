@@ -319,6 +319,11 @@ def test_an_error_in_the_middle_of_many_operations() -> None:
     assert said == f"1:{len(head + line * 5_000) + 1} MIL104 unknown type `y`"
 
 
+def nested_list(depth: int) -> str:
+    """A list in a list, and so on, around a number: each is three messages inside one another."""
+    return f"{'list<' * depth}int32, 1{'>, 1' * (depth - 1)}>({'[' * depth}1{']' * depth})"
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -326,7 +331,9 @@ def test_an_error_in_the_middle_of_many_operations() -> None:
         ("int32(1) int32(1)", "MIL010"),
         ("int32(1.5)", "MIL021"),
         ("", "MIL001"),
-        (f"{'list<' * 60}int32, 1{'>, 1' * 59}>({'[' * 60}1{']' * 60})", "MIL006"),
+        (nested_list(33), "MIL006"),
+        (nested_list(60), "MIL006"),
+        (f"int32({'(' * 3000}", "MIL006"),
     ],
 )
 def test_a_value_by_itself_is_read_or_refused(text: str, code: str) -> None:
@@ -334,3 +341,8 @@ def test_a_value_by_itself_is_read_or_refused(text: str, code: str) -> None:
     with pytest.raises(ParseError) as refused:
         parse_value(text)
     assert [found.code for found in refused.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize("text", [nested_list(32), f"tensor<int32, {[1] * 60}>({'[' * 60}1{']' * 60})"])
+def test_a_value_by_itself_may_nest_as_deeply_as_protobuf_reads(text: str) -> None:
+    assert parse_value(text).WhichOneof("value") == "immediateValue"

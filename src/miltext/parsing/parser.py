@@ -23,13 +23,26 @@ from miltext.syntax.tree import Node, Tree, tokens, transformed, tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from miltext.schema.paths import Path
     from miltext.schema.proto import Message
 
     M = TypeVar("M", bound=Message)
 
 
-FAILURES = (SyntaxFailure, LoweringError, RecursionError)
-"""What ends a parse of a text that is not a Program."""
+MESSAGES: dict[str, type[Message]] = {"program": Program, "value": Value}
+"""The messages that phrases spell by themselves, by the rule of the phrase."""
+
+
+class _TooDeep(Exception):
+    """A message nests more deeply than protobuf reads; `step` is the path of the first such message."""
+
+    def __init__(self, step: Path) -> None:
+        super().__init__(TOO_DEEP)
+        self.step = step
+
+
+FAILURES = (SyntaxFailure, LoweringError, RecursionError, _TooDeep)
+"""What ends a parse of a text that does not spell its message."""
 
 
 @with_room
@@ -50,39 +63,40 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 @with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
     """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for what is wrong."""
-    with gc_paused:
-        try:
-            wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
-        except FAILURES:
-            return None
-    return None if deep and too_deep(wire) is not None else Program.FromString(wire)
+    try:
+        return Program.FromString(_wire(text, lowering, "program"))
+    except FAILURES:
+        return None
 
 
 @with_room
-def lower(text: str, path: str | None = None, lowering: Lowering | None = None) -> bytes:
-    """Return the wire bytes of the Program that MIL text spells, by another `lowering` if given. Raise ParseError."""
-    with gc_paused:
-        try:
-            wire, deep = (_parser() if lowering is None else Parser(lowering)).run(text)
-        except FAILURES as failure:
-            raise ParseError([diagnose(text, failure, lowering or Lowering())], text=text, path=path) from None
-        if deep and (step := too_deep(wire)) is not None:
-            span = find(parse_tree(text, whole=True).root, step).span
-            raise ParseError([error("MIL006", TOO_DEEP, span)], text=text, path=path)
-    return wire  # type: ignore[no-any-return]
+def lower(text: str, path: str | None = None, lowering: Lowering | None = None, rule: str = "program") -> bytes:
+    """Return the wire bytes of the message that MIL text spells. Raise ParseError.
+
+    The text is a phrase of the `rule`, one of MESSAGES; another `lowering` reads it if given.
+    """
+    try:
+        return _wire(text, lowering, rule)
+    except FAILURES as failure:
+        with gc_paused:
+            found = diagnose(text, failure, lowering or Lowering(), rule)
+        raise ParseError([found], text=text, path=path) from None
 
 
 @with_room
 def parse_value(text: str) -> Value:
     """Return the Value that a type and a literal spell, such as `int32(1)`. Raise ParseError."""
-    parser = _parser()
-    try:
-        wire, deep = parser.run(text, stack=parser.stack("value"))
-    except FAILURES as failure:
-        raise ParseError([diagnose(text, failure, Lowering(), "value")], text=text) from None
-    if deep:
-        raise ParseError([error("MIL006", TOO_NESTED, Span(0, len(text)))], text=text)
-    return Value.FromString(wire)
+    return Value.FromString(lower(text, rule="value"))
+
+
+def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
+    """Return the wire bytes of a phrase's message. Raise one of FAILURES."""
+    parser = _parser() if lowering is None else Parser(lowering)
+    with gc_paused:
+        wire, deep = parser.run(text, stack=parser.stack(rule))
+        if deep and (step := too_deep(wire, MESSAGES[rule])) is not None:
+            raise _TooDeep(step)
+    return wire  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=1)
@@ -118,6 +132,9 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     The text is a phrase of the rule. The first in it that cannot be lowered is to blame, or else the end of what was
     read.
     """
+    if isinstance(failure, _TooDeep):
+        whole = tree_of(text, STATEMENTS, rule)
+        return error("MIL006", TOO_DEEP, (find(whole, failure.step) if rule == "program" else whole).span)
     try:
         nodes = [tree_of(text, STATEMENTS, rule)]
     except SyntaxFailure as broken:

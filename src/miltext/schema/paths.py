@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from miltext.schema.proto import Program
 from miltext.schema.wire import LENGTH_DELIMITED, spans
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message
 
 LIMIT = 100
 """How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
@@ -30,12 +33,12 @@ class Key(str):
     __slots__ = ()
 
 
-def too_deep(wire: bytes) -> Path | None:
-    """Return the path of the first message in a Program's bytes that stands deeper than LIMIT.
+def too_deep(wire: bytes, message: type[Message] = Program) -> Path | None:
+    """Return the path of the first message that stands deeper than LIMIT, in the bytes of one, a Program as a rule.
 
-    For bytes that protobuf would refuse for it; those of a Program that loads take a while.
+    For bytes that protobuf would refuse for it; those of a message that loads take a while.
     """
-    todo: list[tuple[Any, bytes, Path, int]] = [(Program.DESCRIPTOR, wire, (), 1)]
+    todo: list[tuple[Any, bytes, Path, int]] = [(message.DESCRIPTOR, wire, (), 1)]
     while todo:
         descriptor, message, path, level = todo.pop()
         if level > LIMIT:
