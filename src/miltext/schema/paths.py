@@ -33,12 +33,12 @@ class Key(str):
     __slots__ = ()
 
 
-def too_deep(wire: bytes, message: type[Message] = Program) -> Path | None:
+def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
     """Return the path of the first message that stands deeper than LIMIT, in the bytes of one, a Program as a rule.
 
     For bytes that protobuf would refuse for it; those of a message that loads take a while.
     """
-    todo: list[tuple[Any, bytes, Path, int]] = [(message.DESCRIPTOR, wire, (), 1)]
+    todo: list[tuple[Any, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
     while todo:
         descriptor, message, path, level = todo.pop()
         if level > LIMIT:
