@@ -11,6 +11,7 @@ from support.coremltools_programs import PROGRAMS, Sample
 
 import miltext
 from miltext.checking.inference import infer_types
+from miltext.checking.verifier import complete
 from miltext.diagnostics import ParseError
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
@@ -72,8 +73,8 @@ def inferred(*operations: str, **around: str) -> list[str]:
             ),
         ),
         (
-            "fp16 _, _ y = split(axis = 0, num_splits = 2, x = x);",
-            "fp16 _, tensor<fp16, [1, 3]> y = split(axis = int32(0), num_splits = int32(2), x = x);",
+            "tensor<fp16, [1, 3]> _, _ y = split(axis = 0, num_splits = 2, x = x);",
+            "tensor<fp16, [1, 3]> _, tensor<fp16, [1, 3]> y = split(axis = int32(0), num_splits = int32(2), x = x);",
         ),
     ],
 )
@@ -153,17 +154,16 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
 @pytest.mark.parametrize(
     ("draft", "why"),
     [
-        (
-            "_ y = my_own(x = x);",
-            "the type of `y` cannot be inferred: the operation `my_own` is not known; write it out",
-        ),
-        (
-            "_ y = my_own(x = x, n = 1);",
-            "the type of this literal cannot be inferred: nothing is known of `n` of `my_own`; write it out",
-        ),
+        ("_ y = my_own(x = x);", "the operation `my_own` is not known"),
+        ("_ y = rleu(x = x, n = 1);", "the operation `rleu` is not known; did you mean `relu`?"),
+        ("_ y, _ t = my_own(x = x, n = 1, m = [2.0]);", "the operation `my_own` is not known"),
         ("_ y = floor(x = 1.5);", "the type of this literal cannot be inferred: `x` takes `fp16` or `fp32`, "),
-        ('_ y = mul(x = x, y = "two");', "the type of this literal cannot be inferred: it is not one of `fp16`, "),
-        ("_ y = mul(x = x, y = [1, true]);", "the type of this literal cannot be inferred: it is not one of `fp16`, "),
+        ('_ y = mul(x = x, y = "two");', "`y` of `mul` takes `fp16`, `fp32` or `int32`, not a string"),
+        ("_ y = mul(x = x, y = true);", "`y` of `mul` takes `fp16`, `fp32` or `int32`, not a truth value"),
+        ("_ y, _ i = topk(axis = 1, k = 1.5, x = x);", "`k` of `topk` takes `int16`, `int32`"),
+        ("_ y = mul(x = x, y = [1, true]);", "the elements of a literal are of one data type, and here are a truth"),
+        ("_ y = mul(x = x, y = [True]);", "`True` is not a number, a truth value or a string; did you mean `true`?"),
+        ("_ y = read_state(input = 1.5);", "`input` of `read_state` takes a state, not a tensor"),
         ("_ y = mul(x = x, y = 70000);", "`70000` is out of range for fp16"),
         ("_ y = mul(x = x, y = [[1], [2, 3]]);", "expected 1 element in dimension 1 of [2, 1], found 2"),
         (
@@ -171,6 +171,18 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
             "`add` cannot take these: shapes [2, 3] and",
         ),
         ("_ y = relu(x = nobody);", "`nobody` is not defined"),
+        ("_ y = add(x = 1.5, y = nobody);", "`nobody` is not defined"),
+        ("_ y = concat(axis = 0, values = (x, nobody));", "`nobody` is not defined"),
+        ("_ y = relu(alhpa = 1, x = x);", "`relu` has no parameter `alhpa`"),
+        ("_ y = relu(z = x);", "`relu` has no parameter `z`; did you mean `x`?"),
+        ("_ y = relu(X = 1.5);", "`relu` has no parameter `X`; did you mean `x`?"),
+        ("_ y = relu();", "`relu` lacks `x`, which it requires"),
+        ("_ y = relu(x = (x, x));", "`x` takes one value, not 2"),
+        ("_ y = transpose(perm = x, x = x);", "`perm` of `transpose` takes `int32`, not `fp16`"),
+        ("bool y = relu(x = x);", "`relu` gives back tensor<fp16, [2, 3]> here, not bool"),
+        ("nothing y = my_own(x = x);", "unknown type `nothing`"),
+        ("_ y = relu(x = x;", ""),
+        ("_ y = relu(x = 70000);", ""),
         (
             "_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);",
             "`split` gives back 2 values here, but 3 are declared",
@@ -194,7 +206,97 @@ def test_a_mistake_in_a_literal_is_shown_in_it() -> None:
 
 def test_other_mistakes_are_told_with_it() -> None:
     found = miltext.check(program("_ y = my_own(x = x);", "_ z = relu(x = x;", "_ q = relu(y = z);"))
-    assert [diagnostic.code for diagnostic in found] == ["MIL712", "MIL711", "MIL501", "MIL010", "MIL504"]
+    assert [diagnostic.code for diagnostic in found] == ["MIL712", "MIL501", "MIL010", "MIL504"]
+    assert [diagnostic.severity for diagnostic in found] == ["warning", *["error"] * 3]
+
+
+def test_two_mistakes_that_do_not_hang_together_are_both_told() -> None:
+    vague = "tensor<fp16, [], $rank(-1)> v"
+    operations = "_ y = relu(x = nobody);", "_ z = tanh(x = v);", "_ w = exp(x = z);", "_ f = floor(x = 1.5);"
+    found = miltext.check(program(*operations, inputs=f"tensor<fp16, [2, 3]> x, {vague}"))
+    assert [found.code for found in found] == ["MIL712", "MIL604", "MIL711", "MIL711"]
+    assert "`z`" in found[2].message
+
+
+def test_a_name_that_is_taken_is_told_of_even_where_its_type_is_open() -> None:
+    found = miltext.check(program("_ y = relu(x = nobody);", "_ y = relu(x = y);"))
+    assert [found.code for found in found] == ["MIL712", "MIL604", "MIL602"]
+
+
+def test_what_a_block_lacks_is_told_in_the_block() -> None:
+    found = miltext.check(
+        program(
+            "_ y = while_loop(loop_vars = (x))",
+            "    (tensor<fp16, [2, 3]> a) { _ s = reduce_sum(x = a); _ c = less(x = s, y = nobody); } -> (c)",
+            "    (tensor<fp16, [2, 3]> b) { _ d = rleu(x = b); } -> (d);",
+            "_ z = relu(x = y);",
+        )
+    )
+    assert [found.code for found in found] == ["MIL712", "MIL604", "MIL501"]
+
+
+def test_a_value_that_was_told_of_is_not_too_little_known_where_it_is_used_again() -> None:
+    state = "state<tensor<fp16, [2, 3]>> s"
+    found = miltext.check(program("_ y = relu(x = s);", "_ z = exp(x = s);", inputs=state))
+    assert [found.code for found in found] == ["MIL712", "MIL509"]
+
+
+def test_what_a_later_opset_has_is_told_once() -> None:
+    text = program("_ y = silu(x = x);", "_ z = fill_like(ref_tensor = x, value = 1);", "_ w = exp(x = z);")
+    found = miltext.check(text.replace("ios18", "ios15").replace("silu", "fill_like"))
+    assert [found.code for found in found][:2] == ["MIL712", "MIL502"]
+    assert "MIL711" not in [found.code for found in found]
+
+
+def test_nothing_is_known_of_what_an_open_signature_takes() -> None:
+    lists = "list<string, 0> l = const()[val = list<string, 0>([])];"
+    given = 'class_name = "c", description = "d", input_order = l, parameters = l, weights = l'
+    said = refusals(lists, f"_ y = custom_layer(n = 1, {given});")
+    assert said == [
+        "the type of this literal cannot be inferred: nothing is known of `n` of `custom_layer`; write it out"
+    ]
+
+
+def test_a_literal_without_elements_has_the_type_that_is_asked() -> None:
+    [line] = inferred("tensor<fp16, [2, 3]> y = squeeze(axes = [], x = x);")
+    assert "axes = tensor<int32, [0]>([])" in line
+
+
+# ---- what is written has no error
+
+
+WRONG = [
+    ("tensor<fp16, [2, 3]> y = relu(x = nobody);", "MIL604"),
+    ("tensor<fp16, [2, 3]> y = relu(x = x)", "MIL010"),
+    ("bool b = const()[val = bool(true)]; bool y = abs(x = b);", "MIL505"),
+    ("tensor<fp16, [2, 4]> y = relu(x = x);", "MIL701"),
+    ("tensor<fp16, [2, 3]> z = relu(x = x);", "MIL604"),
+]
+"""Operations that are wrong though every type is there, with the code of the finding."""
+
+
+@pytest.mark.parametrize(("operation", "code"), WRONG)
+@pytest.mark.parametrize("draft", ["", "_ w = exp(x = x);"])
+def test_a_wrong_program_is_refused_draft_or_not(operation: str, code: str, draft: str) -> None:
+    text = program(operation, *[draft][: len(draft)])
+    with pytest.raises(ParseError) as caught:
+        miltext.infer_draft(text, path="w.mil")
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == [code]
+    assert str(caught.value).startswith("w.mil:")
+    assert complete(text).text is None
+
+
+def test_warnings_do_not_prevent_writing() -> None:
+    text = program("_ z = log(x = x);", "tensor<fp16, [2, 3]> y = my_own(x = z);")
+    whole, found = complete(text)
+    assert whole is not None
+    assert whole == miltext.infer_draft(text)
+    assert [(each.severity, each.code) for each in found] == [("warning", "MIL513"), ("warning", "MIL501")]
+
+
+def test_a_whole_text_is_only_laid_out() -> None:
+    text = program("tensor<fp16, [2, 3]> y = relu(x = x);")
+    assert complete(text.replace("    ", "")) == (text, [])
 
 
 def test_lowering_a_draft_says_what_fills_it_in() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -268,8 +269,42 @@ def test_infer_refuses_what_it_cannot_tell_and_writes_nothing(files: Path) -> No
     (files / "draft.mil").write_text(DRAFT.replace("reduce_sum", "my_own"))
     status, out, err = run("infer", "draft.mil", "-o", "whole.mil", cwd=files)
     assert (status, out) == (1, "")
-    assert err.startswith("draft.mil:4:38: error[MIL711]: ")
+    assert err.startswith("draft.mil:4:24: error[MIL501]: ")
     assert not (files / "whole.mil").exists()
+
+
+@pytest.mark.parametrize("text", [DRAFT.replace("x = x", "x = nobody"), DOUBTFUL.replace("x = x", "x = nobody"), "f("])
+@pytest.mark.parametrize("output", [(), ("-o", "whole.mil"), ("-o", "there.mil")])
+def test_infer_says_what_check_says_and_writes_nothing(text: str, output: tuple[str, ...], files: Path) -> None:
+    (files / "wrong.mil").write_text(text)
+    (files / "there.mil").write_text(DRAFT)
+    before = sorted(files.iterdir())
+    found = [report for report in reports(run("check", "wrong.mil", cwd=files)[1]) if "[MIL712]" not in report]
+    status, out, err = run("infer", "wrong.mil", *output, cwd=files)
+    assert (status, out) == (1, "")
+    assert reports(err) == found
+    assert sorted(files.iterdir()) == before
+    assert (files / "there.mil").read_text() == DRAFT
+    assert run("infer", input=text)[:2] == (1, "")
+
+
+def reports(shown: str) -> list[str]:
+    """The heads of what is shown."""
+    return re.findall(r"^wrong\.mil:.*$", shown, re.MULTILINE)
+
+
+def test_infer_shows_warnings_and_writes(files: Path) -> None:
+    (files / "draft.mil").write_text(DOUBTFUL)
+    status, out, err = run("infer", "draft.mil", cwd=files)
+    assert (status, run("fmt", "-", input=DOUBTFUL)[1]) == (0, out)
+    assert err.startswith("draft.mil:4:43: warning[MIL501]: ")
+
+
+@pytest.mark.parametrize(("words", "said"), [(("none.mil",), "none.mil"), (("draft.mil", "again.mil"), "unexpected")])
+def test_infer_takes_one_draft_that_is_there(words: tuple[str, ...], said: str, files: Path) -> None:
+    status, out, err = run("infer", *words, cwd=files)
+    assert (status, out) == (2, "")
+    assert said in err
 
 
 @pytest.mark.parametrize("verb", ["parse", "print"])

@@ -190,7 +190,7 @@ CALLED: dict[tuple[object, ...], str] = {
     ("print", EXAMPLE): "models.opening.load",
     ("check", EXAMPLE): "models.opening.open_model",
     ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
-    ("infer", "in.mil"): "checking.verifier.infer_draft",
+    ("infer", "in.mil"): "checking.verifier.complete",
     ("print", "--help"): "cli.import_module",
 }
 """A function that each command calls."""

@@ -9,22 +9,28 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, counted, located, named
-from miltext.checking.inference.program import Scope, Walk, bound
+from miltext.checking.findings import Finding, Remark, counted, named, operations_around
+from miltext.checking.inference.program import UNDEFINED, Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
-from miltext.checking.literal_types import Undecided, literal_type
+from miltext.checking.literal_types import Misfit, Undecided, literal_type
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, warning
 from miltext.parsing.parser import parse_value
-from miltext.schema.operations import signature
+from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
-from miltext.schema.types import is_known, spelled, write_type
+from miltext.schema.types import StateType, is_known, spelled, write_type
 from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
-    from miltext.checking.inference import Inference
+    from collections.abc import Iterable
+
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType, Value
+    from miltext.schema.types import ListType, TensorType
+
+
+DRAFT_NOTICE = "MIL712"
+"""The code of the warning that a text is a draft."""
 
 
 def dialect_of(text: str) -> str:
@@ -36,14 +42,36 @@ def dialect_of(text: str) -> str:
 class DraftTypes(NamedTuple):
     """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
 
-    `stuck` is about outputs of which nothing can be told because nothing is known of an input: where anything else is
-    wrong, that is the reason, and they are not worth telling.
+    `findings` are about its literals. `unknown` are about outputs whose types nobody can tell, not for a value that is
+    unknown itself; `strange` are about what is left out beside an operation that is not known, at the word for it.
     """
 
     edits: dict[Span, str]
     diagnostics: list[Diagnostic]
-    stuck: list[Diagnostic]
+    findings: list[Finding]
+    unknown: list[Finding]
+    strange: dict[Path, Finding]
     open: set[Path]
+
+    def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
+        """Return all findings about a draft: these, and those that its Program has been `verified` to.
+
+        One mistake is told once. What an operation leaves out is not told of if anything else is wrong with it, or in a
+        block of it: the `faulty` are those of which that was told elsewhere. Without a name that is known, the
+        operation is an error.
+        """
+        known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
+        told = {finding.path for finding in known}
+        known += [finding for place, finding in self.strange.items() if place not in told]
+        wrong = {*faulty, *(place for gap in self.open for place in [*operations_around(gap)][:-1])}
+        wrong |= {place for each in known if each.severity == "error" for place in operations_around(each.path)}
+        unknown = [finding for finding in self.unknown if [*operations_around(finding.path)][-1] not in wrong]
+        return [*self.findings, *known, *unknown]
+
+    @property
+    def missing(self) -> set[Path]:
+        """The paths of what is not there: of bindings, and of the types of outputs."""
+        return {(*gap, "type") if gap[-2] == "outputs" else gap for gap in self.open}
 
     def written(self, text: str) -> str:
         """Return the text of the draft with its types."""
@@ -56,14 +84,18 @@ class DraftTypes(NamedTuple):
 
 def draft_types(text: str, read: Recovered) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
-    types = DraftTypes({}, [], [], set(read.drafts))
-    if read.program is None or read.root is None or not read.drafts:
-        return types
-    walk = _DraftWalk(text, read, types)
-    walk.program(read_program(read.program))
-    types.diagnostics.extend(located(walk.findings, read.root))
-    types.stuck.extend(located(walk.stuck, read.root))
+    types = DraftTypes({}, [], [], [], {}, set(read.drafts))
+    if read.program is not None and read.drafts:
+        _DraftWalk(text, read, types).program(read_program(read.program))
     return types
+
+
+def _blamed(finding: Finding, strange: Finding | None) -> Finding:
+    """Return a finding about an operation that is not known: an error, if types hang on it."""
+    if strange is None:
+        return finding
+    remark = Remark("no type follows from it for what is left out here; write it out", strange.path)
+    return finding._replace(severity="error", remarks=(*finding.remarks, remark))
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
@@ -73,7 +105,7 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     first = min(read.drafts.values(), key=lambda phrase: phrase.start)
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
-    return [warning("MIL712", message, first.span)]
+    return [warning(DRAFT_NOTICE, message, first.span)]
 
 
 class _DraftWalk(Walk):
@@ -87,8 +119,6 @@ class _DraftWalk(Walk):
         self.gaps = read.drafts
         self.flawed = read.flawed
         self.types = types
-        self.findings: list[Finding] = []
-        self.stuck: list[Finding] = []
 
     def operation(self, operation: Operation, scope: Scope, path: tuple[str | int, ...]) -> None:
         place = message_path(path)
@@ -101,35 +131,39 @@ class _DraftWalk(Walk):
                     bindings[index] = self.reader.value(value)
         super().operation(operation, scope, path)
         for index, output in enumerate(operation.message.outputs):
-            if (*place, "outputs", index) in self.gaps:
-                self.output(output, index, (*place, "outputs", index))
+            gap = (*place, "outputs", index)
+            if gap in self.gaps and not self.output(output, index, gap):
+                scope[output.name] = UNDEFINED
 
-    def output(self, output: NamedValueType, index: int, gap: Path) -> None:
-        """Write the type of an output, which the last inference is about."""
+    def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
+        """Write the type of an output, which the last inference is about; tell whether it is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
-        is_there = index < len(inferred)
-        if is_there and is_known(inferred[index]):
+        if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
             output.type.CopyFrom(write_type(inferred[index]))
             self.settle(gap, self.gaps[gap].children[0].span, spelled(inferred[index], self.dialect))
-            return
-        message = f"the type of {named(output.name)} cannot be inferred: {_why(inference)}; write it out"
-        is_its_own = (is_there or inference.inferred is None) and gap[:-2] not in self.flawed
-        told = self.findings if is_its_own and not _is_stuck(inference) else self.stuck
-        told.append(Finding((*gap, "type"), "MIL711", message))
+            return True
+        operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
+        what = f"the type of {named(output.name)} cannot be inferred"
+        if first_opset(inference.operation.type) is None:
+            self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
+        elif gap[:-2] not in self.flawed and UNDEFINED not in operands:
+            message = f"{what}: too little is known of what the operation is given; write it out"
+            self.types.unknown.append(Finding((*gap, "type"), "MIL711", message))
+        return False
+
+    def strange(self, gap: Path, message: str) -> None:
+        """Note the first thing that is left out beside an operation that is not known."""
+        *_, operation = operations_around(gap)
+        if operation not in self.flawed:
+            self.types.strange.setdefault((*operation, "type"), Finding(gap, "MIL711", message))
 
     def literal(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
         """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
         span = self.gaps[gap].span
         literal = self.text[span.start : span.end]
-        known = signature(operation.type, self.opset)
-        try:
-            if known is None or name not in known.parameters:
-                raise Undecided(f"nothing is known of {named(name)} of {named(operation.type)}; write it out")
-            made = literal_type(literal, name, known.parameters, bound(operation, scope))
-        except Undecided as undecided:
-            message = f"the type of this literal cannot be inferred: {undecided}"
-            self.findings.append(Finding(gap, "MIL711", message))
+        made = self.literal_type(operation, name, gap, scope)
+        if made is None:
             return None
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{literal})"
@@ -140,6 +174,27 @@ class _DraftWalk(Walk):
             return None
         self.settle(gap, span, written)
         return value
+
+    def literal_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+        """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
+        span = self.gaps[gap].span
+        known = signature(operation.type, self.opset)
+        what = "the type of this literal cannot be inferred"
+        if known is None or name not in known.parameters:
+            message = f"{what}: nothing is known of {named(name)} of {named(operation.type)}; write it out"
+            if known is not None and known.open:
+                self.types.findings.append(Finding(gap, "MIL711", message))
+            elif first_opset(operation.type) is None:
+                self.strange(gap, message)
+            return None
+        try:
+            return literal_type(self.text[span.start : span.end], name, known, bound(operation, scope))
+        except Misfit as misfit:
+            self.types.findings.append(Finding(gap, misfit.code, str(misfit)))
+        except Undecided as undecided:
+            if not _lacks_a_name(operation, scope):
+                self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
+        return None
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
         """Note the text that is written where something was left out."""
@@ -155,13 +210,7 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-def _is_stuck(inference: Inference) -> bool:
-    """Tell whether nothing follows because of what the operation is given."""
-    operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
-    return inference.clash is not None or any(operand.type is None for operand in operands)
-
-
-def _why(inference: Inference) -> str:
-    if signature(inference.operation.type) is None:
-        return f"the operation {named(inference.operation.type)} is not known"
-    return "too little is known of what the operation is given"
+def _lacks_a_name(operation: Operation, scope: Scope) -> bool:
+    """Tell whether an operation is given a value of which nothing is known for a mistake."""
+    names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
+    return any(scope.get(name, UNDEFINED) is UNDEFINED for name in names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.opsets import TEXT_BY_PROTO
+from miltext.schema.paths import Key
 from miltext.syntax.literals import shown
 from miltext.syntax.names import name_text
 
@@ -42,6 +43,16 @@ class Finding(NamedTuple):
     suggestion: str | None = None
     severity: str = "error"
     applicability: str = UNSAFE
+
+
+# ---- what they are about
+
+
+def operations_around(path: Path) -> Iterator[Path]:
+    """Yield the paths of the operations that a path leads into or to, outermost first."""
+    for end, step in enumerate(path, 1):
+        if step == "operations" and not isinstance(step, Key):
+            yield path[: end + 1]
 
 
 # ---- places in a text

@@ -13,7 +13,7 @@ from miltext.schema.types import ListType, TensorType
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand
-    from miltext.schema.operations import Parameter
+    from miltext.schema.operations import Parameter, Signature
 
 _PART = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\],]|[^\s\[\],"/]+|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _WHOLE = re.compile(r"[-+]?[0-9]+")
@@ -26,31 +26,42 @@ _DTYPES = {
 """The data types that elements may be of, by what they look like."""
 
 
+_WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", "int": "a whole number"}
+"""What elements are called in messages."""
+
+
 class Undecided(ValueError):
-    """The type cannot be told; the message says why."""
+    """Too little is known to tell the type; the message says of what."""
+
+
+class Misfit(ValueError):
+    """The literal is wrong, whatever stands beside it; the code is that of the finding which the message makes."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def literal_type(
-    literal: str, name: str, parameters: Mapping[str, Parameter], operands: Mapping[str, Sequence[Operand]]
+    literal: str, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]]
 ) -> TensorType | ListType:
     """Return the type of a literal for the parameter `name`, given what the other parameters are bound to.
 
-    Raise Undecided.
+    Raise Undecided or Misfit.
     """
-    parameter = parameters[name]
+    parameter = known.parameters[name]
     parts = [part for part in _PART.findall(literal) if not part.startswith(("//", "/*"))]
-    dtype = _data_type({_look(part) for part in parts if part not in ("[", "]", ",")}, parameter, parameters, operands)
-    shape = _shape(parts)
-    if "tensor" in parameter.kinds:
-        return TensorType(dtype, shape)
-    if "list" in parameter.kinds and len(shape) == 1:
-        return ListType(TensorType(dtype, ()), shape[0])
-    raise Undecided(f"`{name}` takes {one_of(parameter.kinds)}")
+    shape, is_tensor = _shape(parts), "tensor" in parameter.kinds
+    if not is_tensor and not ("list" in parameter.kinds and len(shape) == 1):
+        raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
+    looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
+    dtype = _data_type(_fitting(looks, parameter, known), parameter, known, operands, looks)
+    return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
 
 
 def _look(element: str) -> str:
     if element not in ("true", "false") and element.lower() in ("true", "false"):
-        raise Undecided(f"`{element}` is not a literal{did_you_mean(element.lower())}")
+        raise Misfit("MIL021", f"`{element}` is not a literal{did_you_mean(element.lower())}")
     if element[0] == '"':
         return "string"
     return "bool" if element in ("true", "false") else "int" if _WHOLE.fullmatch(element) else "float"
@@ -73,26 +84,36 @@ def _shape(parts: Iterable[str]) -> tuple[int, ...]:
     return tuple(shape)
 
 
+def _fitting(looks: set[str], parameter: Parameter, known: Signature) -> list[str]:
+    """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit."""
+    if len(looks) > 1 and looks != {"int", "float"}:
+        words = " and ".join(sorted(_WORDS[look] for look in looks))
+        raise Misfit("MIL021", f"the elements of a literal are of one data type, and here are {words}")
+    look = next(iter(looks & {"float"} or looks), None)
+    possible = [dtype.name for dtype in DTYPES] if look is None else _DTYPES[look]
+    fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
+    if not fitting:
+        takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
+        raise Misfit("MIL505", f"{takes}, not {_WORDS[look or 'int']}")
+    return fitting
+
+
 def _data_type(
-    looks: set[str],
+    fitting: Sequence[str],
     parameter: Parameter,
-    parameters: Mapping[str, Parameter],
+    known: Signature,
     operands: Mapping[str, Sequence[Operand]],
+    looks: set[str],
 ) -> str:
     """Return the data type: the only one possible, or that of a parameter that must share it, or of any other."""
-    look = "float" if looks == {"int", "float"} else looks.pop() if len(looks) == 1 else ""
-    fitting = [dtype for dtype in _DTYPES.get(look, ()) if dtype in parameter.dtypes or not parameter.dtypes]
-    if not fitting:
-        what = f"one of {listed(sorted(parameter.dtypes))}" if parameter.dtypes else "of one data type"
-        raise Undecided(f"it is not {what}, which `{parameter.name}` takes")
     beside = [
         (other is parameter or (other.domain is not None and other.domain == parameter.domain), operand.type.dtype)
-        for name, other in parameters.items()
+        for name, other in known.parameters.items()
         for operand in operands.get(name, ())
         if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
     ]
     shared, others = [dtype for same, dtype in beside if same], [dtype for _, dtype in beside]
-    usual = ["int32"] if look == "int" and "int32" in fitting else []
+    usual = ["int32"] if looks == {"int"} and "int32" in fitting else []
     choices = fitting if len(fitting) == 1 else shared or usual or others
     if not choices:
         raise Undecided(f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out")

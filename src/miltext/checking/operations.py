@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Program
 
 
-def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
-    """Find what is wrong with the operations of a Program; suggest types in the dialect."""
+def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
+    """Find what is wrong with the operations of a Program; suggest types in the dialect.
+
+    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
+    """
     told = _Told(set(), set())
     right: set[Hashable] = set()
     for inference in Walk().program(program):
@@ -37,6 +40,8 @@ def operation_findings(program: Program, dialect: str = "1.3") -> Iterator[Findi
             call = _Call(inference, told, dialect)
             found = list(call.findings())
             yield from found
+            if call.faulty and faulty is not None:
+                faulty.add(call.path)
             if call.faulty or any(finding.severity == "error" for finding in found):
                 continue
             if seen is not None and not found:

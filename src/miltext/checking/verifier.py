@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.drafts import dialect_of, draft_notice, draft_types
+from miltext.checking.drafts import DRAFT_NOTICE, dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
@@ -28,11 +28,13 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
+    from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
 
 
@@ -41,6 +43,13 @@ class Checked(NamedTuple):
 
     diagnostics: list[Diagnostic]
     text: str | None
+
+
+class Completed(NamedTuple):
+    """A draft with its types, None where it is wrong; and what was found in the draft."""
+
+    text: str | None
+    diagnostics: list[Diagnostic]
 
 
 def check(subject: str | Message | Model) -> list[Diagnostic]:
@@ -59,20 +68,34 @@ def infer_draft(text: str, *, path: str | None = None) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
     A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
-    that keeps the text from being a Program, what cannot be inferred included; MiltextError if the layout cannot be
-    proved to say the same.
+    errors that `check` finds; MiltextError if the layout cannot be proved to say the same.
     """
+    whole, found = complete(text, path)
+    if whole is None:
+        raise ParseError(_errors(found), text=text, path=path)
+    return whole
+
+
+@with_room
+def complete(text: str, path: str | None = None) -> Completed:
+    """Complete a draft as `infer_draft` does, with all that `check` finds in it but that it is a draft."""
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
 
-    read = recover(text)
-    types = draft_types(text, read)
-    if read.diagnostics or types.diagnostics or types.open:
-        found = [diagnostic for diagnostic in _check_text(text) if diagnostic.severity == "error"]
-        raise ParseError(found, text=text, path=path)
-    whole = types.written(text)
+    with gc_paused:
+        diagnostics, types = _check_text(text)
+    found = [each for each in without_ignored(text, diagnostics) if each.code != DRAFT_NOTICE]
+    if _errors(found):
+        return Completed(None, found)
+    whole = text if types is None else types.written(text)
+    if types is not None and (left := _errors(check(whole))):
+        raise ParseError(left, text=whole, path=path)
     parse(whole, path=path)
-    return keep_line_ends(text, verified_format(whole, path=path))
+    return Completed(keep_line_ends(text, verified_format(whole, path=path)), found)
+
+
+def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
 
 
 @with_room
@@ -95,36 +118,37 @@ def examine(
     with gc_paused:
         if isinstance(text_or_program, str):
             folder = subject.model_path if isinstance(subject, Model) else None
-            found = _check_text(text_or_program, said, folder, originals)
+            found, _ = _check_text(text_or_program, said, folder, originals)
             return Checked(without_ignored(text_or_program, found), text_or_program)
         return _check_program(text_or_program, said)
 
 
 def _check_text(
     text: str, said: Sequence[Finding] = (), folder: Path | None = None, originals: Sequence[Program] = ()
-) -> list[Diagnostic]:
-    """Return the findings about a text, and those that others `said` of its Program."""
+) -> tuple[list[Diagnostic], DraftTypes | None]:
+    """Return the findings about a text, and those that others `said` of its Program; and the types of a draft."""
     told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
         program, told = program_of(text, folder, originals)
     if program is None:
-        return in_order([*told, *_check_broken(text)])
+        found, types = _check_broken(text)
+        return in_order([*told, *found]), types
     findings = [*verify(program, dialect_of(text)), *said]
-    return in_order([*told, *(located(findings, parse_tree(text, whole=True).root) if findings else [])])
+    found = located(findings, parse_tree(text, whole=True).root) if findings else []
+    return in_order([*told, *found]), None
 
 
-def _check_broken(text: str) -> list[Diagnostic]:
-    """Return the findings about a text that does not parse, or is a draft."""
+def _check_broken(text: str) -> tuple[list[Diagnostic], DraftTypes]:
+    """Return the findings about a text that does not parse, or is a draft, and the types that it leaves out."""
     read = recover(text)
     types = draft_types(text, read)
     found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
     if read.program is not None and read.root is not None:
-        findings = apart_from(verify(read.program, dialect_of(text)), {*read.flawed, *types.open})
-        found += located(findings, read.root)
-    if all(diagnostic.severity != "error" for diagnostic in found):
-        found += types.stuck
-    return in_order(found)
+        faulty: set[Place] = set()
+        verified = apart_from(verify(read.program, dialect_of(text), faulty), {*read.flawed, *types.missing})
+        found += located(types.joined(verified, faulty), read.root)
+    return found, types
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:
@@ -141,12 +165,15 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
     return Checked(located(findings, parse_tree(text, whole=True).root), text)
 
 
-def verify(program: Program, dialect: str = "1.3") -> list[Finding]:
-    """Return all that is wrong with a Program; suggest types in the dialect."""
+def verify(program: Program, dialect: str = "1.3", faulty: set[Place] | None = None) -> list[Finding]:
+    """Return all that is wrong with a Program; suggest types in the dialect.
+
+    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
+    """
     read = read_program(program)
     return [
         *name_findings(read, dialect),
         *specialization_findings(read),
         *value_findings(read),
-        *operation_findings(read, dialect),
+        *operation_findings(read, dialect, faulty),
     ]

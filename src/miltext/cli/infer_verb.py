@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from miltext.cli.streams import output_option, read_stdin, write_text
+from miltext.cli.streams import WRONG, existing, output_option, read_stdin, show, write_text
 
 EPILOG = """\b
 Examples:
   miltext infer draft.mil
   miltext infer draft.mil -o model.mil
   miltext infer - < draft.mil | miltext parse --to pb > program.pb
+\b
+Exit status: 0 the text is written, warnings or not; 1 errors were found, and nothing is written; 2 usage, files.
 """
 
 
@@ -22,12 +25,16 @@ Examples:
 def command(draft: str, output: str) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`_ y = ...`) and of literals (`axis = 1`).
 
-    The result is canonical MIL text; comments and numbers are kept as they are. `-` or nothing, in a pipe, is standard
-    input.
+    The result is canonical MIL text; comments and numbers are kept as they are. All problems are reported as by
+    `miltext check`. `-` or nothing, in a pipe, is standard input.
     """
-    from miltext.checking.verifier import infer_draft
-    from miltext.models.contents import decode
+    from miltext.checking.verifier import complete
+    from miltext.models.contents import decode, read_file
 
     name = "<stdin>" if draft == "-" else draft
-    text = decode(read_stdin() if draft == "-" else Path(draft).read_bytes(), name)
-    write_text(output, [infer_draft(text, path=name)], "mil", draft)
+    text = decode(read_stdin() if draft == "-" else read_file(Path(existing(draft))), name)
+    completed = complete(text, name)
+    show(completed.diagnostics, text, name)
+    if completed.text is None:
+        sys.exit(WRONG)
+    write_text(output, [completed.text], "mil", draft)

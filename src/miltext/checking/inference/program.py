@@ -21,6 +21,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
 
 UNDEFINED = Operand(None)
+"""What stands for a value of which nothing can be known because of a mistake, told where that was made."""
 
 
 class Inference(NamedTuple):
@@ -77,7 +78,7 @@ class Walk:
         inputs = [scope[value.name].type for value in block.inputs]
         for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
             if not compatible(stated, operand.type):
-                scope[value.name] = Operand(None, constant=False)
+                scope[value.name] = UNDEFINED
         for place, operation in enumerate(block.operations):
             self.operation(operation, scope, (*path, place))
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
@@ -97,7 +98,8 @@ class Walk:
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
-                scope[output.name] = _result(arguments, agreed)
+                is_mistaken = agreed is None and (stated is not None or output.stated.is_missing)
+                scope[output.name] = UNDEFINED if is_mistaken else _result(arguments, agreed)
 
     def nested(
         self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
@@ -135,7 +137,11 @@ def _given(value: Binding) -> Operand:
 
 def declare(outer: Scope, values: Iterable[Declared]) -> Scope:
     """Return the scope around with inputs in it."""
-    return {**outer, **{value.name: Operand(value.stated.type, constant=False) for value in values}}
+    return {**outer, **{value.name: _declared(value) for value in values}}
+
+
+def _declared(value: Declared) -> Operand:
+    return UNDEFINED if value.stated.is_missing else Operand(value.stated.type, constant=False)
 
 
 def _result(arguments: Arguments, type: Type) -> Operand:

@@ -26,6 +26,11 @@ class Stated:
         self.message.CopyFrom(message)
         self.type: Type = read_type(message)
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether no type is stated at all, not even one of which nothing can be told."""
+        return self.type is None and self.message.WhichOneof("type") is None
+
 
 class Declared(NamedTuple):
     """An input or an output."""
