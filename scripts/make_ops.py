@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from op_facts import facts_of, unknown_parameters
 
 TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "schema" / "ops.json"
@@ -73,6 +74,9 @@ CORRECTIONS: dict[tuple[str, str], dict[str, Any]] = {
 # "Required param 'mode' is missing" (rustnn, pull requests 102, for `gelu` on watchOS 11, and 60, for `inverse`);
 # `log` and `rsqrt` take theirs as `inverse` does. What to write is coremltools' default.
 ASKED = {"gelu": "mode", "inverse": "epsilon", "log": "epsilon", "rsqrt": "epsilon"}
+
+# Parameters with defaults that must be of one data type all the same (type_inference of each op).
+ALIKE = {"one_hot": ("on_value", "off_value"), "random_normal": ("mean", "stddev"), "random_uniform": ("low", "high")}
 
 STRING = {"dtypes": "string", "constant": True, "attribute": True}
 STRINGS = {"kinds": "list", "constant": True, "attribute": True}
@@ -152,7 +156,7 @@ def op_version(name: str, opset: str, op_class: Any) -> dict[str, Any]:
             continue
         facts = {**parameter_facts(op_class, declared), **CORRECTIONS.get((name, parameter), {})}
         if parameter in defaults:
-            facts |= defaulted(facts, defaults[parameter])
+            facts |= defaulted(facts, defaults[parameter], alike=parameter in ALIKE.get(name, ()))
         if ASKED.get(name) == parameter:
             facts["asked"] = asked_value(defaults[parameter])
         version["parameters"][parameter] = {**facts, "attribute": True} if in_attributes else facts
@@ -173,13 +177,17 @@ def default_values(op_class: Any) -> dict[str, Any]:
     return {name: value for name, value in op.default_inputs().items() if value is not None}
 
 
-def defaulted(facts: dict[str, Any], value: Any) -> dict[str, Any]:
+def defaulted(facts: dict[str, Any], value: Any, *, alike: bool) -> dict[str, Any]:
     """Return the default as a fact, if it does not depend on other arguments.
 
-    A default shares no data type: coremltools makes the constant (fp32 for a float) and does not check it
-    (mil/builder.py: _add_op).
+    Most defaults share no data type: coremltools makes the constant (fp32 for a float) and does not check it
+    (mil/builder.py: _add_op). A NumPy default is of the data type of another argument, so what coremltools writes
+    keeps to the domain; other writers may not. `alike`: the op demands it.
     """
-    facts.pop("domain", None)
+    if isinstance(value, np.generic | np.ndarray):
+        return {"loose": True} if "domain" in facts else {}
+    if not alike:
+        facts.pop("domain", None)
     return {"default": value} if isinstance(value, bool | int | float | str) else {}
 
 

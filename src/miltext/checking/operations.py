@@ -234,7 +234,9 @@ class _Call:
                     remark = Remark(f"`{where}` is {expected}", self.binding(where, at))
                     message = f"`{name}` is {dtype}, but `{where}` is {expected}: they must be of one data type"
                     finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
-                    if self.is_news([finding], operand, other):
+                    if parameter.loose:
+                        yield finding._replace(severity="warning")
+                    elif self.is_news([finding], operand, other):
                         yield finding
 
     def limits(self, known: Signature, told: Collection[Path]) -> Iterator[Finding]:

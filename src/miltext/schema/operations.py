@@ -29,7 +29,8 @@ class Parameter(NamedTuple):
     leaving it out has a meaning of its own. `variadic`: it takes any number of bindings. `kinds` are those
     of the values that it takes (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
     among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is what to write where it
-    would be left out, of one that is not required and that loaders of Core ML ask for all the same.
+    would be left out, of one that is not required and that loaders of Core ML ask for all the same. `loose`:
+    coremltools refuses one that is not of its domain, and other loaders of Core ML may not.
 
     `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
     `least` to `most`, numbers or sizes of those patterns, or some of the `words`; `axes` is the size that counts the
@@ -46,6 +47,7 @@ class Parameter(NamedTuple):
     variadic: bool = False
     attribute: bool = False
     asked: float | str | None = None
+    loose: bool = False
     shape: Patterns = ()
     least: Term | None = None
     most: Term | None = None
