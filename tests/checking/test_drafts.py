@@ -241,6 +241,16 @@ def test_a_value_that_was_told_of_is_not_too_little_known_where_it_is_used_again
     assert [found.code for found in found] == ["MIL712", "MIL509"]
 
 
+def test_one_operation_is_told_of_once_and_nothing_that_uses_what_is_wrong() -> None:
+    vague = "tensor<fp16, [], $rank(-1)> v"
+    said = refusals("_ y, _ i = topk(axis = 0, k = 1, x = v);", "_ z = exp(x = y);", inputs=vague)
+    assert len(said) == 1
+    said = refusals('_ a = cast(dtype = "fp16", x = "b");', "_ b = relu(x = a);", "_ y = linear(weight = b, x = b);")
+    assert said == [
+        "`x` of `cast` takes `bool`, `fp16`, `fp32`, `int16`, `int32`, `int8`, `uint16` or `uint8`, not a string"
+    ]
+
+
 def test_what_a_later_opset_has_is_told_once() -> None:
     text = program("_ y = silu(x = x);", "_ z = fill_like(ref_tensor = x, value = 1);", "_ w = exp(x = z);")
     found = miltext.check(text.replace("ios18", "ios15").replace("silu", "fill_like"))

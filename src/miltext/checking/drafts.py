@@ -24,6 +24,7 @@ from miltext.syntax.lexer import FINE, lexer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from miltext.checking.inference.operands import Operand
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType, Value
     from miltext.schema.types import ListType, TensorType
@@ -42,31 +43,40 @@ def dialect_of(text: str) -> str:
 class DraftTypes(NamedTuple):
     """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
 
-    `findings` are about its literals. `unknown` are about outputs whose types nobody can tell, not for a value that is
-    unknown itself; `strange` are about what is left out beside an operation that is not known, at the word for it.
+    `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
+    all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
+    word for it. `uses` are the operations in order, each with those whose outputs it uses.
     """
 
     edits: dict[Span, str]
     diagnostics: list[Diagnostic]
     findings: list[Finding]
-    unknown: list[Finding]
+    unknown: dict[Path, Finding]
     strange: dict[Path, Finding]
+    uses: list[tuple[Path, set[Path]]]
     open: set[Path]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: these, and those that its Program has been `verified` to.
 
-        One mistake is told once. What an operation leaves out is not told of if anything else is wrong with it, or in a
-        block of it: the `faulty` are those of which that was told elsewhere. Without a name that is known, the
-        operation is an error.
+        One mistake is told once. What an operation leaves out is not told of if anything else is wrong with it, in a
+        block of it, or with what it uses: the `faulty` are those of which that was told elsewhere. Without a name that
+        is known, the operation is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
         known += [finding for place, finding in self.strange.items() if place not in told]
-        wrong = {*faulty, *(place for gap in self.open for place in [*operations_around(gap)][:-1])}
-        wrong |= {place for each in known if each.severity == "error" for place in operations_around(each.path)}
-        unknown = [finding for finding in self.unknown if [*operations_around(finding.path)][-1] not in wrong]
-        return [*self.findings, *known, *unknown]
+        wrong = self._wrong([*faulty, *(finding.path for finding in known if finding.severity == "error")])
+        return [*self.findings, *known, *(finding for place, finding in self.unknown.items() if place not in wrong)]
+
+    def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
+        """Return the paths of the operations that are wrong, or use what is; one that a gap is inside of, is."""
+        wrong = {place for path in mistakes for place in operations_around(path)}
+        wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
+        for place, used in self.uses if self.unknown else ():
+            if not wrong.isdisjoint(used):
+                wrong.update(operations_around(place))
+        return wrong
 
     @property
     def missing(self) -> set[Path]:
@@ -84,7 +94,7 @@ class DraftTypes(NamedTuple):
 
 def draft_types(text: str, read: Recovered) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
-    types = DraftTypes({}, [], [], [], {}, set(read.drafts))
+    types = DraftTypes({}, [], [], {}, {}, [], set(read.drafts))
     if read.program is not None and read.drafts:
         _DraftWalk(text, read, types).program(read_program(read.program))
     return types
@@ -119,6 +129,7 @@ class _DraftWalk(Walk):
         self.gaps = read.drafts
         self.flawed = read.flawed
         self.types = types
+        self.makers: dict[Operand, Path] = {}
 
     def operation(self, operation: Operation, scope: Scope, path: tuple[str | int, ...]) -> None:
         place = message_path(path)
@@ -134,6 +145,14 @@ class _DraftWalk(Walk):
             gap = (*place, "outputs", index)
             if gap in self.gaps and not self.output(output, index, gap):
                 scope[output.name] = UNDEFINED
+        self.use(place, [scope[output.name] for output in operation.outputs])
+
+    def use(self, place: Path, outputs: list[Operand]) -> None:
+        """Note what the operation of the last inference uses, and that it makes the outputs."""
+        given = self.found[-1].arguments.operands.values()
+        used = {self.makers[operand] for bound in given for operand in bound if operand in self.makers}
+        self.types.uses.append((place, used))
+        self.makers |= {output: place for output in outputs if output is not UNDEFINED}
 
     def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
         """Write the type of an output, which the last inference is about; tell whether it is known."""
@@ -149,7 +168,7 @@ class _DraftWalk(Walk):
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
         elif gap[:-2] not in self.flawed and UNDEFINED not in operands:
             message = f"{what}: too little is known of what the operation is given; write it out"
-            self.types.unknown.append(Finding((*gap, "type"), "MIL711", message))
+            self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False
 
     def strange(self, gap: Path, message: str) -> None:
