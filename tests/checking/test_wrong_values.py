@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import miltext
 from miltext.checking.drafts import draft_types
 from miltext.checking.inference import RULES
 from miltext.cli import command
-from miltext.diagnostics import ParseError
+from miltext.diagnostics import Diagnostic, ParseError
 from miltext.parsing.recovery import recover
 from miltext.schema.operations import Signature, all_names, signature
 from miltext.schema.types import ListType, StateType, TensorType, spelled
@@ -79,7 +78,7 @@ class Sites:
         self.operations.append(f"{made}{' = ' * bool(made)}{op_type}({given});")
 
     def text(self, opset: str) -> str:
-        inputs = ", ".join(f"{stated} {name}" for stated, name in {**self.inputs, "fp16": "nothing"}.items())
+        inputs = ", ".join(f"{stated} {name}" for stated, name in [*self.inputs.items(), ("fp16", "nothing")])
         body = "\n".join(self.operations)
         return f"program(1.3){{func main<{opset}>({inputs}){{\n{body}\n}} -> (nothing);}}"
 
@@ -115,10 +114,27 @@ def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> No
     known = signature(op_type)
     assert known is not None
     for text in wrong_values(op_type, known, draft=True):
-        with suppress(ParseError):
-            miltext.parse(miltext.infer_draft(text))
+        wrong = errors(text)
+        with pytest.raises(ParseError) as refused:
+            miltext.infer_draft(text)
+        assert refused.value.diagnostics == wrong
         written = [edit.partition("(")[0] for edit in draft_types(text, recover(text)).edits.values()]
-        assert not any("-" in edit for edit in written)
+        assert not any("-" in edit or "((" in edit for edit in written)
+        right = text
+        while wrong:  # a value is told of where it is first used
+            right = without_lines_of(wrong, right)
+            wrong = errors(right)
+        assert errors(miltext.infer_draft(right)) == []
+
+
+def errors(text: str) -> list[Diagnostic]:
+    return [found for found in miltext.check(text) if found.severity == "error"]
+
+
+def without_lines_of(found: list[Diagnostic], text: str) -> str:
+    """The text without the operations, each a line, that something is wrong with."""
+    wrong = {text.count("\n", 0, diagnostic.span.start) for diagnostic in found if diagnostic.span}
+    return "\n".join(line for number, line in enumerate(text.split("\n")) if number not in wrong)
 
 
 @pytest.mark.parametrize("op_type", OPERATIONS)
@@ -179,3 +195,22 @@ def test_a_string_is_no_number_however_often() -> None:
     text = """program(1.3){func main<ios18>(fp32 x){
         int32 y = mul(x = string("abcdefgh"), y = int32(2147483647)); fp32 z = relu(x = x); } -> (z);}"""
     assert {found.code for found in miltext.check(text)} == {"MIL505"}
+
+
+def test_the_commands_end_with_findings(tmp_path: Path) -> None:
+    """Wrong values for each operation, with types and without, by the commands."""
+    for op_type in OPERATIONS:
+        known = signature(op_type)
+        assert known is not None
+        for draft in (False, True):
+            text = next(wrong_values(op_type, known, draft=draft), "")
+            (tmp_path / f"{op_type}_{draft}.mil").write_text(text, encoding="utf-8")
+    checked = CliRunner().invoke(command, ["check", "--format", "json", str(tmp_path)])
+    assert isinstance(checked.exception, SystemExit)
+    assert checked.exit_code == 1
+    for path in sorted(tmp_path.iterdir())[::7]:
+        inferred = CliRunner().invoke(command, ["infer", str(path), "-o", str(tmp_path / "whole.mil")])
+        assert inferred.exit_code in (0, 1)
+        assert inferred.exception is None or isinstance(inferred.exception, SystemExit)
+        assert (tmp_path / "whole.mil").exists() == (inferred.exit_code == 0)
+        (tmp_path / "whole.mil").unlink(missing_ok=True)
