@@ -21,6 +21,10 @@ needs_coremltools = pytest.mark.skipif(
     importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
 )
 
+BLOB = 'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64))'
+LISTS = "list<string, 0> l = const()[val = list<string, 0>([])];"
+CUSTOM = 'class_name = "c", description = "d", input_order = l, parameters = l, weights = l'
+
 
 def program(*operations: str, inputs: str = "tensor<fp16, [2, 3]> x", outputs: str = "y", dialect: str = "1.3") -> str:
     body = "".join(f"            {operation}\n" for operation in operations)
@@ -146,9 +150,31 @@ def refusals(*operations: str, **around: str) -> list[str]:
 
 def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is_wrong() -> None:
     said = refusals("_ y = tanh(x = x);", inputs="tensor<fp16, [], $rank(-1)> x")
-    assert said == [
-        "the type of `y` cannot be inferred: too little is known of what the operation is given; write it out"
-    ]
+    assert said == ["the type of `y` cannot be inferred: too little is known of `x`; write it out"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "why"),
+    [
+        ("_ y = add(x = v, y = v);", "too little is known of `x` and `y`; write it out"),
+        (f"_ y = reshape(shape = tensor<int32, [2]>({BLOB}), x = x);", None),
+        (f"_ y = transpose(perm = tensor<int32, [2]>({BLOB}), x = x);", "too little is known of `perm`; write it out"),
+        (
+            "_ y = cond(pred = p) () { fp16 a = my_own(); } -> (v) () { fp16 b = my_own(); } -> (v);",
+            "too little is known of what its blocks take and give back; write it out",
+        ),
+        (
+            f"{LISTS} _ y = custom_layer({CUSTOM});",
+            "it does not follow from what `custom_layer` is given here; correct that, or write the type out",
+        ),
+    ],
+)
+def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> None:
+    inputs = "tensor<fp16, [2, 3]> x, tensor<fp16, [], $rank(-1)> v, bool p"
+    if why is None:
+        assert inferred(draft, inputs=inputs)
+    else:
+        assert refusals(draft, inputs=inputs) == [f"the type of `y` cannot be inferred: {why}"]
 
 
 @pytest.mark.parametrize(
@@ -259,9 +285,7 @@ def test_what_a_later_opset_has_is_told_once() -> None:
 
 
 def test_nothing_is_known_of_what_an_open_signature_takes() -> None:
-    lists = "list<string, 0> l = const()[val = list<string, 0>([])];"
-    given = 'class_name = "c", description = "d", input_order = l, parameters = l, weights = l'
-    said = refusals(lists, f"_ y = custom_layer(n = 1, {given});")
+    said = refusals(f"{LISTS} _ y = custom_layer(n = 1, {CUSTOM});")
     assert said == [
         "the type of this literal cannot be inferred: nothing is known of `n` of `custom_layer`; write it out"
     ]

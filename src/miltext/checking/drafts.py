@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, counted, named, operations_around
+from miltext.checking.findings import Finding, Remark, counted, listed, named, operations_around
 from miltext.checking.inference.program import UNDEFINED, Scope, Walk, bound
 from miltext.checking.inference.reading import Operation, Reader, read_program
 from miltext.checking.literal_types import Misfit, Undecided, literal_type
@@ -18,16 +18,17 @@ from miltext.diagnostics import Diagnostic, ParseError, Span, warning
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
-from miltext.schema.types import StateType, is_known, spelled, write_type
+from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
 from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import Operand
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import NamedValueType, Value
-    from miltext.schema.types import ListType, TensorType
+    from miltext.schema.types import ListType
 
 
 DRAFT_NOTICE = "MIL712"
@@ -133,7 +134,7 @@ class _DraftWalk(Walk):
 
     def operation(self, operation: Operation, scope: Scope, path: tuple[str | int, ...]) -> None:
         place = message_path(path)
-        for name, bindings in operation.inputs.items():
+        for name, bindings in sorted(operation.inputs.items()):
             for index in range(len(bindings)):
                 gap = (*place, "inputs", Key(name), "arguments", index)
                 value = self.literal(operation, name, gap, scope) if gap in self.gaps else None
@@ -167,7 +168,7 @@ class _DraftWalk(Walk):
         if first_opset(inference.operation.type) is None:
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
         elif gap[:-2] not in self.flawed and UNDEFINED not in operands:
-            message = f"{what}: too little is known of what the operation is given; write it out"
+            message = f"{what}: {_why(inference, self.opset)}"
             self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False
 
@@ -227,6 +228,34 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
+
+
+def _why(inference: Inference, opset: str) -> str:
+    """Say why no type follows from what a known operation is given."""
+    op_type, operands = inference.operation.type, inference.arguments.operands
+    known = signature(op_type, opset)
+    needed = {name for name, parameter in known.parameters.items() if parameter.constant} if known else set()
+    vague = [
+        name
+        for name, bound in sorted(operands.items())
+        if any(not _is_known(operand, constant=name in needed) for operand in bound)
+    ]
+    if not all(_is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
+        return "too little is known of what its blocks take and give back; write it out"
+    if vague:
+        return f"too little is known of {listed(vague, 'and')}; write it out"
+    return f"it does not follow from what `{op_type}` is given here; correct that, or write the type out"
+
+
+def _is_known(operand: Operand, *, constant: bool) -> bool:
+    """Tell whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
+    is_open = constant and isinstance(operand.type, TensorType) and operand.value is None
+    return _is_whole(operand.type) and not is_open
+
+
+def _is_whole(part: object) -> bool:
+    """Tell whether nothing of a type, or of a part of one, is unknown."""
+    return all(map(_is_whole, part)) if isinstance(part, tuple) else part is not None
 
 
 def _lacks_a_name(operation: Operation, scope: Scope) -> bool:
