@@ -165,7 +165,7 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
         ),
         (
             f"{LISTS} _ y = custom_layer({CUSTOM});",
-            "it does not follow from what `custom_layer` is given here; correct that, or write the type out",
+            "it does not follow from what `custom_layer` is given here; check that, or write the type out",
         ),
     ],
 )

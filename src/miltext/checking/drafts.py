@@ -244,7 +244,7 @@ def _why(inference: Inference, opset: str) -> str:
         return "too little is known of what its blocks take and give back; write it out"
     if vague:
         return f"too little is known of {listed(vague, 'and')}; write it out"
-    return f"it does not follow from what `{op_type}` is given here; correct that, or write the type out"
+    return f"it does not follow from what `{op_type}` is given here; check that, or write the type out"
 
 
 def _is_known(operand: Operand, *, constant: bool) -> bool:
