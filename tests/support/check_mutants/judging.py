@@ -1,0 +1,233 @@
+"""What miltext says of a mutant, held against what coremltools says: whether it is told, where, and in which words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from support.check_mutants.drafts import is_type, raised
+from support.check_mutants.loader import Refusal, refusal
+from support.check_mutants.sites import Copy, Mutant, Site
+
+from miltext.checking.inference import Inference, infer_types
+from miltext.checking.operations import message_path
+from miltext.checking.verifier import examine
+from miltext.diagnostics import Diagnostic, Span
+from miltext.parsing.parser import parse_tree
+from miltext.parsing.spans import phrases_by_path
+from miltext.schema.paths import Path
+from miltext.schema.types import is_known
+
+TOLD = "told"
+UNNAMED = "told without its parameter"
+ELSEWHERE = "told at another place"
+DECLARED = "only by declared type"
+WARNED = "warned"
+MISS = "MISS"
+CRASH = "CRASH"
+ALARM = "ALARM"
+STRICTER = "stricter"
+VALID = "agreed: valid"
+UNKNOWN = "loader cannot"
+VERDICTS = (TOLD, UNNAMED, ELSEWHERE, DECLARED, WARNED, MISS, CRASH, ALARM, STRICTER, VALID, UNKNOWN)
+
+OF_DECLARED = frozenset({"MIL701", "MIL703"})
+"""The codes of declared types that do not follow, whatever is the cause."""
+
+ON_PURPOSE = {
+    "MIL504": "coremltools does not look at the parameters of a write_state",
+    "MIL507": "coremltools folds what reshape_like is given, and so takes no notice of variables",
+    "MIL508": "coremltools takes the default, or the last of several",
+    "MIL509": "coremltools does not look at the kinds of values in a tuple",
+    "MIL511": "coremltools does not look at blocks that an operation does not have",
+    "MIL512": "coremltools does not look at what blocks of a while_loop take and give back",
+    "MIL602": "coremltools takes the later value of that name",
+    "MIL606": "coremltools has one scope for all blocks",
+    "MIL616": "coremltools does not look at the types that const and constexpr operations declare",
+    "MIL618": "coremltools does not look at the types that const and constexpr operations declare",
+    "MIL701": "coremltools does not look at the types that const and constexpr operations declare",
+    "MIL703": "coremltools does not look at the types that const and constexpr operations declare",
+}
+"""Errors that miltext gives though coremltools loads the Program, and why they are right."""
+
+UNDECLARED = ("const", "cond", "while_loop")
+"""The operations, beside the constexpr ones, whose declared types coremltools does not look at."""
+
+
+class Said(NamedTuple):
+    """One error or warning: its words and those of its notes, and whether a place of it is on the operation, and there
+    on an argument.
+    """
+
+    code: str
+    message: str
+    words: str
+    severity: str
+    at_operation: bool
+    at_argument: bool
+
+
+class Judged(NamedTuple):
+    """A verdict, and what it was made of."""
+
+    verdict: str
+    said: list[Said]
+    refused: Refusal | None
+    text: str | None
+    crash: str = ""
+    """The exception of `check`, if it raised one."""
+
+
+def judged(mutant: Mutant, site: Site) -> Judged:
+    """Hold what `check` says of a mutant against what coremltools says."""
+    refused = refusal(mutant.copy.program)
+    try:
+        said, text = checked(mutant.copy)
+    except Exception as failure:  # noqa: BLE001  # a check may not raise anything
+        return Judged(CRASH, [], refused, None, raised(failure))
+    return Judged(_verdict(mutant, site, refused, said), said, refused, text)
+
+
+def checked(copy: Copy) -> tuple[list[Said], str | None]:
+    """Return what `check` says of a Program, and the text that it speaks of."""
+    found, text = examine(copy.program)
+    if not found:
+        return [], text
+    places = _Places.of(text, copy.path) if text is not None else None
+    return [_said(each, places) for each in found], text
+
+
+class _Places(NamedTuple):
+    """Where in a text an operation and its arguments stand."""
+
+    operation: Span
+    arguments: list[Span]
+
+    @classmethod
+    def of(cls, text: str, path: Path) -> _Places:
+        operation, arguments = Span(0, 0), []
+        around = {path[:end] for end in range(len(path) + 1)}
+        for place, phrase in phrases_by_path(parse_tree(text, whole=True).root, lambda place, _: place in around):
+            if place == path:
+                operation = phrase.span
+            elif (
+                place[: len(path)] == path
+                and place[len(path)] in ("inputs", "attributes")
+                and len(place) == len(path) + 2
+            ):
+                arguments.append(phrase.span)
+        return cls(operation, arguments)
+
+
+def _said(found: Diagnostic, places: _Places | None) -> Said:
+    spans = [span for span in (found.span, *(note.span for note in found.notes)) if span is not None]
+    words = " ".join([found.message, *(note.message for note in found.notes)])
+    at_operation = places is None or any(_inside(span, places.operation) for span in spans)
+    at_argument = places is None or any(_inside(span, argument) for span in spans for argument in places.arguments)
+    return Said(found.code, found.message, words, found.severity, at_operation, at_argument)
+
+
+def _inside(span: Span, around: Span) -> bool:
+    return around.start <= span.start and span.end <= around.end
+
+
+def _verdict(mutant: Mutant, site: Site, refused: Refusal | None, said: list[Said]) -> str:
+    errors = [each for each in said if each.severity == "error"]
+    if refused is None:
+        return _of_valid(mutant, errors)
+    if refused.is_limit:
+        return UNKNOWN
+    if not errors:
+        return _of_silence(mutant, said)
+    if refused.is_of_declared:
+        return TOLD if any(each.at_operation for each in errors) else ELSEWHERE
+    own = [each for each in errors if each.code not in OF_DECLARED]
+    if not own:
+        retyped = _as_inferred(mutant, site)
+        own = [] if retyped is None else [each for each in checked(retyped)[0] if each.severity == "error"]
+    return min((_told(mutant, each) for each in own), key=VERDICTS.index, default=DECLARED)
+
+
+def _of_valid(mutant: Mutant, errors: list[Said]) -> str:
+    if not errors:
+        return VALID
+    name = mutant.copy.operation.type
+    unseen = name in UNDECLARED or name.startswith("constexpr_")
+    right = all(each.code in ON_PURPOSE and (unseen or each.code not in OF_DECLARED) for each in errors)
+    return STRICTER if right else ALARM
+
+
+def _of_silence(mutant: Mutant, said: list[Said]) -> str:
+    warned = any(each.at_operation for each in said)
+    return (TOLD if mutant.kind == "unknown operation" else WARNED) if warned else MISS
+
+
+def _told(mutant: Mutant, error: Said) -> str:
+    """Return how well an error tells of a mutant."""
+    if mutant.anywhere:
+        return TOLD
+    operation = mutant.copy.operation
+    given = {*operation.inputs, *operation.attributes}
+    if mutant.parameter is None or mutant.parameter not in given:
+        named = mutant.parameter is None or _names(error, {mutant.parameter})
+        return (TOLD if named else UNNAMED) if error.at_operation else ELSEWHERE
+    if not error.at_argument:
+        return ELSEWHERE
+    return TOLD if _names(error, {mutant.parameter} | (given if mutant.clashes else set())) else UNNAMED
+
+
+def _names(error: Said, parameters: set[str]) -> bool:
+    """Whether an error names one of the parameters, as a word in backquotes."""
+    return bool(
+        parameters & {word for quoted in re.findall(r"`([^`]*)`", error.words) for word in re.findall(r"\w+", quoted)}
+    )
+
+
+# ---- declared types
+
+
+def _as_inferred(mutant: Mutant, site: Site) -> Copy | None:
+    """Return the mutant with the types declared that miltext infers for its operation, if it infers any."""
+    for inference in infer_types(mutant.copy.program):
+        if message_path(inference.path) == mutant.copy.path:
+            return _redeclared(mutant.copy, inference)
+    return None
+
+
+def _redeclared(copy: Copy, inference: Inference) -> Copy | None:
+    inferred = inference.inferred
+    if inferred is None or len(inferred) != len(inference.declared) or not all(map(is_type, inferred)):
+        return None
+    made = Copy(copy.program, copy.path)
+    made.retype([each if is_known(each) else None for each in inferred])
+    return made
+
+
+def with_own_types(mutant: Mutant, refused: Refusal | None) -> Mutant | None:
+    """Return a mutant of which only the declared types do not follow, with the types declared that coremltools has."""
+    operation = mutant.copy.operation
+    if refused is None or not refused.is_of_declared or refused.types is None:
+        return None
+    if refused.names != tuple(output.name for output in operation.outputs) or len(refused.types) != len(refused.names):
+        return None
+    made = Copy(mutant.copy.program, mutant.copy.path)
+    made.retype(refused.types)
+    return mutant._replace(copy=made, label=f"{mutant.label} (and the types that follow)")
+
+
+def row(mutant: Mutant, site: Site, found: Judged) -> dict[str, Any]:
+    """Return what is worth writing down of a mutant."""
+    refused = found.refused
+    return {
+        "kind": mutant.kind,
+        "operation": site.operation.type,
+        "parameter": mutant.parameter,
+        "label": mutant.label,
+        "verdict": found.verdict,
+        "source": site.source,
+        "opset": site.opset,
+        "coremltools": refused and [refused.kind, refused.message, refused.where],
+        "declared": bool(refused and refused.is_of_declared),
+        "said": [[each.code, each.words] for each in found.said[:4]],
+        "crash": found.crash,
+    }
