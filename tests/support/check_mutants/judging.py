@@ -145,7 +145,7 @@ def _verdict(mutant: Mutant, site: Site, refused: Refusal | None, said: list[Sai
     if not own:
         retyped = _as_inferred(mutant, site)
         own = [] if retyped is None else [each for each in checked(retyped)[0] if each.severity == "error"]
-    return min((_told(mutant, each) for each in own), key=VERDICTS.index, default=DECLARED)
+    return min((told(mutant, each) for each in own), key=VERDICTS.index, default=DECLARED)
 
 
 def _of_valid(mutant: Mutant, errors: list[Said]) -> str:
@@ -162,7 +162,7 @@ def _of_silence(mutant: Mutant, said: list[Said]) -> str:
     return (TOLD if mutant.kind == "unknown operation" else WARNED) if warned else MISS
 
 
-def _told(mutant: Mutant, error: Said) -> str:
+def told(mutant: Mutant, error: Said) -> str:
     """Return how well an error tells of a mutant."""
     if mutant.anywhere:
         return TOLD
