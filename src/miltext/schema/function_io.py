@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.schema.walk import own_block
@@ -36,7 +37,7 @@ def interfaces(program: Program) -> dict[str, Interface]:
 
 def interface(function: Function) -> Interface:
     """Return the Interface of a function; without a block that is its own, it has no outputs."""
-    parameters: Types = {value.name: _copy(value.type) for value in function.inputs}
+    parameters: Types = {value.name: deepcopy(value.type) for value in function.inputs}
     states: Types = {name: kind for name, kind in parameters.items() if kind and kind.WhichOneof("type") == "stateType"}
     inputs: Types = {name: kind for name, kind in parameters.items() if name not in states}
     block = own_block(function)
@@ -51,13 +52,7 @@ def _outputs(block: Block, parameters: Types) -> Types:
         for value in operation.outputs:
             if value.name in missing:
                 missing.discard(value.name)
-                found[value.name] = _copy(value.type)
+                found[value.name] = deepcopy(value.type)
         if not missing:
             break
     return {name: found.get(name, parameters.get(name)) for name in block.outputs}
-
-
-def _copy(value_type: ValueType) -> ValueType:
-    made = type(value_type)()
-    made.CopyFrom(value_type)
-    return made
