@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import load_model, nested_option, show, write_text
+from miltext.cli.streams import compiled_text, load_model, nested_option, write_text
 
 if TYPE_CHECKING:
-    from miltext.models.model import Model
     from miltext.parsing.locating import Located
 
 EPILOG = """\b
@@ -46,7 +45,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     numbers = _PLACE.fullmatch(place)
     if numbers is None:
         raise click.UsageError(f"{place!r} is not a place: give LINE or LINE:COL")
-    text = _text(loaded)
+    text = compiled_text(loaded, loaded.program) if loaded.text is None else loaded.text
     root = parse_tree(text, loaded.name, whole=True).root
     line, column = int(numbers[1]), int(numbers[2]) if numbers[2] else None
     shown = ":".join(filter(None, numbers.groups()))
@@ -58,21 +57,6 @@ def command(model: str, place: str, nested: str | None) -> None:
         parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
         raise refusal("MIL433", f"no operation found at {shown}", loaded.name)
     write_text("-", [_shown(text, found)])
-
-
-def _text(model: Model) -> str:
-    if model.text is not None:
-        return model.text
-    from miltext.printing.coremlc import as_coremlc
-
-    version = model.specification_version
-    known = {"specification_version": version} if version else {}
-    return as_coremlc(
-        model.program,
-        description=model.description,
-        on_warning=lambda warning: show([warning], None, model.name),
-        **known,  # type: ignore[arg-type]
-    )
 
 
 def _shown(text: str, found: Located) -> str:

@@ -11,6 +11,7 @@ import click
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     OptionalNumbers,
+    compiled_text,
     load_model,
     model_argument,
     nested_option,
@@ -20,7 +21,7 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import PrintError, error, warning
-from miltext.printing.printing import pieces, to_text
+from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def command(
         return
     program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
     if as_coremlc:
-        printed: Iterable[str] = [_as_coremlc(loaded, program, style, annotate)]
+        printed: Iterable[str] = [_compiled(loaded, program, style, annotate)]
     else:
         printed = _annotated(loaded, program, style) if annotate else pieces(program, style)
     if not (verify_roundtrip or style.strict):
@@ -151,17 +152,13 @@ def _compact(model: Model, style: Style) -> Iterable[str]:
     return made
 
 
-def _as_coremlc(model: Model, program: Program, style: Style, annotate: bool) -> str:
-    """Return what Apple's compiler would write."""
+def _compiled(model: Model, program: Program, style: Style, annotate: bool) -> str:
     if annotate or style != Style(strict=style.strict):
         message = (
             "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
         )
         raise click.UsageError(message)
-    version = model.specification_version
-    known: dict[str, Any] = {"specification_version": version} if version else {}
-    known["on_warning"] = lambda warning: show([warning], None, model.name)
-    return to_text(program, as_coremlc=True, description=model.description, **known)
+    return compiled_text(model, program)
 
 
 def _prove(text: str, program: Program) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
 
 import click
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
+    from miltext.schema.proto import Program
 
 WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
@@ -192,6 +193,16 @@ def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, 
         if colored(sys.stderr if err else sys.stdout):
             shown = shown.replace(word, click.style(word, fg=COLORS[diagnostic.severity], bold=True), 1)
         click.echo(shown, err=err, color=True)
+
+
+def compiled_text(model: Model, program: Program) -> str:
+    """Return what Apple's compiler would write of a model's program, and show what it leaves out."""
+    from miltext.printing.printing import to_text
+
+    version = model.specification_version
+    known: dict[str, Any] = {"specification_version": version} if version else {}
+    known["on_warning"] = lambda warning: show([warning], None, model.name)
+    return to_text(program, as_coremlc=True, description=model.description, **known)
 
 
 def colored(stream: TextIO) -> bool:
