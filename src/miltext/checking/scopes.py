@@ -17,7 +17,6 @@ from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import quote
-from miltext.syntax.memo import memo
 from miltext.syntax.names import RESERVED, name_text
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def _keys(names: Iterable[str], path: Path) -> list[Finding]:
     return [_not_an_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
 
 
-@memo(1 << 14)
 def _is_odd(name: str) -> bool:
     """Return whether a name is not an identifier, so that the text has to quote it."""
     return name_text(name)[0] == "$"
