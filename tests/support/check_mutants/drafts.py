@@ -10,7 +10,7 @@ from support.check_mutants.loader import refusal
 
 from miltext.checking.inference import infer_types
 from miltext.checking.verifier import check, infer_draft
-from miltext.diagnostics import ParseError, PrintError
+from miltext.diagnostics import ParseError, PrintError, Span
 from miltext.parsing.parser import parse, parse_tree
 from miltext.parsing.spans import phrases_by_path
 from miltext.printing.printing import to_text
@@ -37,7 +37,7 @@ class Tried(NamedTuple):
 
 
 def tried(program: Program) -> Tried:
-    """Check a Program as a draft, infer its types, and check what was written."""
+    """Check a Program as a draft, infer its types, and check what was written; also as one without literals' types."""
     try:
         return _tried(program)
     except Exception as failure:  # noqa: BLE001  # nothing but a ParseError may be raised
@@ -54,9 +54,14 @@ def _tried(program: Program) -> Tried:
     if wrong := _wrong_types(program):
         return Tried(NO_TYPE, wrong)
     try:
-        draft = without_types(to_text(program))
+        text = to_text(program)
     except PrintError:
         return Tried(NO_TEXT)
+    found = [_inferred(draft) for draft in (without_types(text), without_types(text, of_literals=True))]
+    return next((each for each in found if each.result in BAD), found[0])
+
+
+def _inferred(draft: str) -> Tried:
     check(draft)
     try:
         written = infer_draft(draft)
@@ -75,16 +80,21 @@ def _completed(text: str) -> Tried:
     return Tried(COMPLETED)
 
 
-def without_types(text: str) -> str:
-    """Return a text with `_` in the place of each type that an output of an operation states."""
-    spans = [
-        phrase.span
-        for path, phrase in phrases_by_path(parse_tree(text, whole=True).root)
-        if len(path) > 6 and path[-3] == "outputs" and path[-1] == "type"
-    ]
+def without_types(text: str, *, of_literals: bool = False) -> str:
+    """Return a text with `_` in the place of each type that an output of an operation states.
+
+    Literals that operations are given may lose theirs, too.
+    """
+    edits = list[tuple[Span, str]]()
+    for path, phrase in phrases_by_path(parse_tree(text, whole=True).root):
+        if len(path) > 6 and path[-3] == "outputs" and path[-1] == "type":
+            edits.append((phrase.span, "_"))
+        elif of_literals and path[-3:-2] == ("arguments",) and path[-1] == "value":
+            literal = phrase.children[-2].span
+            edits.append((phrase.span, text[literal.start : literal.end]))
     pieces, end = list[str](), 0
-    for span in sorted(spans):
-        pieces += text[end : span.start], "_"
+    for span, replaced in sorted(edits):
+        pieces += text[end : span.start], replaced
         end = span.end
     return "".join([*pieces, text[end:]])
 
