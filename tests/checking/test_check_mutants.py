@@ -5,18 +5,21 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.check_mutants import drafts
 from support.check_mutants.judging import ALARM, CRASH, ELSEWHERE, STRICTER, TOLD, UNNAMED, VALID, Said, told
 from support.check_mutants.loader import refusal, weights_made_up
-from support.check_mutants.matrix import figures, share, table
+from support.check_mutants.matrix import figures, markdown, share, table
 from support.check_mutants.run import rows, seeds, sites_of
 from support.check_mutants.sites import Copy, Mutant
 
 from miltext.parsing.parser import parse
 from miltext.schema.paths import Key
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed")
 
@@ -98,3 +101,11 @@ def test_the_matrix_counts_each_mutant_once() -> None:
     counted = [int(line[1]) for line in lines[1:]]
     assert counted[-1] == sum(counted[:-1]) == len(_rows())
     assert len(list(figures(_rows()))) == 4
+
+
+def test_the_table_of_the_docs_has_every_class() -> None:
+    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    shown, made = (
+        [line.split("|")[1].strip() for line in text.splitlines() if "|" in line] for text in (page, markdown(_rows()))
+    )
+    assert set(made) <= set(shown)

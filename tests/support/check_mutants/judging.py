@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ from miltext.diagnostics import Diagnostic, Span
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path
 from miltext.schema.paths import Path
-from miltext.schema.types import is_known
+from miltext.schema.proto import Operation
+from miltext.schema.types import TensorType, is_known, read_type
 
 TOLD = "told"
 UNNAMED = "told without its parameter"
@@ -49,6 +51,13 @@ ON_PURPOSE = {
     "MIL703": "coremltools does not look at the types that const and constexpr operations declare",
 }
 """Errors that miltext gives though coremltools loads the Program, and why they are right."""
+
+BLIND = {
+    "make_list": "coremltools does not look at the data type of elem_shape",
+    "rnn": "coremltools does not look at the shapes of weights",
+    "select": "coremltools does not look at the shape of cond",
+}
+"""Operations of which miltext tells more than coremltools, and why."""
 
 UNDECLARED = ("const", "cond", "while_loop")
 """The operations, beside the constexpr ones, whose declared types coremltools does not look at."""
@@ -149,12 +158,21 @@ def _verdict(mutant: Mutant, site: Site, refused: Refusal | None, said: list[Sai
 
 
 def _of_valid(mutant: Mutant, errors: list[Said]) -> str:
+    """Return whether errors are right though coremltools loads the Program."""
     if not errors:
         return VALID
-    name = mutant.copy.operation.type
-    unseen = name in UNDECLARED or name.startswith("constexpr_")
+    operation = mutant.copy.operation
+    if mutant.nonsense or operation.type in BLIND:
+        return STRICTER
+    unseen = operation.type in UNDECLARED or operation.type.startswith("constexpr_") or _gives_one_element(operation)
     right = all(each.code in ON_PURPOSE and (unseen or each.code not in OF_DECLARED) for each in errors)
     return STRICTER if right else ALARM
+
+
+def _gives_one_element(operation: Operation) -> bool:
+    """Whether the operation declares outputs of one element, in which coremltools does not look at the rank."""
+    stated = [read_type(output.type) for output in operation.outputs]
+    return all(isinstance(each, TensorType) and math.prod(size or 0 for size in each.shape) == 1 for each in stated)
 
 
 def _of_silence(mutant: Mutant, said: list[Said]) -> str:

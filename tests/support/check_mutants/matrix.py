@@ -67,6 +67,19 @@ def share(rows: Iterable[Row], kinds: Iterable[str] | None = None) -> tuple[int,
     return sum(row["verdict"] == TOLD for row in counted), len(counted)
 
 
+def markdown(rows: list[Row]) -> str:
+    """Return a table of what is told of coremltools' own refusals, by class, for the docs."""
+    others = {row["kind"] for row in rows} - {*VALUES_AND_SHAPES, *DTYPES}
+    groups: list[tuple[str, Iterable[str] | None]] = [(kind, [kind]) for kind in VALUES_AND_SHAPES]
+    groups += [("values, ranks and shapes in all", VALUES_AND_SHAPES), ("data types", DTYPES)]
+    groups += [("names, parameters, opsets, blocks", others), ("all", None)]
+    lines = ["| class | refused by coremltools | told with its cause | share |", "|---|---:|---:|---:|"]
+    for name, kinds in groups:
+        told, whole = share(rows, kinds)
+        lines.append(f"| {name} | {whole} | {told} | {100 * told / max(1, whole):.2f} % |")
+    return "\n".join(lines)
+
+
 def figures(rows: list[Row]) -> Iterator[str]:
     """Yield the figures; the last one is that of values, ranks and shapes."""
     drafts = Counter(row["draft"] for row in rows if "draft" in row)

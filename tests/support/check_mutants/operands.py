@@ -84,7 +84,9 @@ def _tensors(operand: _Operand) -> Iterator[Mutant]:
             yield Mutant(f"data type of {operand.noun}", f"{parameter}: {dtype} -> {other}", copy, parameter, True)
     for aspect, label, shape in _shapes(operand.type.shape):
         copy = _replaced(operand, TensorType(dtype, shape))
-        yield Mutant(f"{aspect} of {operand.noun}", f"{parameter}: {label}", copy, parameter, clashes=True)
+        tensor_for_scalar = constant and not operand.type.shape
+        kind = f"{aspect} of {operand.noun}"
+        yield Mutant(kind, f"{parameter}: {label}", copy, parameter, clashes=True, nonsense=tensor_for_scalar)
     for place, each in enumerate(operand.type.shape[:4] if operand.value is None else ()):
         if each is not None:
             copy = _replaced(operand, TensorType(dtype, _with(operand.type.shape, place, None)))

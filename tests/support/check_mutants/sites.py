@@ -267,7 +267,8 @@ class Mutant(NamedTuple):
     """A Program of which one operation was broken: the kind of mistake, and how exactly.
 
     What is said of it is asked to name the `parameter`, if that is not None; where shapes of several have to fit, it
-    may name the one that it clashes with (`clashes`). It may be said `anywhere`, or has to be at the operation.
+    may name the one that it clashes with (`clashes`). It may be said `anywhere`, or has to be at the operation. What is
+    `nonsense` is wrong even where coremltools does not notice.
     """
 
     kind: str
@@ -276,3 +277,4 @@ class Mutant(NamedTuple):
     parameter: str | None = None
     clashes: bool = False
     anywhere: bool = False
+    nonsense: bool = False

@@ -70,7 +70,18 @@ def value_mutants(site: Site) -> Iterator[Mutant]:
         kind = kind_of(site.operation.type, parameter, constant.dtype)
         for label, other in _others(constant, parameter, rank):
             said = f"{parameter}: {label}: {constant.flat[:6]} -> {other.flat[:6]}"
-            yield Mutant(kind, said, _with(site, parameter, index, other), parameter)
+            nonsense = _is_nonsense(kind, rank, constant, other)
+            yield Mutant(kind, said, _with(site, parameter, index, other), parameter, nonsense=nonsense)
+
+
+def _is_nonsense(kind: str, rank: int, constant: Constant, other: Constant) -> bool:
+    """Whether a value cannot be right: axes that the operand does not have, or new numbers that are too small."""
+    if not other.is_integer or kind == "slice bounds":
+        return False
+    if kind == "axes":
+        return any(not -rank <= axis < rank for axis in other.flat) or len({*other.flat}) < len(other.flat)
+    least = 1 if kind.startswith("strides") else 0
+    return any(number < least for number in other.flat if number not in constant.flat)
 
 
 def _constants(site: Site) -> Iterator[tuple[str, int, Value]]:
