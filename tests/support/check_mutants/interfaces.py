@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from support.check_mutants.constants import Constant, made, read
 from support.check_mutants.sites import KNOWN, Copy, Mutant, Site
@@ -51,7 +52,8 @@ def _misnamed(site: Site, parameter: str) -> Iterator[Mutant]:
     yield Mutant("misspelt parameter", parameter, copy, parameter)
 
 
-def _holder(copy: Copy, parameter: str):  # type: ignore[no-untyped-def]  # a map of Arguments, or of Values
+def _holder(copy: Copy, parameter: str) -> Any:
+    """Return the map that has a parameter: of Arguments, or of Values."""
     operation = copy.operation
     return operation.inputs if parameter in operation.inputs else operation.attributes
 

@@ -87,14 +87,14 @@ class Judged(NamedTuple):
     """The exception of `check`, if it raised one."""
 
 
-def judged(mutant: Mutant, site: Site) -> Judged:
+def judged(mutant: Mutant) -> Judged:
     """Hold what `check` says of a mutant against what coremltools says."""
     refused = refusal(mutant.copy.program)
     try:
         said, text = checked(mutant.copy)
     except Exception as failure:  # noqa: BLE001  # a check may not raise anything
         return Judged(CRASH, [], refused, None, raised(failure))
-    return Judged(_verdict(mutant, site, refused, said), said, refused, text)
+    return Judged(_verdict(mutant, refused, said), said, refused, text)
 
 
 def checked(copy: Copy) -> tuple[list[Said], str | None]:
@@ -140,7 +140,8 @@ def _inside(span: Span, around: Span) -> bool:
     return around.start <= span.start and span.end <= around.end
 
 
-def _verdict(mutant: Mutant, site: Site, refused: Refusal | None, said: list[Said]) -> str:
+def _verdict(mutant: Mutant, refused: Refusal | None, said: list[Said]) -> str:
+    """Return how miltext tells of a mutant: anywhere, if coremltools stops at another operation than the broken one."""
     errors = [each for each in said if each.severity == "error"]
     if refused is None:
         return _of_valid(mutant, errors)
@@ -148,11 +149,13 @@ def _verdict(mutant: Mutant, site: Site, refused: Refusal | None, said: list[Sai
         return UNKNOWN
     if not errors:
         return _of_silence(mutant, said)
+    outputs = tuple(output.name for output in mutant.copy.operation.outputs)
+    mutant = mutant._replace(anywhere=mutant.anywhere or (refused.names not in ((), outputs)))
     if refused.is_of_declared:
-        return TOLD if any(each.at_operation for each in errors) else ELSEWHERE
+        return TOLD if mutant.anywhere or any(each.at_operation for each in errors) else ELSEWHERE
     own = [each for each in errors if each.code not in OF_DECLARED]
     if not own:
-        retyped = _as_inferred(mutant, site)
+        retyped = _as_inferred(mutant)
         own = [] if retyped is None else [each for each in checked(retyped)[0] if each.severity == "error"]
     return min((told(mutant, each) for each in own), key=VERDICTS.index, default=DECLARED)
 
@@ -204,7 +207,7 @@ def _names(error: Said, parameters: set[str]) -> bool:
 # ---- declared types
 
 
-def _as_inferred(mutant: Mutant, site: Site) -> Copy | None:
+def _as_inferred(mutant: Mutant) -> Copy | None:
     """Return the mutant with the types declared that miltext infers for its operation, if it infers any."""
     for inference in infer_types(mutant.copy.program):
         if message_path(inference.path) == mutant.copy.path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from support.check_mutants import drafts
 from support.check_mutants.interfaces import declared_mutants, opset_mutants, signature_mutants, structure_mutants
-from support.check_mutants.judging import TOLD, VALID, judged, row, with_own_types
+from support.check_mutants.judging import TOLD, VALID, Judged, judged, row, with_own_types
 from support.check_mutants.operands import operand_mutants
 from support.check_mutants.sites import Family, Mutant, Site, sites
 from support.check_mutants.values import value_mutants
@@ -67,17 +67,22 @@ def rows(
 
 def _rows(mutant: Mutant, site: Site, try_drafts: bool) -> Iterator[dict[str, Any]]:
     """Yield the row of a mutant; where only its declared types do not follow, also that of one with other types."""
-    found = judged(mutant, site)
-    made = row(mutant, site, found)
-    if try_drafts:
-        result = drafts.tried(mutant.copy.program)
-        made |= {"draft": result.result, "draft_words": result.words}
-    if found.verdict not in (TOLD, VALID) or made.get("draft") in (*drafts.BAD, drafts.NOT_LOADED):
-        made["text"] = _text(mutant)
-    yield made
+    found = judged(mutant)
+    result = drafts.tried(mutant.copy.program) if try_drafts else None
+    yield _row(mutant, site, found, result)
     retyped = with_own_types(mutant, found.refused)
-    if retyped is not None and site.operation.type:
-        yield from _rows(retyped, site, try_drafts=False)
+    if retyped is not None:
+        yield _row(retyped, site, judged(retyped), None)
+
+
+def _row(mutant: Mutant, site: Site, found: Judged, result: drafts.Tried | None) -> dict[str, Any]:
+    """Return what is worth writing down, with the text of what is not as it should be."""
+    made = row(mutant, site, found)
+    if result is not None:
+        made |= {"draft": result.result, "draft_words": result.words}
+    if found.verdict not in (TOLD, VALID) or (result and result.result in (*drafts.BAD, drafts.NOT_LOADED)):
+        made["text"] = _text(mutant)
+    return made
 
 
 def _text(mutant: Mutant) -> str:
