@@ -44,7 +44,7 @@ def table(rows: Iterable[Row], fine: bool = False) -> Iterator[str]:
     for row in rows:
         name = f"{row['kind']}: {row['label']}" if fine else row["kind"].partition(": ")[0]
         if row["declared"]:
-            name = "(declared types) " + ("" if name == "declared type" else "of other mutants")
+            name = "(declared types, broken)" if name == "declared type" else "(declared types of other mutants)"
         by_kind[name][row["verdict"]] += 1
         by_kind["all"][row["verdict"]] += 1
     yield "\t".join(["class", "mutants", *VERDICTS])
