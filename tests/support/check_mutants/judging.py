@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, NamedTuple
 
@@ -53,11 +52,13 @@ ON_PURPOSE = {
 """Errors that miltext gives though coremltools loads the Program, and why they are right."""
 
 BLIND = {
-    "make_list": "coremltools does not look at the data type of elem_shape",
-    "rnn": "coremltools does not look at the shapes of weights",
-    "select": "coremltools does not look at the shape of cond",
+    ("make_list", "elem_shape"): "coremltools does not look at its data type",
+    ("range_1d", "end"): "coremltools works out a size below zero, and takes it for one that is not known",
+    ("rnn", "weight_hh"): "coremltools does not look at the shapes of an rnn's weights",
+    ("rnn", "weight_ih"): "coremltools does not look at the shapes of an rnn's weights",
+    ("select", "cond"): "coremltools does not look at the shape of cond where the others broadcast",
 }
-"""Operations of which miltext tells more than coremltools, and why."""
+"""Parameters of operations of which miltext tells more than coremltools, and why."""
 
 UNDECLARED = ("const", "cond", "while_loop")
 """The operations, beside the constexpr ones, whose declared types coremltools does not look at."""
@@ -165,17 +166,17 @@ def _of_valid(mutant: Mutant, errors: list[Said]) -> str:
     if not errors:
         return VALID
     operation = mutant.copy.operation
-    if mutant.nonsense or operation.type in BLIND:
+    if mutant.nonsense or (operation.type, mutant.parameter) in BLIND:
         return STRICTER
-    unseen = operation.type in UNDECLARED or operation.type.startswith("constexpr_") or _gives_one_element(operation)
+    unseen = operation.type in UNDECLARED or operation.type.startswith("constexpr_") or _declares_scalar(operation)
     right = all(each.code in ON_PURPOSE and (unseen or each.code not in OF_DECLARED) for each in errors)
     return STRICTER if right else ALARM
 
 
-def _gives_one_element(operation: Operation) -> bool:
-    """Whether the operation declares outputs of one element, in which coremltools does not look at the rank."""
+def _declares_scalar(operation: Operation) -> bool:
+    """Whether an output is declared a scalar: coremltools then looks at its data type alone."""
     stated = [read_type(output.type) for output in operation.outputs]
-    return all(isinstance(each, TensorType) and math.prod(size or 0 for size in each.shape) == 1 for each in stated)
+    return any(isinstance(each, TensorType) and not each.shape for each in stated)
 
 
 def _of_silence(mutant: Mutant, said: list[Said]) -> str:
