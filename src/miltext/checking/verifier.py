@@ -84,7 +84,9 @@ def complete(text: str, path: str | None = None) -> Completed:
 
     with gc_paused:
         diagnostics, types = _check_text(text)
-    found = [each for each in without_ignored(text, diagnostics) if each.code != DRAFT_NOTICE]
+    if types is None or not types.open:  # no comment can make up for a type that is not there
+        diagnostics = without_ignored(text, diagnostics)
+    found = [each for each in diagnostics if each.code != DRAFT_NOTICE]
     if _errors(found):
         return Completed(None, found)
     whole = text if types is None else types.written(text)
