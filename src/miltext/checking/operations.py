@@ -16,6 +16,7 @@ from miltext.checking.findings import Finding, Remark, but, counted, listed, nam
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.elsewhere import Meant, meant
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, TensorType, Type, compatible, is_known, spelled
@@ -116,9 +117,25 @@ class _Call:
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
         elif name_text(name) == name:  # what is not an identifier is told of as such
-            near = _nearest_operation(name)
-            message = f"the operation `{name}` is not known{did_you_mean(near)}"
+            hint, near = self.elsewhere(known) if (known := meant(name)) else _slip_of(name)
+            message = f"the operation `{name}` is not known{hint}"
             yield Finding((*self.path, "type"), "MIL501", message, suggestion=near, severity="warning")
+
+    def elsewhere(self, known: Meant) -> tuple[str, str | None]:
+        """Return what to say of an operation by its name elsewhere, and its name in MIL if it takes what is given."""
+        if known.way:
+            return f"; {known.way}", None
+        signatures = [made for made in map(signature, known.operations) if made]
+        fitting = [made.name for made in signatures if self.fits(made)]
+        if len(fitting) == 1:
+            return f"; in MIL it is `{fitting[0]}`", fitting[0]
+        takes = f", which takes {listed(signatures[0].parameters, 'and')}" if len(signatures) == 1 else ""
+        return f"; in MIL it is {listed(known.operations)}{takes}", None
+
+    def fits(self, known: Signature) -> bool:
+        """Whether an operation would take what this one is given."""
+        inputs, given = self.operation.inputs, {*self.operation.inputs, *self.operation.attributes}
+        return known.parameters.keys() >= inputs.keys() and given.issuperset(_required(known, [*known.parameters]))
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Tell of something that a later opset brought, once a function."""
@@ -280,8 +297,10 @@ class _Call:
 
 
 @functools.lru_cache(maxsize=1 << 8)
-def _nearest_operation(name: str) -> str | None:
-    return nearest(name, all_names())
+def _slip_of(name: str) -> tuple[str, str | None]:
+    """Return what to say of an operation's name that is not known anywhere, and the one that was perhaps meant."""
+    near = nearest(name, all_names())
+    return did_you_mean(near), near
 
 
 def _first_with(op_type: str, parameter: str) -> str | None:

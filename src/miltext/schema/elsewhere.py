@@ -1,0 +1,207 @@
+"""Operations by the names that they have elsewhere: in PyTorch, ONNX, TensorFlow, NumPy, JAX and MLIR's dialects.
+
+What a name means there is told by those projects' own references, what each operation of MIL does by coremltools'.
+Names are in lower case and without underscores: one row serves `BatchNormalization` and `batch_normalization`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import NamedTuple
+
+from miltext.schema.operations import all_names
+
+OPERATIONS: dict[str, str] = {
+    "acos": "arccos",
+    "add": "addf addi addn plus biasadd",
+    "asin": "arcsin",
+    "atan": "arctan",
+    "atanh": "arctanh",
+    "avg_pool": "averagepool averagepooling",
+    "band_part": "matrixbandpart",
+    "batch_norm": "batchnormalization fusedbatchnorm batchnorminference",
+    "batch_to_space": "batchtospacend",
+    "cast": "astype totype castlike convert converttype extf truncf sitofp fptosi",
+    "clip": "clamp clampmin clampmax clipbyvalue hardtanh relu1",
+    "concat": "cat concatenate hstack vstack dstack columnstack rowstack",
+    "cond": "if ifelse case",
+    "const": "constant",
+    "conv": "convolution depthwiseconv depthwiseconvnative convolve convgeneral convgeneraldilated",
+    "conv_transpose": "convolutiontranspose deconv deconvolution transposeconv convbackpropinput",
+    "crop_resize": "cropandresize roialign",
+    "dequantize": "dequantizelinear dequantizepertensor dequantizeperchannel",
+    "equal": "eq equalto",
+    "expand_dims": "unsqueeze newaxis expanddim",
+    "fill": "zeros full empty constantofshape newzeros newfull newempty splat",
+    "fill_like": "zeroslike fulllike emptylike",
+    "floor_div": "floordivide",
+    "gather": "embedding indexselect take embeddinglookup",
+    "gather_along_axis": "gatherelements takealongaxis takealongdim",
+    "greater": "gt greaterthan",
+    "greater_equal": "ge gte greaterorequal greaterequalto greaterthanorequal",
+    "identity": "clone copy detach stopgradient contiguous optimizationbarrier checknumerics",
+    "instance_norm": "instancenormalization",
+    "inverse": "reciprocal recip",
+    "layer_norm": "layernormalization nativelayernorm",
+    "leaky_relu": "lrelu",
+    "less": "lt lessthan",
+    "less_equal": "le lte lessorequal lessequalto lessthanorequal",
+    "linear": "gemm dense fullyconnected addmm fc innerproduct",
+    "local_response_norm": "lrn localresponsenormalization",
+    "log": "ln",
+    "logical_and": "and",
+    "logical_not": "not",
+    "logical_or": "or",
+    "logical_xor": "xor",
+    "matmul": "mm bmm mv dot batchmatmul baddbmm dotgeneral batchdot",
+    "max_pool": "maxpooling",
+    "maximum reduce_max": "max",
+    "minimum reduce_min": "min",
+    "mod": "remainder floormod",
+    "mul": "multiply mulf muli times",
+    "non_maximum_suppression": "nms nonmaxsuppression batchednms",
+    "not_equal": "ne neq notequalto",
+    "pad": "constantpad zeropad zeropadding",
+    "pow": "power powf",
+    "quantize": "quantizelinear quantizepertensor quantizeperchannel",
+    "random_bernoulli": "bernoulli",
+    "random_categorical": "multinomial categorical",
+    "random_normal": "randn normal randomstandardnormal",
+    "random_uniform": "rand uniform",
+    "range_1d": "arange range",
+    "real_div": "div divide truediv truedivide divf realdivide",
+    "reduce_argmax": "argmax",
+    "reduce_argmin": "argmin",
+    "reduce_l1_norm": "reducel1",
+    "reduce_l2_norm": "reducel2 norm vectornorm euclideannorm",
+    "reduce_log_sum_exp": "logsumexp",
+    "reduce_max": "amax",
+    "reduce_mean": "mean average",
+    "reduce_min": "amin",
+    "reduce_prod": "prod",
+    "reduce_sum": "sum",
+    "resample": "gridsample gridsampler",
+    "reshape": "view unflatten",
+    "resize_bilinear resize_nearest_neighbor upsample_bilinear": "interpolate",
+    "resize_nearest_neighbor": "resizenearest",
+    "reverse": "flip fliplr flipud rev",
+    "rsqrt": "invsqrt reciprocalsqrt",
+    "scaled_dot_product_attention": "attention sdpa multiheadattention flashattention dotproductattention",
+    "scatter": "indexadd",
+    "scatter_along_axis": "scatteradd",
+    "scatter_nd": "tensorscatterndadd tensorscatteradd",
+    "select": "where maskedfill ifthenelse",
+    "shape": "size shapeof",
+    "sigmoid": "logistic expit",
+    "sigmoid_hard": "hardsigmoid",
+    "silu": "swish",
+    "slice_by_index": "slice stridedslice narrow getitem extractslice",
+    "slice_by_size": "dynamicslice",
+    "slice_update": "dynamicupdateslice slicescatter insertslice setitem",
+    "space_to_batch": "spacetobatchnd",
+    "split": "chunk tensorsplit splitv splitwithsizes arraysplit",
+    "square": "sqr",
+    "stack": "pack",
+    "sub": "subtract subf subi minus",
+    "tile": "repeat expand broadcastto broadcast broadcastindim expandas",
+    "transpose": "permute swapaxes swapdims movedim moveaxis permutedims t",
+    "upsample_nearest_neighbor": "upsample upsamplenearest upsampling",
+    "while_loop": "while loop foriloop scan for",
+}
+"""Operations of MIL, and the names that they have elsewhere. Of several, the inputs tell which is meant."""
+
+WAYS: dict[str, str] = {
+    "it is `mul(x, -1)`": "neg negate negative negf",
+    "it is `mul(x, sigmoid_hard(x, alpha = 1/6, beta = 0.5))`": "hardswish",
+    "it is `mul(x, tanh(softplus(x)))`": "mish",
+    "it is `log(sigmoid(x))`": "logsigmoid",
+    "it is `sub(x, reduce_log_sum_exp(x, axes = [-1], keep_dims = true))`": "logsoftmax",
+    "it is `softmax(mul(x, -1))`": "softmin",
+    "it is `mul(elu(x, alpha = 1.6732632), 1.050701)`": "selu",
+    "it is `mul(a, sigmoid(b))` of the halves that `split` makes": "glu",
+    "it is `mul(silu(a), b)` of the halves that `split` makes": "swiglu",
+    'it is `gelu(x, mode = "TANH_APPROXIMATION")`': "gelunew gelutanh fastgelu",
+    'it is `gelu(x, mode = "SIGMOID_APPROXIMATION")`': "quickgelu",
+    "it is `mul(x, rsqrt(reduce_mean(square(x), axes = [-1], keep_dims = true)))`, times its weight": (
+        "rmsnorm rmsnormalization simplifiedlayernormalization"
+    ),
+    "it is `instance_norm` between two of `reshape`": "groupnorm groupnormalization",
+    "`l2_norm` does it over the last three axes; else it is `real_div(x, reduce_l2_norm(x, axes, keep_dims = true))`": (
+        "l2normalize lpnormalization normalize"
+    ),
+    "it is `reduce_mean(x, axes = [-2, -1], keep_dims = true)`": (
+        "globalaveragepool globalavgpool globalaveragepooling adaptiveavgpool adaptiveaveragepool"
+    ),
+    "it is `reduce_max(x, axes = [-2, -1], keep_dims = true)`": ("globalmaxpool globalmaxpooling adaptivemaxpool"),
+    "it is `real_div(log(x), 0.6931472)`": "log2",
+    "it is `real_div(log(x), 2.3025851)`": "log10",
+    "it is `log(add(x, 1))`": "log1p",
+    "it is `sub(exp(x), 1)`": "expm1",
+    "it is `log(add(x, sqrt(add(square(x), 1))))`": "asinh arcsinh",
+    "it is `log(add(x, sqrt(sub(square(x), 1))))`": "acosh arccosh",
+    "it is `atan(real_div(y, x))`, and `select` for the quadrants": "atan2 arctan2",
+    "it is `sub(1, erf(x))`": "erfc",
+    "it is `square(sub(x, y))`": "squareddifference",
+    "it is `add(input, mul(x, y))`": "addcmul",
+    "it is `add(input, real_div(x, y))`": "addcdiv",
+    "it is `add(x, mul(sub(y, x), weight))`": "lerp",
+    "it is `not_equal(x, x)`": "isnan",
+    "it is `equal(abs(x), inf)`": "isinf",
+    "it is `less(abs(x), inf)`": "isfinite",
+    "it is `sub(y, x)`": "rsub",
+    "it is `sub(x, floor(x))`": "frac",
+    "it is `mul(sign(x), floor(abs(x)))`": "trunc truncate fix",
+    "it is `mul(sign(x), mod(abs(x), abs(y)))`": "fmod",
+    "it is `reduce_mean(square(sub(x, mean)))`": "var variance",
+    "it is `sqrt(reduce_mean(square(sub(x, mean))))`": "std",
+    "it is `reduce_max` of the values after `cast` to int32": "any reduceany",
+    "it is `reduce_min` of the values after `cast` to int32": "all reduceall",
+    "it is `band_part(x, lower = -1, upper = 0)`": "tril",
+    "it is `band_part(x, lower = 0, upper = -1)`": "triu",
+    "it is `exp(cumsum(log(x)))`, of what is positive": "cumprod",
+    "it is `mul(x, 0.017453293)`": "deg2rad radians",
+    "it is `mul(x, 57.29578)`": "rad2deg degrees",
+    "it is `fill(shape, value = 1.0)`": "ones newones",
+    "it is `fill_like(x, value = 1.0)`": "oneslike",
+    'it is `pad(x, pad, mode = "reflect")`': "reflectionpad mirrorpad",
+    'it is `pad(x, pad, mode = "replicate")`': "replicationpad",
+    'it is `scatter_along_axis(data, indices, updates, mode = "update")`': "scatterelements putalongaxis scatterupdate",
+    "it is `scatter_along_axis`, of the mode of that reduction": "scatterreduce",
+    'it is `scatter(data, indices, updates, mode = "update")`': "indexcopy",
+    'it is `scatter_nd(data, indices, updates, mode = "update")`': "tensorscatterndupdate tensorscatterupdate indexput",
+    "it is `flatten2d` where two dimensions are left, and `reshape` for any other shape": "flatten ravel",
+    "it is `topk` with both outputs, or `argsort` and `gather_along_axis`": "sort",
+    "it is `split` and `squeeze` of each part": "unbind unstack unpack",
+    "it is `concat` of two of `slice_by_index`": "roll",
+    "it is `einsum`": "tensordot outer inner bilinear",
+    "it is `reduce_sum(mul(x, y), axes = [-1])`": "vdot",
+    "it is `gather_nd` at what `non_zero` gives back": "maskedselect booleanmask compress",
+    "leave it out: it changes nothing when a model runs": "dropout alphadropout featuredropout requiresgrad",
+    "leave it out: Core ML chooses where a model runs": "cpu cuda deviceput todevice",
+}
+"""What stands for a name elsewhere where no operation of MIL alone does."""
+
+_VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
+"""What a name may end in elsewhere, for its number of dimensions or its version: `conv2d`, `ConcatV2`."""
+
+
+class Meant(NamedTuple):
+    """What a name from elsewhere is in MIL: the operations of which it may be one, or in words a `way` to write it."""
+
+    operations: tuple[str, ...]
+    way: str = ""
+
+
+def meant(name: str) -> Meant | None:
+    """Return what the name of an operation elsewhere is in MIL; None where nothing is known of it."""
+    plain = name.lower().replace("_", "")
+    return _by_name().get(plain) or _by_name().get(_VERSION.sub("", plain))
+
+
+@functools.cache
+def _by_name() -> dict[str, Meant]:
+    rows = [(Meant(tuple(operations.split())), names.split()) for operations, names in OPERATIONS.items()]
+    rows += [(Meant((), way), names.split()) for way, names in WAYS.items()]
+    rows += [(Meant((name,)), [name.replace("_", "")]) for name in all_names()]
+    return {name: row for row, names in rows for name in names}
