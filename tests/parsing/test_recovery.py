@@ -91,7 +91,7 @@ def test_the_text_itself_is_fine() -> None:
         ([("sin(x = c);", "sin(x = c)")], ["9 MIL010"]),
         ([("relu(x = x)[name", "relu(x = x)] [name")], ["5 MIL010"]),
         ([('string("a")]', 'string("a)]')], ["5 MIL004"]),
-        ([("sin(x = c);", "sin(x = c);;")], ["9 MIL010"]),
+        ([("sin(x = c);", "sin(x = c);;")], ["9 MIL025"]),
         ([("tensor<fp16, [2, 3]> d = ", "tensor<fp16 [2, 3]> d = ")], ["9 MIL010"]),
         ([("tensor<fp16, [2, 3]> d = ", "tensor fp16, [2, 3]> d = ")], ["9 MIL010"]),
         ([("= sin(x", "= $sin(x")], ["9 MIL003"]),

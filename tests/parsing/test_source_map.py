@@ -136,4 +136,4 @@ def test_errors_are_those_of_parse() -> None:
     with pytest.raises(ParseError) as mapped:
         parse_with_source(wrong, path="a.mil")
     assert str(mapped.value) == str(plain.value)
-    assert "a.mil:7:14: error[MIL010]: expected `(` after `->`, found `y`" in str(plain.value)
+    assert "a.mil:7:14: error[MIL025]: the outputs of a block stand in parentheses: `(y)`" in str(plain.value)

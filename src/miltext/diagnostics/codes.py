@@ -22,6 +22,7 @@ TITLES: dict[str, str] = {
     "MIL022": "literal does not match its shape",
     "MIL023": "unknown escape",
     "MIL024": "control character",
+    "MIL025": "spelling of another language",
     # Text that does not become a Program.
     "MIL101": "unknown version of MIL text",
     "MIL102": "reserved word used as a name",

@@ -70,6 +70,10 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
     """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
     if isinstance(failure, NestingFailure):
         return error("MIL006", TOO_NESTED, Span(failure.start, failure.end))
+    from miltext.parsing.slips import slip_error  # it stands on all tables, and most texts are right
+
+    if slip := slip_error(text, failure.start, _possible(failure)):
+        return slip
     return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
 
 
@@ -241,13 +245,18 @@ def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None
 
 
 def _words(failure: SyntaxFailure) -> set[str]:
+    """Return the terminals that may be proposed at the place, by their words where they have only one."""
+    words = _possible(failure)
+    untyped = _LITERAL_STARTS - {"("} if {"NAME", "$unset"} <= words else set()
+    return words - {DRAFT} - untyped  # what only a draft may hold is not proposed
+
+
+def _possible(failure: SyntaxFailure) -> set[str]:
     """Return the terminals that could stand at the place, by their words where they have only one."""
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
-    words |= {name for name in failure.expected if name not in terminals}
-    untyped = _LITERAL_STARTS - {"("} if {"NAME", "$unset"} <= words else set()
-    return words - {DRAFT} - untyped  # what only a draft may hold is not proposed
+    return words | {name for name in failure.expected if name not in terminals}
 
 
 def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:

@@ -12,7 +12,7 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
-from miltext.parsing.lowering.values import Children, Raw, list_error
+from miltext.parsing.lowering.values import Children, Raw, bound_list_error
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
@@ -85,7 +85,7 @@ class TolerantLowering(TreeLowering):
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Parsed:
         if self.is_misnamed(phrase):
             return BROKEN
-        errors = [refused for refused in map(list_error, _plain_lists(literal)) if refused]
+        errors = [refused for refused in map(bound_list_error, _plain_lists(literal)) if refused]
         if errors:
             self.diagnostics += [lowering_diagnostic(phrase, refused) for refused in errors]
             return BROKEN

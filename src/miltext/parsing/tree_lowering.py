@@ -56,7 +56,7 @@ class TreeLowering:
 
 def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:
     """Return the diagnostic of a phrase that cannot be lowered."""
-    return error(refused.code, refused.message, _blamed(refused, phrase))
+    return error(refused.code, refused.message, _blamed(refused, phrase), suggestion=refused.suggestion)
 
 
 def _blamed(refused: LoweringError, phrase: Node) -> Span:

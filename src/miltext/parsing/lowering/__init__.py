@@ -194,6 +194,8 @@ class Lowering:
 
     def draft_binding(self, children: Children) -> bytes:
         """`[0, 1]`"""
+        if isinstance(children[0], str) and (refused := values.bound_list_error(children[0])):
+            raise refused
         raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
 
     def attributes(self, children: Children) -> Entries:

@@ -7,11 +7,17 @@ class LoweringError(Exception):
     """A phrase that cannot be lowered.
 
     `at` is the token or the index of the child that is to blame, None for the whole phrase; `start` and `end`
-    narrow it to a part of that token.
+    narrow it to a part of that token. `suggestion` is what to write in its place.
     """
 
     def __init__(
-        self, code: str, message: str, at: str | int | None = None, start: int = 0, end: int | None = None
+        self,
+        code: str,
+        message: str,
+        at: str | int | None = None,
+        start: int = 0,
+        end: int | None = None,
+        suggestion: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -19,3 +25,4 @@ class LoweringError(Exception):
         self.at = at
         self.start = start
         self.end = end
+        self.suggestion = suggestion

@@ -108,6 +108,10 @@ def lower_dimension(token: str) -> Dimension:
         return Dimension(b"", None, False)
     if token == "$absent":
         return Dimension(None, None, False)
+    if token[:1] == "-":
+        meant = "?" if token == "-1" else None
+        message = "a size cannot be negative; one that is not known is written `?`"
+        raise LoweringError("MIL020", message, token, suggestion=meant)
     size = whole_number(token, 64, signed=False)
     return Dimension(sized(tag(1), number_tag(1) + varint(size)), size, True)
 

@@ -17,6 +17,7 @@ from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
 from miltext.schema.wire import sized, tag, varint, varints
 from miltext.syntax.encoding import encode, encode_list
 from miltext.syntax.literals import TOKEN, LiteralError, elements, shown, without_spaces
+from miltext.syntax.names import PLAIN
 from miltext.syntax.plain_tokens import is_list, plain_element
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def immediate(member: bytes, message: bytes) -> bytes:
     return sized(fields.IMMEDIATE, sized(member, message))
 
 
+TRAILING = "nothing follows this comma; remove it"
+
 STRING = scalar_type(BY_NAME["string"])
 _STRING_HEADS = [STRING.field + head for head in fields.STRING_CONTENT_HEADS]
 
@@ -110,7 +113,9 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if raw[0] == "[":
         return tensor_content(dtype, list_values(raw, shape, dtype))
     if shape:
-        raise LoweringError("MIL022", f"expected a list nested like its type's shape, found `{shown(raw)}`", raw)
+        meant = f"{'[' * len(shape)}{raw}{']' * len(shape)}" if set(shape) == {1} else None
+        message = f"expected a list nested like its type's shape, found `{shown(raw)}`"
+        raise LoweringError("MIL022", f"{message}{did_you_mean(meant)}", raw, suggestion=meant)
     return tensor_content(dtype, element_values([raw], dtype, raw))
 
 
@@ -135,7 +140,8 @@ def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
             return element_values(elements(raw, shape), dtype, raw)
         return _repeated(encode_list(raw, shape, dtype))
     except LiteralError as failure:
-        raise LoweringError(failure.code, failure.message, raw, failure.start, failure.end) from None
+        refused = trailing_comma(raw)
+        raise refused or LoweringError(failure.code, failure.message, raw, failure.start, failure.end) from None
 
 
 def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
@@ -177,12 +183,41 @@ def list_error(token: str) -> LoweringError | None:
     """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
     if is_list(without_spaces(token)):
         return None
+    if refused := trailing_comma(token):
+        return refused
     for piece in TOKEN.finditer(token):
         if piece[0] not in "[]," and not plain_element().fullmatch(piece[0]):
             near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
             message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
             return LoweringError("MIL021", message, token, piece.start(), piece.end())
     return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
+
+
+def trailing_comma(token: str) -> LoweringError | None:
+    """Return what is wrong with a list that has a comma after its last element, and nothing else wrong."""
+    found = re.search(r",(?=[ \t\r\n]*\])", token)
+    if not found or not is_list(without_spaces(token[: found.start()] + token[found.end() :])):
+        return None
+    return LoweringError("MIL025", TRAILING, token, found.start(), found.end(), suggestion="")
+
+
+def bound_list_error(literal: str) -> LoweringError | None:
+    """Return what is wrong with a literal that an argument of a draft is bound to, if it is a list as one token."""
+    if literal[0] != "[" or literal == "[":
+        return None
+    return _names_in_brackets(literal) or list_error(literal)
+
+
+def _names_in_brackets(token: str) -> LoweringError | None:
+    """Return what is wrong with a list of which elements are names of values."""
+    inside = [word.strip() for word in token[1:-1].split(",")]
+    if not any(PLAIN.fullmatch(word) and not bool_meant(word) for word in inside):
+        return None
+    if not all(PLAIN.fullmatch(word) or plain_element().fullmatch(word) for word in inside):
+        return None
+    meant = f"({', '.join(inside)})"
+    message = f"several values stand in parentheses: `{shown(meant)}`"
+    return LoweringError("MIL025", message, token, suggestion=meant)
 
 
 class Container(Raw):
