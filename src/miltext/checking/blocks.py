@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, but, counted, listed, named, opset_text
+from miltext.checking.findings import Finding, Remark, but, counted, listed, named, opset_named
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import TensorType, Type, compatible, spelled
 from miltext.syntax.names import name_text
@@ -40,12 +40,12 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
             for opset in sorted(set(blocks) - {first}):
                 difference = _difference(function, blocks[first], blocks[opset], opset)
                 if difference:
-                    remark = Remark(f"the block for {opset_text(first)}", (*path, Key(first)))
+                    remark = Remark(f"the block for {opset_named(first)}", (*path, Key(first)))
                     yield Finding((*path, Key(opset), "key"), "MIL608", difference, (remark,))
 
 
 def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
-    head = f"the block for {opset_text(opset)} does not give back what the function's other block does"
+    head = f"the block for {opset_named(opset)} does not give back what the function's other block does"
     if block.outputs != other.outputs:
         return f"{head}: {_names(other)}, not {_names(block)}"
     types, others = _types(function, block), _types(function, other)

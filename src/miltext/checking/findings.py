@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
 from miltext.parsing.spans import phrases_by_path, words
-from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.schema.paths import Key
 from miltext.syntax.literals import shown
-from miltext.syntax.names import name_text
+from miltext.syntax.names import name_text, opset_text
 
 if TYPE_CHECKING:
     from miltext.schema.paths import Path
@@ -116,9 +115,9 @@ def named(name: str) -> str:
     return f"`{shown(name_text(name), LONG)}`"
 
 
-def opset_text(opset: str) -> str:
+def opset_named(opset: str) -> str:
     """Spell an opset in a message, as the text spells it."""
-    return TEXT_BY_PROTO.get(opset) or shown(name_text(opset), LONG)
+    return shown(opset_text(opset), LONG)
 
 
 def listed(words: Iterable[str], conjunction: str = "or") -> str:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
-from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_text
+from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_named
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -142,7 +142,7 @@ class _Call:
         key = self.function, self.opset, *key
         if key not in self._told.newer:
             self._told.newer.add(key)
-            yield Finding(path, "MIL502", f"{what}; this function is {opset_text(self.opset)}")
+            yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
 
     # ---- parameters
 

@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.findings import Finding, Remark, named, opset_text
+from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
-from miltext.syntax.literals import quote
+from miltext.syntax.literals import quote, shown
 from miltext.syntax.names import RESERVED, name_text
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
+
+SUGGESTED_OPSET = "ios18"
+"""What is suggested where an opset is missing: the first that has every operation of the table."""
 
 COMPARISONS = 200_000
 """How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
@@ -54,15 +57,20 @@ def _function(function: Function, path: Path, dialect: str) -> Iterator[Finding]
 
 def _opsets(function: Function, path: Path) -> Iterator[Finding]:
     opset, blocks = function.opset, function.blocks
-    if opset not in blocks:
-        lack = f"block for its opset `{opset_text(opset)}`" if opset else "opset"
-        others = f"; it has blocks for {', '.join(sorted(map(opset_text, blocks)))}" if blocks else ""
-        yield Finding((*path, "opset"), "MIL607", f"the function has no {lack}{others}")
+    own = [name for name in blocks if name]
+    others = f"; it has blocks for {', '.join(sorted(map(opset_named, own)))}" if own else ""
+    if not opset:
+        meant = f"{name_text(str(path[-1]))}<{SUGGESTED_OPSET}>"
+        hint = others or f"; write it after the name: `{shown(meant, LONG)}`"
+        yield Finding((*path, "key"), "MIL607", f"the function has no opset{hint}", suggestion=None if own else meant)
+    elif opset not in blocks:
+        yield Finding(
+            (*path, "opset"), "MIL607", f"the function has no block for its opset `{opset_named(opset)}`{others}"
+        )
     for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
-        written = f'$"{name}"' if name in PROTO_BY_TEXT else opset_text(name)  # without quotes, it is the known one
         near = nearest(name, PROTO_BY_TEXT)
         place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
-        message = f"unknown opset `{written}`{did_you_mean(near)}"
+        message = f"unknown opset `{opset_named(name)}`{did_you_mean(near)}"
         yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 

@@ -172,9 +172,9 @@ class _Reading:
             self.close_blocks()
             return head
         end = self.operation_end(start, begun)
-        names = _defined(begun, self.text[head:end])
+        lost = opaque(begun, self.text[head:end], head, start if end is None else end)
         self.cut(anchor)
-        self.values.append(opaque(names, head, start if end is None else end))
+        self.values.append(lost)
         self.states.append(self.states[-1]["operation"])
         return end
 
@@ -299,11 +299,3 @@ class _Reading:
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
         """Return the tokens from a place on, as SyncPoints has them: braces among what is begun are open."""
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))
-
-
-def _defined(begun: list[Node], text: str) -> list[str]:
-    """Return the names that an operation defines: its outputs where they were read, else all before its `=`."""
-    for node in begun:
-        if node.name == "results":
-            return [child.children[-1].token or "" for child in node.children if child.children]
-    return names_in(re.split("[=(;]", text, maxsplit=1)[0]) if "=" in text else []

@@ -13,12 +13,13 @@ from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
 from miltext.parsing.lowering.values import Children, Raw, bound_list_error
+from miltext.parsing.sync_points import names_in
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized
-from miltext.syntax.tree import Node, Statement
+from miltext.syntax.tree import Node, Statement, transformed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,16 +37,39 @@ Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation of which only the names that it defines could be read."""
+    """An operation of which only its outputs could be read: its children are those with types, `names` the others."""
 
     names: tuple[str, ...] = ()
 
 
-def opaque(names: Iterable[str], start: int, end: int) -> Opaque:
-    """Return an operation between two places, of which only the names that it defines are known."""
-    operation = Opaque("operation", start, end, [])
-    operation.names = tuple(names)
+def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
+    """Return an operation between two places, of which only its outputs are known.
+
+    `begun` are the phrases of it that were read, `text` is all of it that seems to be there.
+    """
+    read = _read_outputs(begun)
+    operation = Opaque("operation", start, end, [value for value in read if value.name == "named_value"])
+    untyped = [value.children[-1].token or "" for value in read if value.name != "named_value"]
+    operation.names = tuple(untyped if read else _outputs_in(text))
     return operation
+
+
+def _read_outputs(begun: list[Node]) -> list[Node]:
+    """Return the outputs of an operation that were read, with their types or as those of a draft."""
+    for node in begun:
+        if node.name == "results":
+            return [child for child in node.children if child.children]
+    [value_type, name] = begun if len(begun) == 2 else (None, None)
+    if value_type is None or name is None or name.name != "NAME" or value_type.token is not None:
+        return []
+    return [Node("named_value", value_type.start, name.end, [value_type, name])]
+
+
+def _outputs_in(text: str) -> list[str]:
+    """Return the names before the `=` of an operation, what its outputs are called among them."""
+    outputs, equals, _ = text.partition("=")
+    outside = outputs.count("(") == outputs.count(")")
+    return names_in(outputs if outside else re.split("[(;]", outputs, maxsplit=1)[0]) if equals else []
 
 
 class TolerantLowering(TreeLowering):
@@ -69,7 +93,7 @@ class TolerantLowering(TreeLowering):
             return self.statement(phrase)
         if isinstance(phrase, Opaque):
             self._mark(phrase)
-            return operation_of(phrase.names)
+            return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
         if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
             return self._draft_binding(phrase, children[0])
         if phrase.name == "draft_value":  # `_ y`: an output without a type
@@ -96,7 +120,8 @@ class TolerantLowering(TreeLowering):
         if not self.is_misnamed(*failure.read[-1:]):
             self.diagnostics.append(syntax_error(self.text, failure, failure.read))
         self._mark(statement)
-        return operation_of([statement.text.partition("=")[0].split()[-1]])
+        lost = opaque(failure.read, statement.text, statement.start, statement.end)
+        return transformed(lost, self.lower)  # type: ignore[no-any-return]
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
         misnamed = str(refused.at) if refused.code == "MIL102" else ""
@@ -127,9 +152,9 @@ def _plain_lists(literal: str | Raw) -> Iterator[str]:
         yield literal
 
 
-def operation_of(names: Iterable[str]) -> bytes:
-    """Return an Operation of which only the names that it defines are known, as a field of its Block."""
-    outputs = []
+def _operation_of(names: Iterable[str], typed: Iterable[bytes]) -> bytes:
+    """Return an Operation of which only its outputs are known, as a field of its Block: names, and those with types."""
+    outputs = [*typed]
     for name in names:
         with suppress(LoweringError):
             outputs.append(sized(NAME, name_bytes(name)))

@@ -10,9 +10,9 @@ from miltext.diagnostics import Note, PrintError, error
 from miltext.printing.tensors import PLAIN, Style, field_literal, usual_literal
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.fields import STRING_HEAD, STRING_HEADS
-from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT, TEXT_BY_PROTO
+from miltext.schema.opsets import DIALECTS
 from miltext.syntax.literals import quote
-from miltext.syntax.names import DRAFT, name_text
+from miltext.syntax.names import DRAFT, name_text, opset_text
 
 if TYPE_CHECKING:
     from miltext.schema import proto
@@ -79,11 +79,9 @@ class Printer:
         return text if text[0] != "$" else self._ours(text, f"the name {quote(name)}")
 
     def _opset(self, opset: str) -> str:
-        """Return `ios18` for CoreML8; a name that is literally `ios18` is quoted."""
-        text = TEXT_BY_PROTO.get(opset)
-        if text is None and opset in PROTO_BY_TEXT:
-            return self._ours(f"${quote(opset)}", f"an opset that is {quote(opset)} in the proto")
-        return text or self.name(opset)
+        """Return `ios18` for CoreML8."""
+        text = opset_text(opset)
+        return text if text[0] != "$" else self._ours(text, f"an opset that is {quote(opset)} in the proto")
 
     # ---- the program and its functions
 

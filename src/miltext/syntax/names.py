@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax.literals import quote
 from miltext.syntax.memo import memo
 
@@ -21,3 +22,11 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 def name_text(name: str) -> str:
     """Return a name as MIL text spells it: `x`, or `$"..."` where it is not an identifier or a reserved word."""
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
+
+
+def opset_text(opset: str) -> str:
+    """Return an opset of a Program as MIL text spells it: `ios18` for CoreML8, quoted if it is literally `ios18`."""
+    text = TEXT_BY_PROTO.get(opset)
+    if text is None and opset in PROTO_BY_TEXT:
+        return f"${quote(opset)}"
+    return text or name_text(opset)
