@@ -15,6 +15,7 @@ from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_named
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes
+from miltext.checking.values import ATTRIBUTES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.elsewhere import Meant, meant
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
@@ -149,7 +150,7 @@ class _Call:
     def parameters(self, known: Signature) -> Iterator[Finding]:
         missing = [name for name in known.parameters if name not in self.operands]
         if not known.open and (strange := [name for name in self.operation.inputs if name not in known.parameters]):
-            yield from self.unlisted(sorted(strange), known, missing)
+            yield from self.unlisted(sorted(set(strange) - ATTRIBUTES), known, missing)
         required = _required(known, missing)
         if required:
             lacks = listed(required, "and")

@@ -28,6 +28,9 @@ Definition: TypeAlias = "tuple[Path, str, int]"
 SUGGESTED_OPSET = "ios18"
 """What is suggested where an opset is missing: the first that has every operation of the table."""
 
+NOTHING = frozenset({"None", "none", "null", "NULL", "nil", "nullptr"})
+"""What other languages write for no value."""
+
 COMPARISONS = 200_000
 """How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
 
@@ -160,8 +163,10 @@ class _Specialization:
         self._missing.add(name)
         definitions = self.everywhere.get(name)
         if not definitions:
-            near = self.near(name, seen, is_bound=path[-1] == "name")
-            yield Finding(path, "MIL604", f"{named(name)} is not defined{did_you_mean(near)}", suggestion=near)
+            parameter = str(path[-4]) if path[-1] == "name" else None
+            near = self.near(name, seen, parameter)
+            hint = "; leave the argument out" if parameter and name in NOTHING else did_you_mean(near)
+            yield Finding(path, "MIL604", f"{named(name)} is not defined{hint}", suggestion=near)
             return
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
         remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
@@ -170,14 +175,19 @@ class _Specialization:
         else:
             yield Finding(path, "MIL606", f"{named(name)} is defined in another block and not seen from here", remark)
 
-    def near(self, name: str, seen: Iterable[str], is_bound: bool) -> str | None:
-        """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`."""
-        if is_bound and (truth := bool_meant(name, spelled(TensorType("bool", ()), self._dialect))):
+    def near(self, name: str, seen: Iterable[str], parameter: str | None) -> str | None:
+        """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.
+
+        `parameter` is what the name is bound to, if to any.
+        """
+        if parameter and name in NOTHING:
+            return None
+        if parameter and (truth := bool_meant(name, spelled(TensorType("bool", ()), self._dialect))):
             return truth
         names = list(seen)
         self._comparisons -= len(names)
         near = nearest(name, names) if self._comparisons >= 0 else None
-        if near is None and is_bound and name in ELSEWHERE:
+        if near is None and parameter and parameter.endswith("dtype") and name in ELSEWHERE:
             return f'{spelled(TensorType("string", ()), self._dialect)}("{ELSEWHERE[name]}")'
         return None if near is None else name_text(near)
 

@@ -16,12 +16,16 @@ from miltext.checking.inference.reading import Constant
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.operations import first_opset
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, compatible, read_type
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Block, Declared, Operation, Program, Stated
     from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
+
+ATTRIBUTES = frozenset({"name"})
+"""The attributes of every operation. No known operation has a parameter of such a name."""
 
 UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
@@ -58,6 +62,8 @@ class _Contents:
             place = (*path, "operations", index)
             for name, bindings in operation.inputs.items():
                 self.bindings(name, bindings, place)
+            if operation.inputs and (operation.type == "const" or not ATTRIBUTES.isdisjoint(operation.inputs)):
+                self.attributes_as_inputs(operation, place)
             self.outputs(operation, place)
             self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
@@ -78,6 +84,16 @@ class _Contents:
         for name, value in attributes.items():
             if found := self.value(value, name == constant):
                 self.add(found, (*path, "attributes", Key(name)))
+
+    def attributes_as_inputs(self, operation: Operation, path: Path) -> None:
+        """Tell of inputs of the operation at `path` that are attributes in a Program, if the operation is known."""
+        if first_opset(operation.type) is None:
+            return
+        own, others = ({"val"}, "") if operation.type == "const" else (set(), "...")
+        for name in sorted(operation.inputs.keys() & (ATTRIBUTES | own)):
+            written = f"{operation.type}({others})[{name} = ...]"
+            message = f"`{name}` of `{operation.type}` is an attribute; write `{written}`"
+            self.found.append(Finding((*path, "inputs", Key(name), "key"), "MIL523", message))
 
     def declared(self, values: Iterable[Declared], path: Path) -> None:
         """Look at the types of inputs or outputs."""

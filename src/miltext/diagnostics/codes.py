@@ -116,6 +116,7 @@ TITLES: dict[str, str] = {
     "MIL517": "repeated axis",
     "MIL518": "value out of range",
     "MIL519": "unknown word",
+    "MIL523": "attribute among the arguments",
     # Structure: names, types and values.
     "MIL601": "invalid identifier",
     "MIL602": "duplicate value",

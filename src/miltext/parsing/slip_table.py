@@ -434,11 +434,10 @@ FUNCTIONS = [
     Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
     Slip("-> ", "(?P<name>NAME)", "the outputs of a block stand in parentheses: `({name})`", "({name})", "("),
     Slip(
-        r"-> \([^()]*",
-        r"TYPE\s+(?P<name>NAME)",
+        r"-> \( (?:NAME , )*(?P<at>(?:DTYPE|MADE) )",
+        r"(?:<[^()]*>\s)? (?P<name>NAME)",
         "an output of a block is named alone; its type stands where it is defined",
         "{name}",
-        "NAME",
     ),
     Slip(r"func\s+NAME < ", r"(?P<number>\d+)(?:\.\d+)?(?= >)", "an opset is written `ios{number}`", "ios{number}"),
     Slip(r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset stands without quotes: `{name}`", "{name}"),

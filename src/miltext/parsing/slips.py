@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, error
-from miltext.parsing.slip_table import PIECES, SLIPS
+from miltext.parsing.slip_table import PIECES, SLIPS, Slip
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.elsewhere import meant
 from miltext.syntax.literals import shown
@@ -31,32 +31,32 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
     for slip in SLIPS:
         if slip.wants and slip.wants not in words:
             continue
-        after = pattern(slip.found).match(text, at, at + WINDOW)
-        read = after and pattern(slip.before + r"\Z").search(before)
-        if after is None or not read:
-            continue
-        begin, end = read.span("at") if "at" in read.re.groupindex else (len(before), len(before))
-        start, stop = at - len(before) + begin, after.end() if after.end() > at else at - len(before) + end
-        groups = {name: _cleaned(name, found or "") for name, found in (read.groupdict() | after.groupdict()).items()}
-        seen = {name: shown(" ".join(found.split())) for name, found in groups.items()}
-        mend = None if slip.mend is None else slip.mend.format(**groups)
-        if mend is None or mend.endswith(" "):
-            stop = start + len(text[start:stop].rstrip())
-        return error("MIL025", slip.message.format(**seen), Span(start, stop), suggestion=mend and mend.rstrip())
+        after = _pattern(slip.found).match(text, at, at + WINDOW)
+        read = after and _pattern(slip.before + r"\Z").search(before)
+        if after and read:
+            marked = read.span("at") if "at" in read.re.groupindex else (len(before), len(before))
+            start, end = (at - len(before) + place for place in marked)
+            end = after.end() if after.end() > at else end
+            return told(text, slip, Span(start, end), read.groupdict() | after.groupdict())
     return None
 
 
+def told(text: str, slip: Slip, place: Span, groups: dict[str, str | None]) -> Diagnostic:
+    """Return what is said of a slip at a place, given what the groups of its patterns found."""
+    cleaned = {name: _CLEANED.get(name, str)(found or "") for name, found in groups.items()}
+    seen = {name: shown(" ".join(found.split())) for name, found in cleaned.items()}
+    mend = None if slip.mend is None else slip.mend.format(**cleaned)
+    if mend is None or mend.endswith(" "):  # the white space after it is not a part of it
+        place = Span(place.start, place.start + len(text[place.start : place.end].rstrip()))
+    return error("MIL025", slip.message.format(**seen), place, suggestion=mend and mend.rstrip())
+
+
 @lru_cache(maxsize=1 << 9)
-def pattern(written: str) -> re.Pattern[str]:
+def _pattern(written: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern of the table."""
     for word, piece in PIECES.items():
         written = re.sub(rf"\b{word}\b", lambda _, piece=piece: piece, written)  # type: ignore[misc]
     return re.compile(written.replace(" ", r"[ \t\r\n]*"))
-
-
-def _cleaned(group: str, found: str) -> str:
-    """Return what a group of the table found, as MIL writes it."""
-    return _CLEANED.get(group, str)(found)
 
 
 def _operation(name: str) -> str:

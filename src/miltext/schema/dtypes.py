@@ -96,5 +96,13 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
     "double": "fp64",
     "int": "int32",
     "long": "int64",
+    "str": "string",
+    "i1": "bool",
+    **{f"f{bits}": f"fp{bits}" for bits in (16, 32, 64)},
+    **{
+        f"{sign}{bits}": f"{kind}{bits}"
+        for sign, kind in (("i", "int"), ("u", "uint"), ("ui", "uint"))
+        for bits in (8, 16, 32, 64)
+    },
 }
-"""Data types by the names that they have in other places: the schema, NumPy and C."""
+"""Data types by the names that they have in other places: the schema, NumPy, C, Rust and MLIR."""

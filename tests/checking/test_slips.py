@@ -1,0 +1,390 @@
+"""Slips of people who write C, Python, PyTorch, MLIR or ONNX: what is written, what is said, what is suggested.
+
+Each row is a statement in a function of a tensor `x`, or a whole head or end of one. The part of it that is told of
+stands between `«` and `»`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+import miltext
+from miltext.diagnostics import Diagnostic
+from miltext.parsing import slips
+from miltext.parsing.slip_table import SLIPS, Slip
+
+T = "tensor<fp16, [2, 3]>"
+AROUND = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x) {\n            ROW\n        } -> (x);\n}\n"
+
+
+class Row(NamedTuple):
+    """A slip: its text with the place marked, the message, and what is suggested in the place, if anything."""
+
+    written: str
+    said: str
+    suggested: str | None = None
+
+
+UNTYPED = "an output's type stands before its name, or `_` in a draft"
+NO_OPERATORS = "MIL has no operators; write `{}`"
+CONSTANT = "a constant is made by an operation: `const()[val = {}]`"
+EACH = "each argument and attribute is written `name = value`"
+ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`"
+ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
+SIZES = "the sizes of a tensor stand in brackets: `[2, 3]`"
+TENSOR = "the type of a tensor is written `tensor<fp16, [2, 3]>`"
+UNKNOWN_SIZE = "a size that is not known is written `?`"
+NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
+SUFFIX = "a number has nothing after its digits; its type says what it is"
+EQUALS = "`=` stands between an output and its operation"
+ELEMENTS = "the elements of a tensor or a list stand in brackets"
+COMMA = "nothing follows this comma; remove it"
+DTYPE = 'a data type is given as a string: `string("fp32")`'
+ALPHA = T + " y = leaky_relu(x = x, alpha = {});"
+AXES = "tensor<fp16, [2]> y = reduce_sum(x = x, axes = {}, keep_dims = bool(false));"
+CAST = "tensor<fp32, [2, 3]> y = cast(x = x, dtype = {});"
+
+STATEMENTS = [
+    # ---- how a statement begins
+    Row("«let» y = relu(x = x);", f"MIL has no `let`; {UNTYPED}", "_"),
+    Row("«var» y = relu(x = x);", f"MIL has no `var`; {UNTYPED}", "_"),
+    Row("«auto» y = relu(x = x);", f"MIL has no `auto`; {UNTYPED}", "_"),
+    Row("«const» y = relu(x = x);", f"MIL has no `const`; {UNTYPED}", "_"),
+    Row(f"«let y: {T}» = relu(x = x);", f"MIL has no `let`; {UNTYPED}", f"{T} y"),
+    Row(f"«const »{T} y = relu(x = x);", "MIL has no `const`: no value ever changes", ""),
+    Row("«y» = relu(x = x);", UNTYPED, "_ y"),
+    Row(f"«y: {T}» = relu(x = x);", UNTYPED, f"{T} y"),
+    Row("«y :=» relu(x = x);", UNTYPED, "_ y ="),
+    Row("«y, z» = split(x = x, num_splits = 2, axis = 0);", UNTYPED, "_ y, _ z"),
+    Row("«(y, z)» = split(x = x, num_splits = 2, axis = 0);", f"outputs have no parentheses; {UNTYPED}", "_ y, _ z"),
+    Row(f"«({T} y)» = relu(x = x);", "the outputs of an operation stand without parentheses", f"{T} y"),
+    Row("«x +=» x;", "no value of MIL ever changes; what is made of it has a name of its own"),
+    Row("«return x;»", "what a block gives back stands after its `}`: `} -> (x)`"),
+    Row("«return x»", "what a block gives back stands after its `}`: `} -> (x)`"),
+    Row("«return»;", "what a block gives back stands after its `}`: `} -> (y)`"),
+    Row("«for» i in range(3):", "MIL has no `for`; write the operation `while_loop`, or each step by itself"),
+    Row("«if» (p) { }", "MIL has no `if`; write the operation `cond` or `select`"),
+    Row(
+        "«import coremltools» as ct",
+        "MIL has no `import`: a program is one text, and operations are known by their names",
+    ),
+    Row("«relu(x = x) -> y»;", "the output of an operation stands before it, with `=`", "_ y = relu(x = x)"),
+    Row(f"{T} y «->» relu(x = x);", EQUALS, "="),
+    Row(f"{T} y «<-» relu(x = x);", EQUALS, "="),
+    Row(f"{T} y «==» relu(x = x);", f"a single {EQUALS}", "="),
+    Row(f"{T} y «»relu(x = x);", f"{EQUALS}; it is missing here", "="),
+    Row(f"{T} y = relu(x = x)«»\n", "expected `;` after the operation", ";"),
+    Row(f"{T} y = relu(x = x);«;»", "one `;` is enough", ""),
+    Row(f"{T} y = relu(x = x)« -> fp16»;", "the type of an output stands before its name", ""),
+    Row(f"{T} y = relu(x = x)« : fp16»;", "the type of an output stands before its name", ""),
+    # ---- names
+    Row("«%0» = relu(x = x);", f"a name has no `%` and no digit first; {UNTYPED}", "_ var_0"),
+    Row("«%y» = relu(x = x);", f"a name has no `%`; {UNTYPED}", "_ y"),
+    Row(f"{T} «%0» = relu(x = x);", "a name has no `%` and no digit first", "var_0"),
+    Row(f"{T} y = relu(x = «%x»);", "a name has no `%`", "x"),
+    Row('«%y = "»mil.relu"(%x) : (f16) -> f16', "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
+    Row(f"{T} «0y» = relu(x = x);", NAME, "_0y"),
+    Row(f"{T} «layers.0.weight» = relu(x = x);", NAME, "layers_0_weight"),
+    Row(f"{T} «y-1» = relu(x = x);", NAME, "y_1"),
+    # ---- constants
+    Row("fp16 c = «fp16(0.5)»;", CONSTANT.format("fp16(0.5)"), "const()[val = fp16(0.5)]"),
+    Row("fp16 c = «0.5»;", CONSTANT.format("fp16(0.5)"), "const()[val = fp16(0.5)]"),
+    Row('string c = «"a"»;', CONSTANT.format('string("a")'), 'const()[val = string("a")]'),
+    Row(
+        "tensor<int32, [2]> c = «tensor<int32, [2]>([1, 2])»;",
+        CONSTANT.format("..."),
+        "const()[val = tensor<int32, [2]>([1, 2])]",
+    ),
+    Row("fp16 c = const(«val» = fp16(0.5));", "`val` of `const` is an attribute; write `const()[val = ...]`"),
+    Row("fp16 c = const«(fp16(0.5))»;", "`const` takes an attribute: `const()[val = ...]`", "()[val = fp16(0.5)]"),
+    Row("fp16 c = const«(0.5)»;", "`const` takes an attribute: `const()[val = ...]`", "()[val = fp16(0.5)]"),
+    Row("fp16 c = const«[»val = fp16(0.5)];", "`const` has its parentheses all the same: `const()[val = ...]`", "()["),
+    Row(
+        "fp16 c = const()[«fp16»(0.5)];",
+        "an attribute is written `name = value`: `const()[val = ...]`",
+        "val = fp16",
+    ),
+    Row(
+        "fp16 c = const()[val = «0.5»];",
+        "the value of an attribute is written with its type: `fp16(0.5)`",
+        "fp16(0.5)",
+    ),
+    Row(
+        "fp16 c = «constant»()[val = fp16(0.5)];",
+        "the operation `constant` is not known; in MIL it is `const`",
+        "const",
+    ),
+    # ---- operations
+    Row(f"{T} y = «x + x»;", NO_OPERATORS.format("add(x = x, y = x)"), "add(x = x, y = x)"),
+    Row(f"{T} y = «x - x»;", NO_OPERATORS.format("sub(x = x, y = x)"), "sub(x = x, y = x)"),
+    Row(f"{T} y = «x * 2.0»;", NO_OPERATORS.format("mul(x = x, y = 2.0)"), "mul(x = x, y = 2.0)"),
+    Row(f"{T} y = «2.0 * x»;", NO_OPERATORS.format("mul(x = 2.0, y = x)"), "mul(x = 2.0, y = x)"),
+    Row(f"{T} y = «x / x»;", NO_OPERATORS.format("real_div(x = x, y = x)"), "real_div(x = x, y = x)"),
+    Row(f"{T} y = «x ** x»;", NO_OPERATORS.format("pow(x = x, y = x)"), "pow(x = x, y = x)"),
+    Row("_ y = «x == x»;", NO_OPERATORS.format("equal(x = x, y = x)"), "equal(x = x, y = x)"),
+    Row(f"{T} y = «-x»;", NO_OPERATORS.format("mul(x = x, y = -1.0)"), "mul(x = x, y = -1.0)"),
+    Row(
+        f"{T} y = mul(x = «x +» x, y = x);",
+        "MIL has no operators; write `add` as an operation of its own, and the name of its output here",
+    ),
+    Row(
+        f"{T} y = relu(x = «mul»(x = x, y = x));",
+        "an operation does not stand inside another; write `_ NAME = mul(...);` before it, and NAME here",
+    ),
+    Row(f"{T} y = «mb.relu»(x = x);", "an operation is written by its name alone: `relu`", "relu"),
+    Row(f"{T} y = «torch.nn.functional.relu»(x = x);", "an operation is written by its name alone: `relu`", "relu"),
+    Row(f"{T} y = «np.subtract»(x = x, y = x);", "an operation is written by its name alone: `sub`", "sub"),
+    Row(f"{T} y = «x.relu()»;", "a value of MIL has no methods; write `relu(x = x)`", "relu(x = x)"),
+    Row(
+        f"{T} y = relu(x = «x.shape»);",
+        "a value of MIL has nothing to ask it for; write an operation that takes `x = x`",
+    ),
+    Row(
+        f"{T} y = «x»;",
+        "an operation has its arguments in parentheses; a copy of a value is `identity(x = x)`",
+        "identity(x = x)",
+    ),
+    Row(f"{T} y = «relu»;", "an operation has its arguments in parentheses: `relu(...)`"),
+    Row(f"{T} y = relu« x»;", ARGUMENTS, "(x = x)"),
+    Row(f"{T} y = relu«[x = x]»;", ARGUMENTS, "(x = x)"),
+    Row(f"{T} y = relu«{{x = x}}»;", ARGUMENTS, "(x = x)"),
+    Row(
+        f"{T} y = relu(x = «x[0]»);",
+        "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own",
+    ),
+    # ---- arguments and attributes
+    Row(f"{T} y = relu(x«:» x);", EACH, " ="),
+    Row(f"{T} y = relu(x «==» x);", "an argument is bound by a single `=`", "="),
+    Row(f"{T} y = relu(x «=>» x);", "an argument is bound by a single `=`", "="),
+    Row(f'{T} y = relu(«"x"» = x);', "the name of an argument stands without quotes", "x"),
+    Row(f"{T} y = relu(x = x«,»);", COMMA, ""),
+    Row(f"{T} y = relu(x = «{T} x»);", "a value is used by its name alone: `x`", "x"),
+    Row(f"{T} y = relu(x«)»;", f"expected `=` after `x`, found `)`; {EACH}"),
+    Row(
+        "tensor<fp16, [4, 3]> y = concat(values = «[x, x]», axis = int32(0), interleave = bool(false));",
+        "several values stand in parentheses: `(x, x)`",
+        "(x, x)",
+    ),
+    Row(AXES.format("«{1}»"), "a list stands in brackets, several values in parentheses", "[1]"),
+    Row(AXES.format("«None»"), "`None` is not defined; leave the argument out"),
+    Row(AXES.format("«null»"), "`null` is not defined; leave the argument out"),
+    Row(
+        AXES.format("[1]").replace("bool(false)", "«False»"),
+        "`False` is not defined; did you mean `bool(false)`?",
+        "bool(false)",
+    ),
+    Row(
+        AXES.format("[1]").replace("false", "«False»"),
+        "expected a literal after `(`, found `False`; did you mean `false`?",
+        "false",
+    ),
+    Row(CAST.format("«fp32»"), DTYPE, 'string("fp32")'),
+    Row(CAST.format("«np.float32»"), DTYPE, 'string("fp32")'),
+    Row(CAST.format("«torch.float32»"), DTYPE, 'string("fp32")'),
+    Row(
+        CAST.format("«float32»"),
+        '`float32` is not defined; did you mean `string("fp32")`?',
+        'string("fp32")',
+    ),
+    Row(CAST.format("«'fp32'»"), "a string stands in double quotes", '"fp32"'),
+    Row(
+        f'{T} y = relu(x = x, «name» = string("y"));',
+        "`name` of `relu` is an attribute; write `relu(...)[name = ...]`",
+    ),
+    Row(
+        f'{T} y = relu(x = x)[name = «"y"»];',
+        'the value of an attribute is written with its type: `string("y")`',
+        'string("y")',
+    ),
+    Row(
+        f"{T} y = relu(x = x)[name = «y»];",
+        'the value of an attribute is written with its type: `string("y")`',
+        'string("y")',
+    ),
+    Row(
+        f"{T} y = relu(x = x)[name = «'y'»];",
+        'the value of an attribute is written with its type, and a string in double quotes: `string("y")`',
+        'string("y")',
+    ),
+    Row(f'{T} y = relu(x = x)[name«:» string("y")];', EACH, " ="),
+    Row(
+        f'{T} y = relu(x = x)[«"y"»];',
+        'an attribute is written `name = value`: `name = string("y")`',
+        'name = string("y")',
+    ),
+    Row(f'{T} y = relu(x = x)«(name = string("y"))»;', ATTRIBUTES, '[name = string("y")]'),
+    Row(f'{T} y = relu(x = x)«{{name = string("y")}}»;', ATTRIBUTES, '[name = string("y")]'),
+    # ---- types
+    Row("«float32» y = const()[val = fp32(1.0)];", "unknown type `float32`; did you mean `fp32`?", "fp32"),
+    Row("tensor<«float16», [2, 3]> y = relu(x = x);", "unknown data type `float16`; did you mean `fp16`?", "fp16"),
+    Row("tensor<«f16», [2, 3]> y = relu(x = x);", "unknown data type `f16`; did you mean `fp16`?", "fp16"),
+    Row("tensor<«torch.float16», [2, 3]> y = relu(x = x);", "a data type is written by its name alone: `fp16`", "fp16"),
+    Row("tensor<«2x3xfp16»> y = relu(x = x);", TENSOR, "fp16, [2, 3]"),
+    Row("tensor<«2x3xf16»> y = relu(x = x);", TENSOR, "fp16, [2, 3]"),
+    Row(
+        "«tensor<fp16>» y = const()[val = fp16(1.0)];",
+        "a tensor has a shape, as in `tensor<fp16, [2, 3]>`; a single value is of type `fp16`",
+        "fp16",
+    ),
+    Row("tensor<fp16, «2, 3»> y = relu(x = x);", SIZES, "[2, 3]"),
+    Row("tensor<fp16, «(2, 3)»> y = relu(x = x);", SIZES, "[2, 3]"),
+    Row("tensor<fp16«[2, 3]»> y = relu(x = x);", "a comma stands between the data type and the sizes", ", [2, 3]"),
+    Row("tensor<«[2, 3], fp16»> y = relu(x = x);", TENSOR, "fp16, [2, 3]"),
+    Row("«fp16[2, 3]» y = relu(x = x);", TENSOR, T),
+    Row("«[2, 3]fp16» y = relu(x = x);", TENSOR, T),
+    Row("«tensor(fp16, [2, 3])» y = relu(x = x);", TENSOR, T),
+    Row("«tensor[fp16, (2, 3)]» y = relu(x = x);", TENSOR, T),
+    Row("tensor<fp16, [«None», 3]> y = relu(x = x);", UNKNOWN_SIZE, "?"),
+    Row("tensor<fp16, [«batch», 3]> y = relu(x = x);", UNKNOWN_SIZE, "?"),
+    Row("tensor<fp16, [«*», 3]> y = relu(x = x);", UNKNOWN_SIZE, "?"),
+    Row(
+        "tensor<fp16, [«-1», 3]> y = relu(x = x);",
+        "a size cannot be negative; one that is not known is written `?`",
+        "?",
+    ),
+    Row("tensor<fp16, [2, 3«,»]> y = relu(x = x);", COMMA, ""),
+    # ---- values
+    Row(ALPHA.format("fp16(«1.0f»)"), SUFFIX, "1.0"),
+    Row(ALPHA.format("«0.5f»"), SUFFIX, "0.5"),
+    Row(ALPHA.format("fp16(«1_000»)"), "a number has no `_` between its digits", "1000"),
+    Row(ALPHA.format("fp16(«Infinity»)"), "infinity is written `inf`", "inf"),
+    Row(ALPHA.format("fp16(«-Inf»)"), "infinity is written `-inf`", "-inf"),
+    Row(ALPHA.format("fp16(«math.inf»)"), "this is written `inf`", "inf"),
+    Row(ALPHA.format("fp16(«NaN»)"), "what is not a number is written `nan`", "nan"),
+    Row(ALPHA.format("fp16(«2j»)"), "MIL has no complex numbers"),
+    Row(ALPHA.format("fp16(«1/»2)"), "MIL has no arithmetic; write the number that comes out"),
+    Row(ALPHA.format("«fp16 0.5»"), "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
+    Row(ALPHA.format("«(fp16)0.5»"), "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
+    Row(
+        ALPHA.format("fp16(«0x10»)"),
+        "`0x10` is not a valid fp16 number; a hexadecimal float has an exponent, as in `0x1.8p+3`",
+    ),
+    Row(
+        AXES.format("tensor<int32, [1]>(«1»)"),
+        "expected a list nested like its type's shape, found `1`; did you mean `[1]`?",
+        "[1]",
+    ),
+    Row(AXES.format("tensor<int32, [1]>«[1]»"), "a literal stands in parentheses after its type", "([1])"),
+    Row(AXES.format("tensor<int32, [1]>(«{1}»)"), ELEMENTS, "[1]"),
+    Row(AXES.format("tensor<int32, [1]>([1«,»])"), COMMA, ""),
+    Row(AXES.format("[1«,»]"), COMMA, ""),
+    Row("tensor<int32, [2]> c = const()[val = tensor<int32, [2]>(«1, 2»)];", ELEMENTS, "[1, 2]"),
+    Row(
+        "tensor<int32, [2]> c = const()[val = «tensor»([1, 2])];",
+        "the type of a value is written out, as in `tensor<int32, [2]>([1, 2])`",
+    ),
+    Row("int32 c = const()[val = int32(«0b101»)];", "a whole number is written in decimal: `5`", "5"),
+    Row("string c = const()[val = string(«a»)];", 'a string stands in double quotes: `"a"`', '"a"'),
+    Row("string c = const()[val = string(«'a'»)];", "a string stands in double quotes", '"a"'),
+    Row('string c = const()[val = string(«r"a"»)];', "a string has nothing before its quotes", '"a"'),
+    # ---- comments
+    Row(f"{T} y = relu(x = x);  «# of x»", "a comment begins with `//`", "// of x"),
+    Row('«"""of x"""»', "a comment is written `/* ... */`", "/*of x*/"),
+    Row("«'''of x'''»", "a comment is written `/* ... */`", "/*of x*/"),
+]
+"""Slips in an operation."""
+
+FUNCTION = "program(1.3) {{ {} {{ fp16 y = relu(x = x); }} -> (y); }}"
+BLOCK = "program(1.3) {{ func main<ios18>(fp16 x) {{ fp16 y = relu(x = x); }} {} }}"
+NO_OPSET = "the function has no opset; write it after the name: `main<ios18>`"
+
+FUNCTIONS = [
+    Row(FUNCTION.format("«def» main<ios18>(fp16 x)"), "a function begins with `func`", "func"),
+    Row(FUNCTION.format("func «@main»<ios18>(fp16 x)"), "a name has no `@` before it", "main"),
+    Row(FUNCTION.format("func «main»(fp16 x)"), NO_OPSET, "main<ios18>"),
+    Row(FUNCTION.format("func main<«18»>(fp16 x)"), "an opset is written `ios18`", "ios18"),
+    Row(FUNCTION.format('func main<«"ios18"»>(fp16 x)'), "an opset stands without quotes: `ios18`", "ios18"),
+    Row(FUNCTION.format("func main<«iOS18»>(fp16 x)"), "unknown opset `iOS18`; did you mean `ios18`?", "ios18"),
+    Row(
+        FUNCTION.format("func main<ios18>(«x: fp16»)"),
+        "the type of an input stands before its name: `fp16 x`",
+        "fp16 x",
+    ),
+    Row(
+        FUNCTION.format("func main<ios18>(«%x: fp16»)"),
+        "the type of an input stands before its name: `fp16 x`",
+        "fp16 x",
+    ),
+    Row(FUNCTION.format("func main<ios18>(«float16» x)"), "unknown type `float16`; did you mean `fp16`?", "fp16"),
+    Row(
+        FUNCTION.format("func main<ios18>(fp16 x) «->» fp16").replace("«->» fp16 {", "«-> fp16 »{"),
+        "what a function gives back stands after its block: `} -> (y);`",
+        "",
+    ),
+    Row(BLOCK.format("-> «y»;"), "the outputs of a block stand in parentheses: `(y)`", "(y)"),
+    Row(
+        BLOCK.format("-> («fp16 y»);"), "an output of a block is named alone; its type stands where it is defined", "y"
+    ),
+    Row(
+        BLOCK.format("-> (y, «tensor<fp16, [2]> x»);"),
+        "an output of a block is named alone; its type stands where it is defined",
+        "x",
+    ),
+    Row(BLOCK.format("-> (y«,»);"), COMMA, ""),
+    Row(BLOCK.format("-> (y)«»\n"), "expected `;` after the function", ";"),
+    Row("«module» { func main<ios18>(fp16 x) { } -> (x); }", "a program begins with `program(1.3)`"),
+]
+"""Slips in the head or the end of a function; each is a whole text."""
+
+ROWS = [*[row._replace(written=AROUND.replace("ROW", row.written)) for row in STATEMENTS], *FUNCTIONS]
+IDS = [row.written.replace("\n", "") for row in [*STATEMENTS, *FUNCTIONS]]
+
+
+def unmarked(row: Row) -> tuple[str, tuple[int, int]]:
+    """The text of a row, and the place that it marks."""
+    before, _, rest = row.written.partition("«")
+    inside, _, after = rest.partition("»")
+    return before + inside + after, (len(before), len(before) + len(inside))
+
+
+def mistakes(text: str) -> list[Diagnostic]:
+    """What `check` says of a text, but not that it is a draft."""
+    return [found for found in miltext.check(text) if found.code != "MIL712"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_a_slip_is_told_once_with_what_mil_writes(row: Row) -> None:
+    text, place = unmarked(row)
+    [found] = mistakes(text)
+    assert (found.message, found.suggestion) == (row.said, row.suggested)
+    assert found.span is not None
+    assert found.span == place
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_parse_says_of_a_syntax_error_what_check_does(row: Row) -> None:
+    text, _ = unmarked(row)
+    [found] = mistakes(text)
+    if found.code[:4] in ("MIL0", "MIL1"):
+        with pytest.raises(miltext.ParseError) as refused:
+            miltext.parse(text)
+        [said] = refused.value.diagnostics
+        assert said == found or said.code == "MIL112"
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.suggested is not None])
+def test_a_suggestion_mends_its_slip(row: Row) -> None:
+    text, _ = unmarked(row)
+    [found] = mistakes(text)
+    assert found.span is not None
+    mended = text[: found.span.start] + str(found.suggestion) + text[found.span.end :]
+    assert mistakes(mended) == []
+
+
+def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[Slip] = set()
+
+    def told(text: str, slip: Slip, *rest: Any) -> Diagnostic:
+        seen.add(slip)
+        return say(text, slip, *rest)
+
+    say = slips.told
+    monkeypatch.setattr(slips, "told", told)
+    for row in ROWS:
+        miltext.check(unmarked(row)[0])
+    signs = "MIL has no operators"
+    unseen = [slip for slip in SLIPS if slip not in seen and not slip.message.startswith(signs)]
+    assert unseen == []
+    assert {slip.message for slip in seen if slip.message.startswith(signs)}
