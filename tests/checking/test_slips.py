@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import miltext
 from miltext.diagnostics import Diagnostic
 from miltext.parsing import slips
-from miltext.parsing.slip_table import SLIPS, Slip
+from miltext.parsing.slip_patterns import Slip
+from miltext.parsing.slips import SLIPS
 
 T = "tensor<fp16, [2, 3]>"
 AROUND = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x) {\n            ROW\n        } -> (x);\n}\n"
@@ -91,6 +94,9 @@ STATEMENTS = [
     # ---- constants
     Row("fp16 c = «fp16(0.5)»;", CONSTANT.format("fp16(0.5)"), "const()[val = fp16(0.5)]"),
     Row("fp16 c = «0.5»;", CONSTANT.format("fp16(0.5)"), "const()[val = fp16(0.5)]"),
+    Row("_ c = «0.5»;", f"{CONSTANT.format('...')}, its value with its type"),
+    Row("bool c = «true»;", CONSTANT.format("bool(true)"), "const()[val = bool(true)]"),
+    Row('fp16 c = «fp16»(0.5)[name = string("c")];', CONSTANT.format("...")),
     Row('string c = «"a"»;', CONSTANT.format('string("a")'), 'const()[val = string("a")]'),
     Row(
         "tensor<int32, [2]> c = «tensor<int32, [2]>([1, 2])»;",
@@ -158,6 +164,11 @@ STATEMENTS = [
     Row(f"{T} y = relu(x«:» x);", EACH, " ="),
     Row(f"{T} y = relu(x «==» x);", "an argument is bound by a single `=`", "="),
     Row(f"{T} y = relu(x «=>» x);", "an argument is bound by a single `=`", "="),
+    Row(f"{T} y = relu(x «:=» x);", EACH, "="),
+    Row(
+        'dict<string, int32> c = const()[val = «{"a":» 1}];',
+        'a dictionary is written `dict<string, int32>({{"a", 1}, {"b", 2}})`',
+    ),
     Row(f'{T} y = relu(«"x"» = x);', "the name of an argument stands without quotes", "x"),
     Row(f"{T} y = relu(x = x«,»);", COMMA, ""),
     Row(f"{T} y = relu(x = «{T} x»);", "a value is used by its name alone: `x`", "x"),
@@ -388,3 +399,12 @@ def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch)
     unseen = [slip for slip in SLIPS if slip not in seen and not slip.message.startswith(signs)]
     assert unseen == []
     assert {slip.message for slip in seen if slip.message.startswith(signs)}
+
+
+@given(st.sampled_from(ROWS), st.sampled_from(ROWS), st.data())
+def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
+    [begun, rest] = [unmarked(row)[0] for row in (first, second)]
+    text = begun[: data.draw(st.integers(0, len(begun)))] + rest[data.draw(st.integers(0, len(rest))) :]
+    for found in miltext.check(text):
+        assert found.span is not None
+        assert 0 <= found.span.start <= found.span.end <= len(text)

@@ -1,0 +1,246 @@
+"""Slips inside a statement: in types, literals, operators and calls, arguments and attributes."""
+
+from __future__ import annotations
+
+import re
+
+from miltext.parsing.lowering.values import TRAILING
+from miltext.parsing.slip_patterns import Slip
+
+_TENSOR = "the type of a tensor is written `tensor<{dtype}, [{sizes}]>`"
+_IN_BRACKETS = "the sizes of a tensor stand in brackets: `[{sizes}]`"
+_UNKNOWN_SIZE = "a size that is not known is written `?`"
+_SIZES = r"(?P<sizes>[\d?, ]*)"
+
+TYPES = [
+    Slip("", r"None|-1|\*|:|NAME", _UNKNOWN_SIZE, "?", "?"),
+    Slip(
+        "tensor < ",
+        r"(?P<sizes>(?:\?|\d+)(?:x(?:\?|\d+))*)x(?P<dtype>DTYPE)(?= >)",
+        _TENSOR,
+        "{dtype}, [{sizes}]",
+    ),
+    Slip(
+        "(?P<at>tensor < (?P<dtype>DTYPE) )",
+        ">",
+        "a tensor has a shape, as in `tensor<{dtype}, [2, 3]>`; a single value is of type `{dtype}`",
+        "{dtype}",
+        ",",
+    ),
+    Slip("tensor < DTYPE , ", r"(?P<sizes>(?:\?|\d+)(?: , (?:\?|\d+))*)(?= >)", _IN_BRACKETS, "[{sizes}]", "["),
+    Slip("tensor < DTYPE , ", rf"\({_SIZES}\)", _IN_BRACKETS, "[{sizes}]", "["),
+    Slip("tensor < DTYPE", rf" \[{_SIZES}\]", "a comma stands between the data type and the sizes", ", [{sizes}]", ","),
+    Slip("tensor < ", rf"\[{_SIZES}\] , (?P<dtype>DTYPE)", _TENSOR, "{dtype}, [{sizes}]"),
+    Slip("(?P<at>(?P<dtype>DTYPE) )", rf"\[{_SIZES}\](?=\s*NAME)", _TENSOR, "tensor<{dtype}, [{sizes}]>", "NAME"),
+    Slip("", rf"\[{_SIZES}\] x?(?P<dtype>DTYPE)(?=\s+NAME)", _TENSOR, "tensor<{dtype}, [{sizes}]>"),
+    Slip(
+        "(?P<at>tensor )",
+        rf"[(\[] (?P<dtype>DTYPE) , [(\[]{_SIZES}[\])] [\])](?=\s*NAME)",
+        _TENSOR,
+        "tensor<{dtype}, [{sizes}]>",
+        "<",
+    ),
+    Slip("(?P<at>tensor )", r"(?=\()", "the type of a value is written out, as in `tensor<int32, [2]>([1, 2])`"),
+    Slip("tensor < ", r"MODULE\.(?P<dtype>NAME)", "a data type is written by its name alone: `{dtype}`", "{dtype}"),
+    Slip(
+        r"= (?P<at>TYPE\s+)",
+        "(?P<name>NAME)(?= [,)])",
+        "a value is used by its name alone: `{name}`",
+        "{name}",
+        "(",
+    ),
+    Slip(
+        r"[=,(] (?P<at>(?P<dtype>DTYPE) )",
+        r"(?= ,| \)(?! [\d.]))",
+        'a data type is given as a string: `string("{dtype}")`',
+        'string("{dtype}")',
+        "(",
+    ),
+]
+
+_SUFFIX = "a number has nothing after its digits; its type says what it is"
+_PARENTHESES = "a literal stands in parentheses after its type: `{dtype}({number})`"
+_ELEMENTS = "the elements of a tensor or a list stand in brackets"
+
+VALUES = [
+    Slip("", r"(?P<digits>[-+]?\d+(?:_\d+)+(?:\.\d+)?)\b", "a number has no `_` between its digits", "{digits}"),
+    Slip(
+        "",
+        r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?:[fFhHdD]|[uU]?[lL]{1,2}|[uU]|b?f\d+|fp\d+|[iu]\d+)\b",
+        _SUFFIX,
+        "{number}",
+    ),
+    Slip("", r"(?:NUMBER)?[-+]?[\d.]+[jJ]\b", "MIL has no complex numbers"),
+    Slip("", r"(?P<whole>0(?:[bB][01]+|[oO][0-7]+))\b", "a whole number is written in decimal: `{whole}`", "{whole}"),
+    Slip("", r"(?P<sign>[-+]?)(?:[iI]nf|INF)(?:inity|INITY)?\b", "infinity is written `{sign}inf`", "{sign}inf", "inf"),
+    Slip("", r"(?:[nN]a[nN]|NAN)\b", "what is not a number is written `nan`", "nan", "nan"),
+    Slip("", r"MODULE\.(?P<word>inf|nan)\b", "this is written `{word}`", "{word}", "inf"),
+    Slip("(?P<at>(?P<dtype>DTYPE) )", "(?P<number>NUMBER)", _PARENTHESES, "{dtype}({number})", "("),
+    Slip(r"(?P<at>\( (?P<dtype>DTYPE) )", r"\) (?P<number>NUMBER)", _PARENTHESES, "{dtype}({number})"),
+    Slip(r"> \( (?P<at>(?P<first>NUMBER) )", r"(?P<rest>(?:, NUMBER )+)(?=\))", _ELEMENTS, "[{first}{rest}]"),
+    Slip(r"> \( (?P<at>\{ )", r"(?P<items>NUMBER(?: , NUMBER)*) \}", _ELEMENTS, "[{items}]"),
+    Slip(
+        "MADE <[^;=(){}]*> ",
+        r"(?P<list>\[[^;()]*?\])(?= [],;)])",
+        "a literal stands in parentheses after its type",
+        "({list})",
+        "(",
+    ),
+    Slip(
+        "(?P<at>NUMBER) ",
+        r"[-+*/]+(?= \d)",
+        "MIL has no arithmetic; write the number that comes out",
+        None,
+        ")",
+    ),
+    Slip(r"string \( ", r"[rRbBfFuU]{1,2}(?P<string>STRING)", "a string has nothing before its quotes", "{string}"),
+    Slip(r"string \( ", r"(?P<word>NAME)(?= \))", 'a string stands in double quotes: `"{word}"`', '"{word}"'),
+]
+
+_ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`"
+_ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
+_EACH = "each argument and attribute is written `name = value`"
+_SINGLE = "an argument is bound by a single `=`"
+
+_OPERATORS = {
+    "**": "pow", "*": "mul", "+": "add", "-": "sub", "//": "floor_div", "/": "real_div", "%": "mod", "@": "matmul",
+    "==": "equal", "!=": "not_equal", ">=": "greater_equal", ">": "greater", "&": "logical_and", "|": "logical_or",
+}  # fmt: skip
+
+
+def _operators(sign: str, operation: str) -> list[Slip]:
+    """Return the rows of an operator: between two values, and as a part of something longer."""
+    call = f"{operation}(x = {{left}}, y = {{right}})"
+    both = rf"{re.escape(sign)} (?P<right>NAME|NUMBER)(?= ;)"
+    return [
+        Slip(r"TYPE\s+NAME = (?P<at>(?P<left>NAME) )", both, f"MIL has no operators; write `{call}`", call, "("),
+        Slip(r"TYPE\s+NAME = ", f"(?P<left>NUMBER) {both}", f"MIL has no operators; write `{call}`", call),
+        Slip(
+            r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )",
+            rf"{re.escape(sign)}(?= [\w(])",
+            f"MIL has no operators; write `{operation}` as an operation of its own, and the name of its output here",
+        ),
+    ]
+
+
+OPERATIONS = [
+    Slip(
+        "= (?P<at>MODULE)",
+        r"\.(?P<dtype>DTYPE)(?= [,)\]])",
+        'a data type is given as a string: `string("{dtype}")`',
+        'string("{dtype}")',
+    ),
+    Slip(
+        "= (?P<at>MODULE)",
+        r"(?:\.NAME)*\.(?P<operation>NAME)(?= \()",
+        "an operation is written by its name alone: `{operation}`",
+        "{operation}",
+    ),
+    Slip(
+        r"TYPE\s+NAME = (?P<at>(?P<name>NAME))",
+        r"\.(?P<operation>NAME) \( \)(?= ;)",
+        "a value of MIL has no methods; write `{operation}(x = {name})`",
+        "{operation}(x = {name})",
+    ),
+    Slip(
+        "(?P<at>(?P<name>NAME))",
+        r"\.NAME",
+        "a value of MIL has nothing to ask it for; write an operation that takes `x = {name}`",
+    ),
+    *[row for sign, operation in _OPERATORS.items() for row in _operators(sign, operation)],
+    Slip(
+        r"TYPE\s+NAME = ",
+        "- (?P<name>NAME)(?= ;)",
+        "MIL has no operators; write `mul(x = {name}, y = -1.0)`",
+        "mul(x = {name}, y = -1.0)",
+    ),
+    Slip(
+        r"TYPE\s+NAME = ",
+        "[!~] (?P<name>NAME)(?= ;)",
+        "MIL has no operators; write `logical_not(x = {name})`",
+        "logical_not(x = {name})",
+    ),
+    Slip(
+        r"= (?P<at>(?P<operation>OPERATION) )",
+        "(?=;)",
+        "an operation has its arguments in parentheses: `{operation}(...)`",
+        None,
+        "(",
+    ),
+    Slip(
+        r"TYPE\s+NAME = (?P<at>(?P<name>NAME) )",
+        "(?=;)",
+        "an operation has its arguments in parentheses; a copy of a value is `identity(x = {name})`",
+        "identity(x = {name})",
+        "(",
+    ),
+    Slip(
+        r"TYPE\s+NAME = NAME(?P<at>\s+)",
+        "(?P<name>NAME)(?= ;)",
+        _ARGUMENTS,
+        "(x = {name})",
+        "(",
+    ),
+    Slip(r"= NAME ", r"\[(?P<arguments> NAME = [^;[\]]*)\]", _ARGUMENTS, "({arguments})", "("),
+    Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
+    Slip(
+        r"[=,(] (?P<at>NAME )",
+        r"\[[^];=]*\]",
+        "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own",
+    ),
+    Slip(
+        r"[=,(] (?!DTYPE)(?P<at>(?P<word>NAME) )",
+        r"(?=\( (?:\)|NAME [=,)]))",
+        "an operation does not stand inside another; write `_ NAME = {word}(...);` before it, and NAME here",
+        None,
+        ",",
+    ),
+    # ---- arguments and attributes
+    Slip(r"[(,\[] NAME ", ":(?!=)", _EACH, " =", "="),
+    Slip(r"[(,\[] NAME ", ":=", _EACH, "=", "="),
+    Slip(r"[(,\[] NAME (?P<at>=)", "[=>]", _SINGLE, "="),
+    Slip(r"[(,\[] ", '"(?P<name>NAME)" (?==)', "the name of an argument stands without quotes", "{name} ", "NAME"),
+    Slip(r"(?P<at>,) ", r"(?=[])])", TRAILING, ""),
+    Slip(
+        "= ",
+        r"\{(?P<items>[^{}:;]*)\}",
+        "a list stands in brackets, several values in parentheses",
+        "[{items}]",
+        "NAME",
+    ),
+    Slip(
+        r"= (?:DTYPE \()?",
+        r"\{ (?:STRING|NUMBER) :",
+        'a dictionary is written `dict<string, int32>({{{{"a", 1}}, {{"b", 2}}}})`',
+    ),
+    Slip("", r"'(?P<word>[^'\"\\\n]*)'", "a string stands in double quotes", '"{word}"', "STRING"),
+    Slip(
+        r"[\[,] NAME = ",
+        r"'(?P<word>[^'\"\\\n]*)'",
+        'the value of an attribute is written with its type, and a string in double quotes: `string("{word}")`',
+        'string("{word}")',
+    ),
+    Slip(
+        r"[\[,] NAME = ",
+        "(?P<string>STRING)",
+        "the value of an attribute is written with its type: `string({string})`",
+        "string({string})",
+        "tensor",
+    ),
+    Slip(
+        r"\[ name = ",
+        r"(?P<word>NAME)(?= [\],])",
+        'the value of an attribute is written with its type: `string("{word}")`',
+        'string("{word}")',
+    ),
+    Slip(
+        r"\) \[ ",
+        r"(?P<string>STRING)(?= \])",
+        "an attribute is written `name = value`: `name = string({string})`",
+        "name = string({string})",
+    ),
+    Slip(r"\) (?P<at>\( )", r"(?P<attributes>NAME = [^;{}]*)\)(?= ;)", _ATTRIBUTES, "[{attributes}]"),
+    Slip(r"\) ", r"\{(?P<attributes> NAME = [^;{}]*)\}(?= ;)", _ATTRIBUTES, "[{attributes}]", ";"),
+]
+
+PHRASE_SLIPS = [*TYPES, *VALUES, *OPERATIONS]

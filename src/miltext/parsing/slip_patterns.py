@@ -1,0 +1,70 @@
+"""How the tables of slips are written: rows of patterns, in which words stand for what is common."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.schema.dtypes import ELSEWHERE
+from miltext.schema.elsewhere import meant
+from miltext.schema.operations import all_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Slip(NamedTuple):
+    """A row: patterns of what stands `before` the place and of what was `found` there, and what to say of it.
+
+    In a pattern, a space is any white space, or none, and a word in capitals is one of PIECES. What is wrong is the
+    group `at` of `before`, if there is one, and what `found` takes. The `mend` replaces it. Message and mend have the
+    groups of both by name, as CLEANED makes them. The row is for places where a word or a
+    terminal that it `wants` could stand.
+    """
+
+    before: str
+    found: str
+    message: str
+    mend: str | None = None
+    wants: str = ""
+
+
+PIECES: dict[str, str] = {
+    "LITERAL": r"(?:NUMBER|STRING|(?:true|false)(?![\w@])|\[[^;=(){}]*\])",
+    "START": r"(?:\A|[;{}\n]) ",
+    "NAME": r"[A-Za-z_][A-Za-z0-9_@]*",
+    "DTYPE": r"(?:bool|string|str|half|float|double|int|long|(?:u?int|b?float|bf|b?fp|[iuf])\d+\w*)(?![\w@])",
+    "TYPE": r"(?:\w+ <[^;=(){}]*>|\w+(?![\w@]))",
+    "NUMBER": r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])",
+    "STRING": r'"[^"\\\n]*"',
+    "MADE": "(?:tensor|list|dict|tuple)",
+    "OPERATION": rf"(?:{'|'.join(all_names())})(?![\w@])",
+    "MODULE": r"(?:mb|mil|ct|types|torch|nn|F|aten|np|numpy|math|tf|keras|jax|jnp|mx|onnx|tosa|linalg|arith|stablehlo)",
+}
+"""What words in capitals stand for in patterns."""
+
+
+@lru_cache(maxsize=1 << 9)
+def pattern(written: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern of the table."""
+    for word, piece in PIECES.items():
+        written = re.sub(rf"\b{word}\b", lambda _, piece=piece: piece, written)  # type: ignore[misc]
+    return re.compile(written.replace(" ", r"[ \t\r\n]*"))
+
+
+def _operation(name: str) -> str:
+    known = meant(name)
+    return known.operations[0] if known and len(known.operations) == 1 else name
+
+
+CLEANED: dict[str, Callable[[str], str]] = {
+    "dtype": lambda name: ELSEWHERE.get(name.lower(), name),
+    "sizes": lambda sizes: ", ".join(re.findall(r"\d+|\?", sizes)),
+    "odd": lambda name: re.sub(r"[^A-Za-z0-9_@]+", "_", name),
+    "names": lambda names: ", ".join(f"_ {name}" for name in re.findall(r"\w+", names)),
+    "digits": lambda number: number.replace("_", ""),
+    "whole": lambda number: str(int(number, 0)),
+    "operation": _operation,
+}
+"""How MIL writes what the groups of these names found."""

@@ -1,0 +1,175 @@
+"""Slips in a statement as a whole: how it begins, its names, constants; heads and ends of functions; comments."""
+
+from __future__ import annotations
+
+from miltext.parsing.slip_patterns import Slip
+
+_UNTYPED = "an output's type stands before its name, or `_` in a draft"
+_NO_WORD = f"MIL has no `{{word}}`; {_UNTYPED}"
+_RESULTS = "what a block gives back stands after its `}}`: `}} -> (y)`"
+_NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
+_EQUALS = "`=` stands between an output and its operation"
+
+STATEMENTS = [
+    Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "_ ", "("),
+    Slip(
+        r"START (?P<at>(?P<word>let|var|val|const)\s+)",
+        "(?P<name>NAME) : (?P<type>TYPE) (?==)",
+        _NO_WORD,
+        "{type} {name} ",
+    ),
+    Slip(
+        r"START (?P<at>(?P<word>let|var|auto|const|static|final)\s+)",
+        r"(?=TYPE\s+NAME [=,])",
+        "MIL has no `{word}`: no value ever changes",
+        "",
+    ),
+    Slip(
+        r"START (?P<at>(?:return|yield)(?:\s+| \( ))",
+        r"(?P<name>NAME) \)? ;?",
+        "what a block gives back stands after its `}}`: `}} -> ({name})`",
+    ),
+    Slip(r"START (?P<at>(?:return|yield)) (?:\( (?:NAME )?)?", r"(?=[;)\n])", _RESULTS),
+    Slip(r"START (?P<at>if)\b [^\n]*", r"(?=[^;=])", "MIL has no `if`; write the operation `cond` or `select`"),
+    Slip(
+        r"START (?P<at>(?P<word>for|while))\b [^\n]*",
+        "(?=[^;=])",
+        "MIL has no `{word}`; write the operation `while_loop`, or each step by itself",
+    ),
+    Slip(
+        r"START (?P<at>(?P<word>import|from|include|using)\s+)",
+        "NAME",
+        "MIL has no `{word}`: a program is one text, and operations are known by their names",
+    ),
+    Slip("START (?P<at>(?P<name>NAME) )", "(?==(?!=))", _UNTYPED, "_ {name} ", "("),
+    Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "("),
+    Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "_ {name} =", "("),
+    Slip(
+        "START (?P<at>NAME )",
+        r"(?:[-+*/%@|&]|\*\*|//)=",
+        "no value of MIL ever changes; what is made of it has a name of its own",
+    ),
+    Slip("START (?P<at>(?P<name>NAME) )", ", (?P<names>NAME(?: , NAME)*) (?==)", _UNTYPED, "_ {name}, {names} "),
+    Slip("START", r"\( (?P<names>NAME(?: , NAME)*) \) (?==)", f"outputs have no parentheses; {_UNTYPED}", "{names} "),
+    Slip(
+        "START",
+        r"\( (?P<outputs>TYPE\s+NAME(?: , TYPE\s+NAME)*) \) (?==)",
+        "the outputs of an operation stand without parentheses",
+        "{outputs} ",
+    ),
+    Slip(
+        r"START (?P<at>(?P<call>NAME \([^;{}]*\)) )",
+        "-> (?P<name>NAME)",
+        "the output of an operation stands before it, with `=`",
+        "_ {name} = {call}",
+        ";",
+    ),
+    Slip(
+        r"= NAME \([^;{}]*\)(?P<at> )",
+        r"(?:->|:) TYPE(?= ;)",
+        "the type of an output stands before its name",
+        "",
+        ";",
+    ),
+    Slip("; ", ";", "one `;` is enough", "", "}"),
+    Slip(r"TYPE\s+NAME ", "<-|->|:=|=>", _EQUALS, "=", "="),
+    Slip(r"TYPE\s+NAME ", r"(?=NAME \()", f"{_EQUALS}; it is missing here", "= ", "="),
+    Slip(r"TYPE\s+NAME (?P<at>=) ", "=", f"a single {_EQUALS}", "="),
+    # ---- names
+    Slip("START", r'%[\w:]+ = "', "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
+    Slip("START", "%(?P<name>NAME)(?= =)", f"a name has no `%`; {_UNTYPED}", "_ {name}"),
+    Slip("START", r"%(?P<number>\d+)(?= =)", f"a name has no `%` and no digit first; {_UNTYPED}", "_ var_{number}"),
+    Slip("", "%(?P<name>NAME)(?! :)", "a name has no `%`", "{name}"),
+    Slip("", r"%(?P<number>\d+)\b", "a name has no `%` and no digit first", "var_{number}"),
+    Slip("", "@(?P<name>NAME)", "a name has no `@` before it", "{name}", "NAME"),
+    Slip(r"TYPE\s+(?P<at>(?P<name>NAME))", r"(?P<odd>[-.:/]+\w[\w.:/-]*)", _NAME, "{name}{odd}", "="),
+    Slip("TYPE ", r"(?P<odd>\d[\w.]*)(?= [=,);])", _NAME, "_{odd}", "NAME"),
+]
+
+_CONSTANT = "a constant is made by an operation: `const()[val = {type}({literal})]`"
+_SOME_CONSTANT = "a constant is made by an operation: `const()[val = ...]`"
+_CONST_VAL = "`const()[val = ...]`"
+
+CONSTANTS = [
+    Slip(r"START _\s+NAME = ", "LITERAL", f"{_SOME_CONSTANT}, its value with its type"),
+    Slip(r"(?P<type>TYPE)\s+NAME = ", "(?P<literal>LITERAL)(?= ;)", _CONSTANT, "const()[val = {type}({literal})]"),
+    Slip(
+        r"(?P<type>TYPE)\s+NAME = (?P<at>(?P<literal>true|false) )",
+        "(?=;)",
+        _CONSTANT,
+        "const()[val = {type}({literal})]",
+    ),
+    Slip(
+        r"TYPE\s+NAME = (?P<at>(?P<dtype>DTYPE) \( )",
+        r"(?P<literal>[^;()]*)\)(?= ;)",
+        _CONSTANT.replace("{type}", "{dtype}"),
+        "const()[val = {dtype}({literal})]",
+    ),
+    Slip(
+        r"TYPE\s+NAME = (?P<at>(?P<type>MADE <[^;=(){}]*))",
+        r"(?P<value>[^;=(){}]*\([^;]*\))(?= ;)",
+        _SOME_CONSTANT,
+        "const()[val = {type}{value}]",
+        ">",
+    ),
+    Slip(r"TYPE\s+NAME = (?P<at>DTYPE|MADE <[^;=(){}]*) \(?", r"(?=[^;]*\))", _SOME_CONSTANT),
+    Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()["),
+    Slip(
+        r"(?P<type>TYPE)\s+NAME = const (?P<at>\( )",
+        r"(?P<literal>LITERAL) \)(?= ;)",
+        f"`const` takes an attribute: {_CONST_VAL}",
+        "()[val = {type}({literal})]",
+    ),
+    Slip(
+        r"= const (?P<at>\( (?P<type>DTYPE|MADE) )",
+        r"(?P<value>[<(][^;]*)\)(?= ;)",
+        f"`const` takes an attribute: {_CONST_VAL}",
+        "()[val = {type}{value}]",
+    ),
+    Slip(
+        r"= const \( \) \[ (?P<at>(?P<type>DTYPE|MADE) )",
+        "(?=[<(])",
+        f"an attribute is written `name = value`: {_CONST_VAL}",
+        "val = {type}",
+    ),
+    Slip(
+        r"(?P<type>TYPE)\s+NAME = const \( \) \[ val = ",
+        r"(?P<literal>LITERAL)(?= [],])",
+        "the value of an attribute is written with its type: `{type}({literal})`",
+        "{type}({literal})",
+    ),
+]
+
+COMMENTS = [
+    Slip(r"(?:\A|[;,{}(\s])", r"#(?P<rest>[^\r\n]*)", "a comment begins with `//`", "//{rest}"),
+    Slip(
+        "START",
+        r"(?P<quotes>\"\"\"|''')(?P<rest>(?:(?!\*/|(?P=quotes))[\s\S])*)(?P=quotes)",
+        "a comment is written `/* ... */`",
+        "/*{rest}*/",
+    ),
+]
+
+FUNCTIONS = [
+    Slip("[{};] ", r"(?:def|function|fn|fun|void)\b", "a function begins with `func`", "func", "func"),
+    Slip("", r"module\b", "a program begins with `program(1.3)`", None, "program"),
+    Slip(
+        "[(,] ",
+        "%?(?P<name>NAME) : (?P<type>TYPE)(?= [,)])",
+        "the type of an input stands before its name: `{type} {name}`",
+        "{type} {name}",
+        "tensor",
+    ),
+    Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
+    Slip("-> ", "(?P<name>NAME)", "the outputs of a block stand in parentheses: `({name})`", "({name})", "("),
+    Slip(
+        r"-> \( (?:NAME , )*(?P<at>(?:DTYPE|MADE) )",
+        r"(?:<[^()]*>\s)? (?P<name>NAME)",
+        "an output of a block is named alone; its type stands where it is defined",
+        "{name}",
+    ),
+    Slip(r"func\s+NAME < ", r"(?P<number>\d+)(?:\.\d+)?(?= >)", "an opset is written `ios{number}`", "ios{number}"),
+    Slip(r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset stands without quotes: `{name}`", "{name}"),
+]
+
+STATEMENT_SLIPS = [*COMMENTS, *FUNCTIONS, *STATEMENTS, *CONSTANTS]
