@@ -97,6 +97,10 @@ STATEMENTS = [
     Row("_ c = «0.5»;", f"{CONSTANT.format('...')}, its value with its type"),
     Row("bool c = «true»;", CONSTANT.format("bool(true)"), "const()[val = bool(true)]"),
     Row('fp16 c = «fp16»(0.5)[name = string("c")];', CONSTANT.format("...")),
+    Row(
+        'tensor<int32, [2]> c = «tensor<int32»,  [2]>([1, 2])[name = string("c")];',
+        CONSTANT.format("..."),
+    ),
     Row('string c = «"a"»;', CONSTANT.format('string("a")'), 'const()[val = string("a")]'),
     Row(
         "tensor<int32, [2]> c = «tensor<int32, [2]>([1, 2])»;",
@@ -160,7 +164,10 @@ STATEMENTS = [
         f"{T} y = relu(x = «x[0]»);",
         "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own",
     ),
+    Row(f"{T} y = «x[0]»;", "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own"),
     # ---- arguments and attributes
+    Row(f'{T} y = relu(x = x)[name = string("y")«,»];', COMMA, ""),
+    Row('list<string, 2> c = const()[val = list<string, 2>(["a", "b"«,»])];', COMMA, ""),
     Row(f"{T} y = relu(x«:» x);", EACH, " ="),
     Row(f"{T} y = relu(x «==» x);", "an argument is bound by a single `=`", "="),
     Row(f"{T} y = relu(x «=>» x);", "an argument is bound by a single `=`", "="),

@@ -10,7 +10,7 @@ from miltext.parsing.slip_patterns import Slip
 _TENSOR = "the type of a tensor is written `tensor<{dtype}, [{sizes}]>`"
 _IN_BRACKETS = "the sizes of a tensor stand in brackets: `[{sizes}]`"
 _UNKNOWN_SIZE = "a size that is not known is written `?`"
-_SIZES = r"(?P<sizes>[\d?, ]*)"
+_SIZES = r"(?P<sizes>[\d?,\s]*)"
 
 TYPES = [
     Slip("", r"None|-1|\*|:|NAME", _UNKNOWN_SIZE, "?", "?"),
@@ -22,7 +22,7 @@ TYPES = [
     ),
     Slip(
         "(?P<at>tensor < (?P<dtype>DTYPE) )",
-        ">",
+        ">(?! ,)",
         "a tensor has a shape, as in `tensor<{dtype}, [2, 3]>`; a single value is of type `{dtype}`",
         "{dtype}",
         ",",
@@ -40,7 +40,9 @@ TYPES = [
         "tensor<{dtype}, [{sizes}]>",
         "<",
     ),
-    Slip("(?P<at>tensor )", r"(?=\()", "the type of a value is written out, as in `tensor<int32, [2]>([1, 2])`"),
+    Slip(
+        "(?P<at>tensor )", r"(?=\( [\[\d-])", "the type of a value is written out, as in `tensor<int32, [2]>([1, 2])`"
+    ),
     Slip("tensor < ", r"MODULE\.(?P<dtype>NAME)", "a data type is written by its name alone: `{dtype}`", "{dtype}"),
     Slip(
         r"= (?P<at>TYPE\s+)",
@@ -100,10 +102,11 @@ VALUES = [
 _ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`"
 _ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
 _EACH = "each argument and attribute is written `name = value`"
+_NO_INDEXING = "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own"
 _SINGLE = "an argument is bound by a single `=`"
 
 _OPERATORS = {
-    "**": "pow", "*": "mul", "+": "add", "-": "sub", "//": "floor_div", "/": "real_div", "%": "mod", "@": "matmul",
+    "**": "pow", "*": "mul", "+": "add", "-": "sub", "/": "real_div", "%": "mod", "@": "matmul",
     "==": "equal", "!=": "not_equal", ">=": "greater_equal", ">": "greater", "&": "logical_and", "|": "logical_or",
 }  # fmt: skip
 
@@ -111,15 +114,13 @@ _OPERATORS = {
 def _operators(sign: str, operation: str) -> list[Slip]:
     """Return the rows of an operator: between two values, and as a part of something longer."""
     call = f"{operation}(x = {{left}}, y = {{right}})"
+    apart = f"MIL has no operators; write `{operation}` as an operation of its own, and the name of its output here"
     both = rf"{re.escape(sign)} (?P<right>NAME|NUMBER)(?= ;)"
     return [
         Slip(r"TYPE\s+NAME = (?P<at>(?P<left>NAME) )", both, f"MIL has no operators; write `{call}`", call, "("),
         Slip(r"TYPE\s+NAME = ", f"(?P<left>NUMBER) {both}", f"MIL has no operators; write `{call}`", call),
-        Slip(
-            r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )",
-            rf"{re.escape(sign)}(?= [\w(])",
-            f"MIL has no operators; write `{operation}` as an operation of its own, and the name of its output here",
-        ),
+        Slip(r"TYPE\s+NAME = (?P<at>NAME )", rf"{re.escape(sign)}(?= \w)", apart, None, "("),
+        Slip(r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )", rf"{re.escape(sign)}(?= [\w(])", apart, None, ")"),
     ]
 
 
@@ -183,24 +184,23 @@ OPERATIONS = [
     ),
     Slip(r"= NAME ", r"\[(?P<arguments> NAME = [^;[\]]*)\]", _ARGUMENTS, "({arguments})", "("),
     Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
+    Slip(r"TYPE\s+NAME = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
+    Slip(r"= (?!DTYPE|MADE)(?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, ","),
     Slip(
-        r"[=,(] (?P<at>NAME )",
-        r"\[[^];=]*\]",
-        "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own",
-    ),
-    Slip(
-        r"[=,(] (?!DTYPE)(?P<at>(?P<word>NAME) )",
-        r"(?=\( (?:\)|NAME [=,)]))",
+        r"= (?:\( (?:NAME , )*)?(?!DTYPE)(?P<at>(?P<word>NAME) )",
+        r"(?=\( NAME [=,)])",
         "an operation does not stand inside another; write `_ NAME = {word}(...);` before it, and NAME here",
         None,
         ",",
     ),
     # ---- arguments and attributes
-    Slip(r"[(,\[] NAME ", ":(?!=)", _EACH, " =", "="),
-    Slip(r"[(,\[] NAME ", ":=", _EACH, "=", "="),
+    Slip(r"[(,\[] NAME ", ":(?! =)", _EACH, " =", "="),
+    Slip(r"[(,\[] NAME ", ": =", _EACH, "=", "="),
     Slip(r"[(,\[] NAME (?P<at>=)", "[=>]", _SINGLE, "="),
     Slip(r"[(,\[] ", '"(?P<name>NAME)" (?==)', "the name of an argument stands without quotes", "{name} ", "NAME"),
-    Slip(r"(?P<at>,) ", r"(?=[])])", TRAILING, ""),
+    Slip("(?P<at>,) ", r"(?=\))", TRAILING, "", "NAME"),
+    Slip(r"\) (?P<at>,) ", r"(?=\])", TRAILING, "", "NAME"),
+    Slip("(?P<at>,) ", r"(?=\])", TRAILING, "", "NUMBER"),
     Slip(
         "= ",
         r"\{(?P<items>[^{}:;]*)\}",

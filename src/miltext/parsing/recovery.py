@@ -122,7 +122,10 @@ class _Reading:
             if phrase.name in ("operation", "function", "block", "inner_block", "specialization")
             for place in passed[bisect_left(passed, phrase.start) : bisect_right(passed, phrase.end)]
         }
-        return flawed | set(innermost.values())
+        put_in = {
+            path for path, phrase in found if phrase.name == "function" and phrase.start == phrase.children[0].end
+        }
+        return flawed | put_in | set(innermost.values())
 
     def is_marked(self) -> Enter:
         """Whether a phrase has in it what was passed over, repaired, or left out in a draft."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.schema.dtypes import ELSEWHERE
+from miltext.schema.dtypes import BY_NAME, ELSEWHERE
 from miltext.schema.elsewhere import meant
 from miltext.schema.operations import all_names
 
@@ -34,7 +34,7 @@ PIECES: dict[str, str] = {
     "LITERAL": r"(?:NUMBER|STRING|(?:true|false)(?![\w@])|\[[^;=(){}]*\])",
     "START": r"(?:\A|[;{}\n]) ",
     "NAME": r"[A-Za-z_][A-Za-z0-9_@]*",
-    "DTYPE": r"(?:bool|string|str|half|float|double|int|long|(?:u?int|b?float|bf|b?fp|[iuf])\d+\w*)(?![\w@])",
+    "DTYPE": rf"(?:{'|'.join({*BY_NAME, *ELSEWHERE})})(?![\w@])",
     "TYPE": r"(?:\w+ <[^;=(){}]*>|\w+(?![\w@]))",
     "NUMBER": r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])",
     "STRING": r'"[^"\\\n]*"',

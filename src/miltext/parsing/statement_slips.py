@@ -11,7 +11,7 @@ _NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_
 _EQUALS = "`=` stands between an output and its operation"
 
 STATEMENTS = [
-    Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "_ ", "("),
+    Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "_ ", "<"),
     Slip(
         r"START (?P<at>(?P<word>let|var|val|const)\s+)",
         "(?P<name>NAME) : (?P<type>TYPE) (?==)",
@@ -41,9 +41,9 @@ STATEMENTS = [
         "NAME",
         "MIL has no `{word}`: a program is one text, and operations are known by their names",
     ),
-    Slip("START (?P<at>(?P<name>NAME) )", "(?==(?!=))", _UNTYPED, "_ {name} ", "("),
-    Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "("),
-    Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "_ {name} =", "("),
+    Slip("START (?!MADE|DTYPE)(?P<at>(?P<name>NAME) )", "(?==(?!=))", _UNTYPED, "_ {name} ", "<"),
+    Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "<"),
+    Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "_ {name} =", "<"),
     Slip(
         "START (?P<at>NAME )",
         r"(?:[-+*/%@|&]|\*\*|//)=",
@@ -72,7 +72,7 @@ STATEMENTS = [
         ";",
     ),
     Slip("; ", ";", "one `;` is enough", "", "}"),
-    Slip(r"TYPE\s+NAME ", "<-|->|:=|=>", _EQUALS, "=", "="),
+    Slip(r"TYPE\s+NAME ", "(?:<-|->|:=|=>)(?! =)", _EQUALS, "=", "="),
     Slip(r"TYPE\s+NAME ", r"(?=NAME \()", f"{_EQUALS}; it is missing here", "= ", "="),
     Slip(r"TYPE\s+NAME (?P<at>=) ", "=", f"a single {_EQUALS}", "="),
     # ---- names
@@ -107,12 +107,13 @@ CONSTANTS = [
     ),
     Slip(
         r"TYPE\s+NAME = (?P<at>(?P<type>MADE <[^;=(){}]*))",
-        r"(?P<value>[^;=(){}]*\([^;]*\))(?= ;)",
+        r"(?P<value>[^;=(){}]*> \([^;]*\))(?= ;)",
         _SOME_CONSTANT,
         "const()[val = {type}{value}]",
         ">",
     ),
-    Slip(r"TYPE\s+NAME = (?P<at>DTYPE|MADE <[^;=(){}]*) \(?", r"(?=[^;]*\))", _SOME_CONSTANT),
+    Slip(r"TYPE\s+NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
+    Slip(r"TYPE\s+NAME = (?P<at>MADE <[^;=(){}]*)", r"(?=[^;=(){}]*> \()", _SOME_CONSTANT),
     Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()["),
     Slip(
         r"(?P<type>TYPE)\s+NAME = const (?P<at>\( )",
@@ -161,7 +162,7 @@ FUNCTIONS = [
         "tensor",
     ),
     Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
-    Slip("-> ", "(?P<name>NAME)", "the outputs of a block stand in parentheses: `({name})`", "({name})", "("),
+    Slip("-> ", r"(?P<name>NAME)(?= [;}])", "the outputs of a block stand in parentheses: `({name})`", "({name})", "("),
     Slip(
         r"-> \( (?:NAME , )*(?P<at>(?:DTYPE|MADE) )",
         r"(?:<[^()]*>\s)? (?P<name>NAME)",
