@@ -6,6 +6,7 @@ stands between `«` and `»`.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import pytest
@@ -415,3 +416,39 @@ def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row
     for found in miltext.check(text):
         assert found.span is not None
         assert 0 <= found.span.start <= found.span.end <= len(text)
+
+
+# ---- a function without an opset
+
+
+@pytest.mark.parametrize(
+    ("head", "told", "suggested"),
+    [
+        ("func main(fp16 x) { } -> (x);", NO_OPSET, "main<ios18>"),
+        ("func main(fp16 x) $none;", NO_OPSET, "main<ios18>"),
+        ("func main(fp16 x) $block<ios17> { } -> (x);", "the function has no opset; it has blocks for ios17", None),
+        ("func main<ios17>(fp16 x) { } -> (x);", None, None),
+    ],
+)
+def test_a_function_without_an_opset_is_told(head: str, told: str | None, suggested: str | None) -> None:
+    found = miltext.check(f"program(1.3) {{ {head} }}")
+    expected = [("MIL607", told, suggested)] if told else []
+    assert [(each.code, each.message, each.suggestion) for each in found] == expected
+
+
+def test_each_function_without_an_opset_is_told() -> None:
+    text = "program(1.3) { func a(fp16 x) { } -> (x); func b<ios18>(fp16 x) { } -> (x); func c(fp16 x) { } -> (x); }"
+    assert [found.suggestion for found in miltext.check(text)] == ["a<ios18>", "c<ios18>"]
+
+
+@pytest.mark.parametrize("opset", ["CoreML8", "ios18", "iOS18", "CoreML99", "a b"])
+def test_an_opset_is_spelled_alike_wherever_it_is_named(opset: str) -> None:
+    """A message spells it as the printer does: a Program's literal `ios18` is quoted."""
+    program = miltext.parse("program(1.3) { func main<ios18>(fp16 x) { } -> (x); }")
+    function = program.functions["main"]
+    block = function.block_specializations.pop("CoreML8")
+    function.block_specializations[opset].CopyFrom(block)
+    function.opset = "CoreML7"
+    [spelled] = re.findall(r"\$block<(.*)> \{", miltext.to_text(program))
+    [told] = [found.message for found in miltext.check(program) if found.code == "MIL607"]
+    assert told == f"the function has no block for its opset `ios17`; it has blocks for {spelled}"

@@ -305,3 +305,56 @@ def test_a_mistake_is_judged_by_what_stands_near_it(monkeypatch: pytest.MonkeyPa
 def test_what_is_put_in_is_not_reported(text: str) -> None:
     """A bracket that recovery puts in is not missed at the end, and a block after a broken end is read."""
     assert [found.code for found in miltext.check(text)] == ["MIL010"]
+
+
+# ---- what is kept of an operation that does not parse
+
+LOST = [
+    "TYPE y = relu(x);",
+    "TYPE y = relu(x = );",
+    "TYPE y = relu(x = x)[name = string(1 2)];",
+    "TYPE y relu(x = x);",
+    "TYPE y, TYPE z = split(x = x;",
+    "fp16 w, TYPE y = split(x = );",
+    "TYPE y = cond(pred = ) () { } -> (x) () { } -> (x);",
+    "tensor<fp16,\n[2, 3]> y = relu<(x = x);",
+    "TYPE y = x + x;",
+    "TYPE y = relu(x = [1, 2 3]) [val = int32(1 2)];",
+]
+"""Operations that do not parse, whose output `y` is read."""
+
+NAMED = [
+    "tensor<fp16, (2, 3)> y = relu(x = x);",
+    "tensor<2x3xfp16> y = relu(x = x);",
+    "tensr<fp16, [2, 3]> y = relu(x = x);",
+    "let y = relu(x = x);",
+    "y: TYPE = relu(x = x);",
+    "_ y = relu(x);",
+    "_ w, _ y = split(x);",
+    "(y, z) = split(x = x);",
+]
+"""Operations of whose output `y` only the name is known."""
+
+
+def after_lost(written: str, used: str) -> list[str]:
+    """The codes of a text whose first operation is lost, and whose second uses `y`."""
+    lost = written.replace("TYPE", "tensor<fp16, [2, 3]>")
+    text = f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 3]> x) {{\n{lost}\n{used}\n}} -> (z); }}"
+    return [found.code for found in miltext.check(text) if found.code != "MIL712" and found.span]
+
+
+@pytest.mark.parametrize("written", LOST)
+def test_the_type_of_a_lost_operation_is_held_against_its_uses(written: str) -> None:
+    lost, *others = after_lost(written, "tensor<fp16, [2, 3]> z = relu(x = y);".replace(" z", " v"))
+    assert set(others) <= {"MIL604", lost, "MIL010"}
+    assert after_lost(written, "tensor<fp16, [9]> v = relu(x = y);").count("MIL701") == 1
+    assert after_lost(written, "tensor<bool, [2, 3]> v = logical_not(x = y);").count("MIL505") == 1
+
+
+@pytest.mark.parametrize("written", [*LOST, *NAMED])
+def test_the_name_of_a_lost_operation_is_defined(written: str) -> None:
+    """A text that uses `y` has no more findings than its first line, except that `z` is missing where it should be."""
+    found = after_lost(written, "tensor<fp16, [2, 3]> v = relu(x = y);\ntensor<fp16, [2, 3]> z2 = relu(x = v);")
+    assert found.count("MIL604") == ("z" not in re.findall(r"\bz\b", written))
+    assert "MIL701" not in found
+    assert "MIL711" not in found
