@@ -186,6 +186,13 @@ STATEMENTS = [
         "several values stand in parentheses: `(x, x)`",
         "(x, x)",
     ),
+    Row(
+        "tensor<fp16, [2, 3]> y = concat(values = «[x]», axis = int32(0), interleave = bool(false));",
+        "one value stands by itself: `x`",
+        "x",
+    ),
+    Row("bool c = const()[val = bool(«0»)];", "expected `true` or `false`, found `0`; did you mean `false`?", "false"),
+    Row("bool c = const()[val = bool(«1»)];", "expected `true` or `false`, found `1`; did you mean `true`?", "true"),
     Row(AXES.format("«{1}»"), "a list stands in brackets, several values in parentheses", "[1]"),
     Row(AXES.format("«None»"), "`None` is not defined; leave the argument out"),
     Row(AXES.format("«null»"), "`null` is not defined; leave the argument out"),

@@ -12,7 +12,7 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
-from miltext.parsing.lowering.values import Children, Raw, bound_list_error
+from miltext.parsing.lowering.values import Children, Raw, bound_list_error, list_error
 from miltext.parsing.sync_points import names_in
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
@@ -109,7 +109,11 @@ class TolerantLowering(TreeLowering):
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Parsed:
         if self.is_misnamed(phrase):
             return BROKEN
-        errors = [refused for refused in map(bound_list_error, _plain_lists(literal)) if refused]
+        if isinstance(literal, str):
+            found = [bound_list_error(literal)]
+        else:
+            found = [list_error(token) for token in _plain_lists(literal)]
+        errors = [refused for refused in found if refused]
         if errors:
             self.diagnostics += [lowering_diagnostic(phrase, refused) for refused in errors]
             return BROKEN

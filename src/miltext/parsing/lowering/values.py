@@ -151,7 +151,9 @@ def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
     try:
         return _repeated(encode(texts, dtype))
     except LiteralError as failure:
-        raise LoweringError(failure.code, failure.message, place) from None
+        meant = {"0": "false", "1": "true"}.get(place) if dtype.kind == "bool" else None
+        message = f"{failure.message}{did_you_mean(meant)}"
+        raise LoweringError(failure.code, message, place, suggestion=meant) from None
 
 
 def _repeated(data: bytes | list[int]) -> bytes:
@@ -210,11 +212,14 @@ def bound_list_error(literal: str) -> LoweringError | None:
 
 def _names_in_brackets(token: str) -> LoweringError | None:
     """Return what is wrong with a list of which elements are names of values."""
-    inside = [word.strip() for word in token[1:-1].split(",")]
+    words = [word.strip() for word in token[1:-1].split(",")]
+    inside = [word.lower() if bool_meant(word) else word for word in words]
     if not any(PLAIN.fullmatch(word) and not bool_meant(word) for word in inside):
         return None
     if not all(PLAIN.fullmatch(word) or plain_element().fullmatch(word) for word in inside):
         return None
+    if len(inside) == 1:
+        return LoweringError("MIL025", f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0])
     meant = f"({', '.join(inside)})"
     message = f"several values stand in parentheses: `{shown(meant)}`"
     return LoweringError("MIL025", message, token, suggestion=meant)
