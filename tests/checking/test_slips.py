@@ -7,6 +7,7 @@ stands between `«` and `»`.
 from __future__ import annotations
 
 import re
+import time
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,6 +19,7 @@ from miltext.diagnostics import Diagnostic
 from miltext.parsing import slips
 from miltext.parsing.slip_patterns import Slip
 from miltext.parsing.slips import SLIPS
+from miltext.syntax.tables import load_grammar
 
 T = "tensor<fp16, [2, 3]>"
 AROUND = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x) {\n            ROW\n        } -> (x);\n}\n"
@@ -459,3 +461,54 @@ def test_an_opset_is_spelled_alike_wherever_it_is_named(opset: str) -> None:
     [spelled] = re.findall(r"\$block<(.*)> \{", miltext.to_text(program))
     [told] = [found.message for found in miltext.check(program) if found.code == "MIL607"]
     assert told == f"the function has no block for its opset `ios17`; it has blocks for {spelled}"
+
+
+# ---- attributes among the arguments
+
+
+@pytest.mark.parametrize(
+    ("written", "codes"),
+    [
+        ("fp16 y = const(val = fp16(1))[val = fp16(1)];", ["MIL523"]),
+        ('fp16 y = const(name = string("y"), val = fp16(1));', ["MIL523", "MIL523"]),
+        ('fp16 y = relu(name = string("y"), x = x);', ["MIL523"]),
+        ('fp16 y = relu(x = x, y = x, name = string("y"));', ["MIL504", "MIL523"]),
+        ('fp16 y = an_op_of_ones_own(name = string("y"));', ["MIL501"]),
+        ('fp16 y = relu(x = x)[name = string("y")];', []),
+    ],
+)
+def test_an_attribute_among_the_arguments_is_told_of_known_operations(written: str, codes: list[str]) -> None:
+    text = f"program(1.3) {{ func main<ios18>(fp16 x) {{ {written} }} -> (y); }}"
+    assert sorted(found.code for found in miltext.check(text)) == codes
+    assert sorted(found.code for found in miltext.check(miltext.parse(text))) == codes
+
+
+# ---- the table
+
+
+def test_what_a_row_wants_is_a_word_of_the_grammar() -> None:
+    words = {terminal.literal or terminal.name for terminal in load_grammar().terminals}
+    assert {slip.wants for slip in SLIPS} <= words | {""}
+
+
+@pytest.mark.parametrize("comment", ["# [2, 3]", "# it's 1.0f", "#"])
+def test_a_comment_of_python_begins_after_a_space(comment: str) -> None:
+    text = AROUND.replace("ROW", f"{T} y = relu(x = x); {comment}")
+    [found] = miltext.check(text)
+    assert (found.code, found.suggestion) == ("MIL025", f"//{comment[1:]}")
+    inside = miltext.check(text.replace("[2, 3]", f"[2, 3{comment}]"))[0]
+    assert (inside.code, inside.suggestion) == ("MIL003", None)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\n\n\n", "\t"])
+def test_white_space_between_does_not_matter(end: str) -> None:
+    text = AROUND.replace("ROW", f"{T} y{end}={end}x{end}+{end}x{end};".replace(", ", f",{end}"))
+    [found] = mistakes(text)
+    assert found.suggestion == "add(x = x, y = x)"
+
+
+def test_a_slip_far_from_what_is_around_it_is_told_in_little_time() -> None:
+    text = AROUND.replace("ROW", f"{T} y = relu(x{' ' * 200_000}: x); // {'(' * 200_000}")
+    started = time.perf_counter()
+    assert [found.code for found in miltext.check(text)] == ["MIL003"]
+    assert time.perf_counter() - started < 5
