@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.diagnostics import Diagnostic
+from miltext.diagnostics import SAFE, Diagnostic
 from miltext.parsing import slips
 from miltext.parsing.slip_patterns import Slip
 from miltext.parsing.slips import SLIPS
@@ -425,6 +425,28 @@ def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row
     for found in miltext.check(text):
         assert found.span is not None
         assert 0 <= found.span.start <= found.span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "certain"),
+    [
+        ("fp16 y = relu(x == x);", True),
+        ("fp16 y = relu(x = x,);", True),
+        ("fp16 y = relu(x = x); # of x", True),
+        ("fp16 y = add(x = x, y = fp16(1.0f));", True),
+        ("int32[2, 3] y = relu(x = x);", True),
+        ("float16[2, 3] y = relu(x = x);", True),
+        ("int[2, 3] y = relu(x = x);", False),  # of C, where it has no size
+        ("fp16 y = concat(values = [x, x]);", True),
+        ("let y = relu(x = x);", False),
+        ("fp16 y = x + x;", False),
+        ("fp16 %0 = relu(x = x);", False),
+        ("tensor<fp16, [n]> y = relu(x = x);", False),
+    ],
+)
+def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:
+    found = [found for found in mistakes(AROUND.replace("ROW", written)) if found.code == "MIL025"]
+    assert [each.applicability == SAFE for each in found] == [certain]
 
 
 # ---- a function without an opset

@@ -20,7 +20,7 @@ class Slip(NamedTuple):
     In a pattern, a space is any white space, or none, and a word in capitals is one of PIECES. What is wrong is the
     group `at` of `before`, if there is one, and what `found` takes. The `mend` replaces it. Message and mend have the
     groups of both by name, as CLEANED makes them. The row is for places where a word or a
-    terminal that it `wants` could stand.
+    terminal that it `wants` could stand. A mend is `certain` if there is no other, and it does not change a meaning.
     """
 
     before: str
@@ -28,6 +28,7 @@ class Slip(NamedTuple):
     message: str
     mend: str | None = None
     wants: str = ""
+    certain: bool = False
 
 
 PIECES: dict[str, str] = {

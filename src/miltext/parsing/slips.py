@@ -5,10 +5,11 @@ No row of the table is looked at unless a parse has failed, and then only at the
 
 from __future__ import annotations
 
-from miltext.diagnostics import Diagnostic, Span, error
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, error
 from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
 from miltext.parsing.statement_slips import STATEMENT_SLIPS
+from miltext.schema.dtypes import AMBIGUOUS
 from miltext.syntax.literals import shown
 
 SLIPS = (*STATEMENT_SLIPS, *PHRASE_SLIPS)
@@ -44,4 +45,6 @@ def told(text: str, slip: Slip, place: Span, groups: dict[str, str | None]) -> D
     mend = None if slip.mend is None else slip.mend.format(**cleaned)
     if mend is None or mend.endswith(" "):  # the white space after it is not a part of it
         place = Span(place.start, place.start + len(text[place.start : place.end].rstrip()))
-    return error("MIL025", slip.message.format(**seen), place, suggestion=mend and mend.rstrip())
+    is_certain = slip.certain and (groups.get("dtype") or "").lower() not in AMBIGUOUS
+    mend, applicability = mend and mend.rstrip(), SAFE if is_certain else UNSAFE
+    return error("MIL025", slip.message.format(**seen), place, suggestion=mend, applicability=applicability)

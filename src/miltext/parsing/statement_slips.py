@@ -71,10 +71,10 @@ STATEMENTS = [
         "",
         ";",
     ),
-    Slip("; ", ";", "one `;` is enough", "", "}"),
+    Slip("; ", ";", "one `;` is enough", "", "}", certain=True),
     Slip(r"TYPE\s+NAME ", "(?:<-|->|:=|=>)(?! =)", _EQUALS, "=", "="),
     Slip(r"TYPE\s+NAME ", r"(?=NAME \()", f"{_EQUALS}; it is missing here", "= ", "="),
-    Slip(r"TYPE\s+NAME (?P<at>=) ", "=", f"a single {_EQUALS}", "="),
+    Slip(r"TYPE\s+NAME (?P<at>=) ", "=", f"a single {_EQUALS}", "=", certain=True),
     # ---- names
     Slip("START", r'%[\w:]+ = "', "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
     Slip("START", "%(?P<name>NAME)(?= =)", f"a name has no `%`; {_UNTYPED}", "_ {name}"),
@@ -114,45 +114,50 @@ CONSTANTS = [
     ),
     Slip(r"TYPE\s+NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
     Slip(r"TYPE\s+NAME = (?P<at>MADE <[^;=(){}]*)", r"(?=[^;=(){}]*> \()", _SOME_CONSTANT),
-    Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()["),
+    Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()[", certain=True),
     Slip(
         r"(?P<type>TYPE)\s+NAME = const (?P<at>\( )",
         r"(?P<literal>LITERAL) \)(?= ;)",
         f"`const` takes an attribute: {_CONST_VAL}",
         "()[val = {type}({literal})]",
+        certain=True,
     ),
     Slip(
         r"= const (?P<at>\( (?P<type>DTYPE|MADE) )",
         r"(?P<value>[<(][^;]*)\)(?= ;)",
         f"`const` takes an attribute: {_CONST_VAL}",
         "()[val = {type}{value}]",
+        certain=True,
     ),
     Slip(
         r"= const \( \) \[ (?P<at>(?P<type>DTYPE|MADE) )",
         "(?=[<(])",
         f"an attribute is written `name = value`: {_CONST_VAL}",
         "val = {type}",
+        certain=True,
     ),
     Slip(
         r"(?P<type>TYPE)\s+NAME = const \( \) \[ val = ",
         r"(?P<literal>LITERAL)(?= [],])",
         "the value of an attribute is written with its type: `{type}({literal})`",
         "{type}({literal})",
+        certain=True,
     ),
 ]
 
 COMMENTS = [
-    Slip(r"(?:\A|[;,{}(\s])", r"#(?P<rest>[^\r\n]*)", "a comment begins with `//`", "//{rest}"),
+    Slip(r"(?:\A|[;,{}(\s])", r"#(?P<rest>[^\r\n]*)", "a comment begins with `//`", "//{rest}", certain=True),
     Slip(
         "START",
         r"(?P<quotes>\"\"\"|''')(?P<rest>(?:(?!\*/|(?P=quotes))[\s\S])*)(?P=quotes)",
         "a comment is written `/* ... */`",
         "/*{rest}*/",
+        certain=True,
     ),
 ]
 
 FUNCTIONS = [
-    Slip("[{};] ", r"(?:def|function|fn|fun|void)\b", "a function begins with `func`", "func", "func"),
+    Slip("[{};] ", r"(?:def|function|fn|fun|void)\b", "a function begins with `func`", "func", "func", certain=True),
     Slip("", r"module\b", "a program begins with `program(1.3)`", None, "program"),
     Slip(
         "[(,] ",
@@ -160,9 +165,17 @@ FUNCTIONS = [
         "the type of an input stands before its name: `{type} {name}`",
         "{type} {name}",
         "tensor",
+        certain=True,
     ),
     Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
-    Slip("-> ", r"(?P<name>NAME)(?= [;}])", "the outputs of a block stand in parentheses: `({name})`", "({name})", "("),
+    Slip(
+        "-> ",
+        r"(?P<name>NAME)(?= [;}])",
+        "the outputs of a block stand in parentheses: `({name})`",
+        "({name})",
+        "(",
+        certain=True,
+    ),
     Slip(
         r"-> \( (?:NAME , )*(?P<at>(?:DTYPE|MADE) )",
         r"(?:<[^()]*>\s)? (?P<name>NAME)",
@@ -170,7 +183,9 @@ FUNCTIONS = [
         "{name}",
     ),
     Slip(r"func\s+NAME < ", r"(?P<number>\d+)(?:\.\d+)?(?= >)", "an opset is written `ios{number}`", "ios{number}"),
-    Slip(r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset stands without quotes: `{name}`", "{name}"),
+    Slip(
+        r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset stands without quotes: `{name}`", "{name}", certain=True
+    ),
 ]
 
 STATEMENT_SLIPS = [*COMMENTS, *FUNCTIONS, *STATEMENTS, *CONSTANTS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, error
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
 from miltext.syntax.parser import SyntaxFailure
@@ -56,7 +56,9 @@ class TreeLowering:
 
 def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:
     """Return the diagnostic of a phrase that cannot be lowered."""
-    return error(refused.code, refused.message, _blamed(refused, phrase), suggestion=refused.suggestion)
+    applicability = SAFE if refused.code == "MIL025" else UNSAFE
+    place, suggestion = _blamed(refused, phrase), refused.suggestion
+    return error(refused.code, refused.message, place, suggestion=suggestion, applicability=applicability)
 
 
 def _blamed(refused: LoweringError, phrase: Node) -> Span:
