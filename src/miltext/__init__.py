@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from miltext.parsing.source_map import parse_with_source as parse_with_source
     from miltext.parsing.strict import strict_findings as strict_findings
     from miltext.printing.printing import to_text as to_text
+    from miltext.reference.records import operations as operations
 
 _HOMES = {
     "checking.verifier": ("check", "infer_draft"),
@@ -50,6 +51,7 @@ _HOMES = {
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),
     "printing.printing": ("to_text",),
+    "reference.records": ("operations",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}
 

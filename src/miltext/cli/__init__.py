@@ -13,6 +13,7 @@ VERBS = {
     "fmt": "Format MIL text canonically, and keep comments.",
     "check": "Report all problems of programs.",
     "explain": "Explain a code such as MIL604, and its fix.",
+    "ops": "List the operations, or tell what one takes.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
     "weights": "List a model's weights, or save them as .npy files.",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from miltext.lsp.context import Context, context_at
-from miltext.lsp.operations import accepted, described_operation, described_parameter, heading
+from miltext.reference.facts import accepted
+from miltext.reference.markdown import described_operation, described_parameter, heading
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS

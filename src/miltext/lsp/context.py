@@ -10,9 +10,9 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.lsp.operations import known_signature
 from miltext.lsp.trees import first
 from miltext.parsing.spans import name_of
+from miltext.reference.markdown import known_signature
 from miltext.syntax.lexer import FINE
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, named, tree_of

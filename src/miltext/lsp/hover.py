@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path, uri_scheme
 
-from miltext.lsp.operations import described_operation, described_opset, described_parameter, known_signature
 from miltext.lsp.trees import name_in
 from miltext.lsp.weights import describe_weight
 from miltext.parsing.spans import name_of
+from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
 from miltext.syntax.tree import named
 

@@ -88,6 +88,11 @@ class Signature(NamedTuple):
     open: bool
     limited: tuple[str, ...]
 
+    @property
+    def positional(self) -> list[Parameter]:
+        """The parameters in the order in which a draft gives arguments without names: the required ones first."""
+        return sorted(self.parameters.values(), key=lambda parameter: not parameter.required)
+
     def dtypes(self, parameter: str) -> frozenset[str]:
         """Return the data types that one of the parameters takes; none of one that it does not have."""
         return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
@@ -122,8 +127,14 @@ def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | 
 
     None when nothing is known of the op, or that is true of no version.
     """
-    versions = (_signature(op_type, _PLACES[version["opset"]]) for version in _table().get(op_type, ()))
-    return next((version.opset for version in versions if version and has(version)), None)
+    return next((version.opset for version in versions(op_type) if has(version)), None)
+
+
+def versions(op_type: str, opset: str | None = None) -> list[Signature]:
+    """Return the versions of an op up to the one that an opset has, oldest first."""
+    places = [_PLACES[version["opset"]] for version in _table().get(op_type, ())]
+    found = [_signature(op_type, place) for place in places if place <= opset_place(opset)]
+    return [version for version in found if version]
 
 
 @functools.cache

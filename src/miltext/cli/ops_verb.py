@@ -1,0 +1,74 @@
+"""`miltext ops`: which operations there are, and what each takes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.streams import colored, write_text
+
+if TYPE_CHECKING:
+    from miltext.reference.searching import Found
+
+EPILOG = """\b
+Examples:
+  miltext ops                            # all operations, by family
+  miltext ops conv                       # all about one
+  miltext ops matrix product             # those that speak of both words
+  miltext ops --family pooling --opset ios17
+  miltext ops conv --example | miltext infer -
+  miltext ops --json | jq '.[].name'
+"""
+
+
+@click.command("ops", epilog=EPILOG)
+@click.argument("words", nargs=-1, metavar="[WORD...]")
+@click.option("--opset", metavar="OPSET", help="Operations as this opset has them, such as ios17; else the newest.")
+@click.option("--family", metavar="FAMILY", help="Only this family, such as pooling; words are searched, not names.")
+@click.option("--json", "as_json", is_flag=True, help="Write all that is known as JSON.")
+@click.option("--example", is_flag=True, help="Write only the example, a draft of a whole program.")
+def command(words: tuple[str, ...], opset: str | None, family: str | None, as_json: bool, example: bool) -> None:
+    """Tell about the operations that the WORDs name, or list those that speak of all of them.
+
+    Without WORD, list all operations.
+    """
+    from miltext.reference.searching import Unknown, find
+
+    try:
+        found = find(words, opset, family)
+    except Unknown as unknown:
+        raise click.UsageError(str(unknown)) from None
+    if as_json and example:
+        raise click.UsageError("--json has the examples, too: leave --example out")
+    write_text("-", _json(found) if as_json else _examples(found) if example else _lines(found))
+
+
+def _json(found: Found) -> Iterator[str]:
+    import json
+
+    from miltext.reference.records import record
+
+    yield json.dumps([record(entry, found.opset) for entry in found.entries], indent=2, ensure_ascii=False) + "\n"
+
+
+def _examples(found: Found) -> Iterator[str]:
+    if len(found.entries) > 1:
+        raise click.UsageError("--example is of one operation: name it")
+    yield found.entries[0].example(found.opset).text
+
+
+def _lines(found: Found) -> Iterator[str]:
+    from miltext.reference.pages import listing, page
+
+    def mark(word: str) -> str:
+        return click.style(word, bold=True) if colored(sys.stdout) else word
+
+    if not found.names:
+        yield from (f"{line}\n" for line in listing(found.entries, mark))
+        return
+    for number, entry in enumerate(found.entries):
+        yield "\n" * bool(number)
+        yield from (f"{line}\n" for line in page(entry, found.opset, mark))

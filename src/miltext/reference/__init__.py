@@ -1,0 +1,1 @@
+"""What each operation is, in words: for those who write programs, their editors, and the documentation."""

@@ -1,0 +1,94 @@
+"""Operations, parameters and opsets in Markdown: for editors, and for the page of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from miltext.reference.entries import Entry, entries, families
+from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, short_spelling
+from miltext.schema.operations import Signature, signature
+from miltext.schema.opsets import OPSETS
+
+_HEAD = """\
+# Operations
+
+Each operation of MIL that coremltools 9.0 knows: what it computes, what it takes, and an example. `miltext ops` prints
+the same: `miltext ops conv` all about one, `miltext ops matrix product` those that speak of these words.
+
+- The first spelling of each is short, as a draft has it: arguments by position, then by name. The second is that of
+  Apple's compiler: all arguments by name, sorted. `?` marks what may be left out.
+- In a shape, a letter is a size, the same for all parameters of the operation. `*d` stands for several sizes, and `#d`
+  for their number; `...` stands for any sizes, and `?` for any size.
+- The examples are [drafts](language.md#drafts) of the opset that they name: `miltext ops NAME --example` prints one,
+  and `miltext infer` fills in its types.
+
+This page is made by `scripts/make_operations_page.py`, out of `src/miltext/reference/operations.txt` and the table of
+operations.
+"""
+
+
+def described_operation(name: str, opset: str | None) -> str | None:
+    """Return Markdown about an operation as an opset has it; None where nothing is known of it."""
+    known = known_signature(name, opset)
+    if known is None:
+        return None
+    missing = "" if signature(name, opset) else f"; this function, of {opset}, cannot use it"
+    return "\n".join([f"```\n{heading(known)}\n```", *_described(known, entries().get(name), missing)])
+
+
+def known_signature(name: str, opset: str | None) -> Signature | None:
+    """Return the signature of an operation in an opset or, where it came later, its newest; None where nothing is
+    known.
+    """
+    return signature(name, opset) or signature(name)
+
+
+def heading(known: Signature) -> str:
+    """Return the signature in a line, with every parameter by its name: `add<ios15>(x, y)`."""
+    names = [name if parameter.required else f"{name}?" for name, parameter in known.parameters.items()]
+    return f"{known.name}<{known.opset}>({', '.join(names + ['...'] * known.open)})"
+
+
+def described_parameter(known: Signature, name: str) -> str:
+    """Return a line of Markdown about a parameter of an operation."""
+    entry = entries().get(known.name)
+    note = entry.note(name) if entry else None
+    line = f"`{name}`: {accepted(known.parameters[name])}; {', '.join(facts_of(known, name))}"
+    return f"{line}. {note[0].upper()}{note[1:]}" if note else line
+
+
+def described_opset(name: str) -> str | None:
+    """Return Markdown about an opset; None where it is not known."""
+    found = next((opset for opset in OPSETS if opset.text == name), None)
+    if found is None:
+        return None
+    return f"`{found.text}`: opset `{found.proto}`, for models of specification version {found.specification} or later"
+
+
+def operations_page() -> str:
+    """Return the page of all operations."""
+    lines = [_HEAD, "| family | operations |", "|---|---|"]
+    for family, about in families().items():
+        names = ", ".join(f"[{entry.name}](#{entry.name})" for entry in entries().values() if entry.family == family)
+        lines.append(f"| {family}: {about.description} | {names} |")
+    for family, about in families().items():
+        lines += ["", f"## {family.capitalize()}", "", f"{about.description[0].upper()}{about.description[1:]}."]
+        for entry in entries().values():
+            lines += _section(entry) if entry.family == family else []
+    return "\n".join(lines) + "\n"
+
+
+def _section(entry: Entry) -> Iterator[str]:
+    known = signature(entry.name)
+    if known is not None:
+        yield from ("", f"### {entry.name}", "", f"```\n{short_spelling(known)}\n{apples_spelling(known)}\n```", "")
+        yield from _described(known, entry)
+
+
+def _described(known: Signature, entry: Entry | None, more: str = "") -> Iterator[str]:
+    """Yield lines: what an operation computes, since when, its parameters, the type that follows, and an example."""
+    yield from (f"{entry.description}.", "") if entry else ()
+    yield from (outline(known) + more, "")
+    yield from (f"- {described_parameter(known, name)}" for name in known.parameters)
+    if entry:
+        yield from ("", f"Gives: {entry.result}.", "", f"```mil\n{entry.example(known.opset).text}```")

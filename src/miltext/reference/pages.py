@@ -1,0 +1,103 @@
+"""Operations as text of 80 columns: a list of several, and all about one."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, short_spelling
+from miltext.reference.searching import related
+from miltext.schema.operations import signature, versions
+from miltext.schema.opsets import OPSETS
+
+if TYPE_CHECKING:
+    from miltext.reference.entries import Entry
+    from miltext.schema.operations import Parameter, Signature
+
+WIDTH = 80
+NAMES = 26
+"""The most columns that names take in a list; a longer name has a line by itself."""
+
+Mark: TypeAlias = Callable[[str], str]
+"""Makes a word stand out."""
+
+
+def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
+    """Yield the lines of a list of operations, by family."""
+    for family, members in groupby(entries, lambda entry: entry.family):
+        yield mark(family)
+        listed = list(members)
+        indent = min(NAMES, max(len(entry.name) for entry in listed) + 4)
+        for entry in listed:
+            since = versions(entry.name)[0].opset
+            later = f" (since {since})" if since != OPSETS[0].text else ""
+            head, body = f"  {entry.name}", textwrap.wrap(entry.description + later, WIDTH - indent)
+            if len(head) + 2 <= indent:
+                yield mark(head) + " " * (indent - len(head)) + body.pop(0)
+            else:
+                yield mark(head)
+            yield from (" " * indent + line for line in body)
+
+
+def page(entry: Entry, opset: str | None = None, mark: Mark = str) -> Iterator[str]:
+    """Yield the lines of all that is known of an operation, as an opset has it."""
+    known = signature(entry.name, opset)
+    if known is None:
+        raise KeyError(entry.name)
+    yield mark(entry.name)
+    yield from _text(entry.description)
+    yield from _text(f"family: {entry.family}; {outline(known)}")
+    yield from ("", mark("in a draft"), *broken(short_spelling(known), "  "))
+    yield from ("", mark("as Apple's compiler writes it"), *broken(apples_spelling(known), "  "))
+    if known.parameters:
+        yield from ("", mark("parameters"))
+    for parameter in known.positional:
+        yield from _parameter(known, parameter, entry.note(parameter.name), mark)
+    if any(pattern.run for parameter in known.parameters.values() for pattern in parameter.shape):
+        yield from _text("In shapes, a letter is a size, *d several, and #d their number.")
+    yield from ("", mark("gives"), *_text(entry.result))
+    example = entry.example(opset)
+    yield from ("", mark(f"example, of {example.opset}"))
+    for line in example.text.splitlines():
+        yield from broken(line, "  ")
+    if also := related(entry):
+        yield from ("", mark("see also"), *_text(", ".join(also)))
+
+
+def _parameter(known: Signature, parameter: Parameter, note: str | None, mark: Mark) -> Iterator[str]:
+    facts = _text(f"{accepted(parameter)}; {', '.join(facts_of(known, parameter.name))}", "      ")
+    yield f"  {mark(parameter.name)}"
+    yield from _text(note, "      ") if note else ()
+    yield from facts
+
+
+def _text(text: str, indent: str = "  ") -> list[str]:
+    plain = text.replace("`", "")
+    return textwrap.wrap(plain, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+
+
+def broken(line: str, indent: str) -> Iterator[str]:
+    """Yield a line of MIL text, indented, in parts that fit, each but the last up to a comma inside few brackets."""
+    line = indent + line
+    further = re.sub(r"\S.*", "", line) + "    "
+    while len(line) > WIDTH and (places := _commas(line)):
+        place = min(places, key=lambda place: (places[place], -place))
+        yield line[:place]
+        line = further + line[place:].lstrip()
+    yield line
+
+
+def _commas(line: str) -> dict[int, int]:
+    """Return where a line may be broken so that its first part fits: after commas, each with how deep it is.
+
+    Those between `<` and `>` are the deepest.
+    """
+    found, depth = dict[int, int](), 0
+    for place, letter in enumerate(line[:WIDTH]):
+        depth += {"<": 100, ">": -100}.get(letter, (letter in "([") - (letter in ")]"))
+        if letter == ",":
+            found[place + 1] = depth
+    return found

@@ -1,0 +1,70 @@
+"""Operations as records, for programs: what `miltext ops --json` writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from miltext.reference.facts import apples_spelling, arrival, ordered, ranks, sharing, short_spelling
+from miltext.reference.searching import find
+from miltext.schema.operations import signature, versions
+
+if TYPE_CHECKING:
+    from miltext.reference.entries import Entry
+    from miltext.schema.operations import Parameter, Signature
+
+
+def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+    """Return a record of each operation that the words name, or else that speaks of them all; of all, without words.
+
+    Only those of the family, and that the opset has; they are as it has them, or as the newest one. The records are
+    those of `miltext ops --json`. Raise ValueError for what is not known, with what was perhaps meant.
+    """
+    found = find(words, opset, family)
+    return [record(entry, found.opset) for entry in found.entries]
+
+
+def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
+    """Return all that is known of an operation, as an opset has it. Raise KeyError if it does not have it."""
+    known = signature(entry.name, opset)
+    if known is None:
+        raise KeyError(entry.name)
+    return {
+        "name": entry.name,
+        "family": entry.family,
+        "description": entry.description,
+        "since": versions(entry.name)[0].opset,
+        "opset": known.opset,
+        "versions": [version.opset for version in versions(entry.name)],
+        "draft": short_spelling(known),
+        "apple": apples_spelling(known),
+        "parameters": [_parameter(known, each, entry.note(each.name)) for each in known.positional],
+        "open": known.open,
+        "outputs": list(known.outputs),
+        "blocks": [block.name for block in known.blocks],
+        "result": entry.result,
+        "example": entry.example(opset)._asdict(),
+    }
+
+
+def _parameter(known: Signature, parameter: Parameter, note: str | None) -> dict[str, Any]:
+    """Return all that is known of a parameter; what does not hold for it, or is not limited, is null or empty."""
+    return {
+        "name": parameter.name,
+        "note": note,
+        "required": parameter.required,
+        "dtypes": ordered(parameter.dtypes),
+        "kinds": sorted(parameter.kinds),
+        "constant": parameter.constant,
+        "attribute": parameter.attribute,
+        "variadic": parameter.variadic,
+        "default": parameter.default,
+        "asked": parameter.asked,
+        "shape": [pattern.text for pattern in parameter.shape],
+        "rank": list(ranks(parameter.shape)),
+        "least": parameter.least and parameter.least.text,
+        "most": parameter.most and parameter.most.text,
+        "words": list(parameter.words),
+        "axes": parameter.axes and parameter.axes.text,
+        "sameTypeAs": sharing(known, parameter),
+        "since": arrival(known, parameter),
+    }

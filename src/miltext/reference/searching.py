@@ -1,0 +1,130 @@
+"""Finding operations: by name, by words in what they do, by family and by opset."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.reference.entries import Entry, entries, families
+from miltext.schema.operations import first_opset, signature
+from miltext.schema.opsets import OPSETS
+
+
+class Unknown(ValueError):
+    """A word that does not name anything, with what was perhaps meant."""
+
+
+class Found(NamedTuple):
+    """The operations that were asked for, as `opset` has them, None for the newest; whether words are their `names`."""
+
+    entries: list[Entry]
+    opset: str | None
+    names: bool
+
+
+def find(words: Sequence[str], opset: str | None = None, family: str | None = None) -> Found:
+    """Return the operations that words name or, in a family or if not all do, that speak of all of the words.
+
+    All operations without words. Raise Unknown for what is not known, and where nothing is found.
+    """
+    opset, family = opset and known_opset(opset), family and known_family(family)
+    words = [part for word in words for part in word.split()]
+    if not family and (told := named(words, opset)):
+        return Found(told, opset, True)
+    found = matching(words, opset, family)
+    if not found:
+        raise _nothing(words, opset, family)
+    return Found(found, opset, False)
+
+
+def known_opset(word: str) -> str:
+    """Return an opset's spelling in text, of either spelling in any case. Raise Unknown."""
+    spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
+    if word.lower() not in spellings:
+        near = did_you_mean(nearest(word, spellings))
+        raise Unknown(f"the opset `{word}` is not known{near or f'; there are {listed(o.text for o in OPSETS)}'}")
+    return spellings[word.lower()]
+
+
+def known_family(word: str) -> str:
+    """Return a family's name, in any case, with any sign between its words. Raise Unknown."""
+    names = {_plain(name): name for name in families()}
+    if _plain(word) not in names:
+        near = did_you_mean(nearest(word, families()))
+        raise Unknown(f"the family `{word}` is not known{near or f'; there are {listed(families())}'}")
+    return names[_plain(word)]
+
+
+def known_operation(word: str) -> str | None:
+    """Return the operation that a word names, in any case, with or without `_`; None if it does not name one."""
+    return _by_plain_name().get(_plain(word))
+
+
+@functools.cache
+def _by_plain_name() -> dict[str, str]:
+    return {_plain(name): name for name in entries()}
+
+
+def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
+    """Return the operations that words name, each once; none unless each of them names one.
+
+    Raise Unknown for one that the opset does not have.
+    """
+    found = [known_operation(word) for word in words]
+    names = [name for name in dict.fromkeys(found) if name is not None]
+    if None in found:
+        return []
+    for name in names:
+        if signature(name, opset) is None:
+            raise Unknown(f"`{name}` came with {first_opset(name)}, and {opset} does not have it")
+    return [entries()[name] for name in names]
+
+
+def matching(words: Iterable[str], opset: str | None = None, family: str | None = None) -> list[Entry]:
+    """Return the operations of an opset and a family whose names and descriptions have all of some words."""
+    wanted = [word.lower() for word in words]
+    return [
+        entry
+        for entry in entries().values()
+        if family in (None, entry.family)
+        and signature(entry.name, opset)
+        and all(_speaks_of(entry, word) for word in wanted)
+    ]
+
+
+def _speaks_of(entry: Entry, word: str) -> bool:
+    text = f"{entry.name} {entry.family} {entry.description}".lower()
+    plain = _plain(word)
+    return word in text or (plain != "" and plain in _plain(entry.name))
+
+
+def related(entry: Entry) -> list[str]:
+    """Return the other operations that have the name of one in their names or descriptions, as a word."""
+    word = re.compile(rf"(?<![^\W_]){entry.name}(?![^\W_])")
+    texts = {other.name: f"{other.name} {other.description}" for other in entries().values()}
+    return [name for name, text in texts.items() if name != entry.name and word.search(text)]
+
+
+def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unknown:
+    """Return what to say where nothing is found."""
+    if family:
+        where = f" in {opset}" if opset else ""
+        speaks = f" that speaks of {listed(words)}" if words else ""
+        return Unknown(f"the family `{family}` has no operation{speaks}{where}")
+    if len(words) > 1:
+        return Unknown(f"no operation speaks of all of {listed(words)}; `miltext ops` lists all")
+    near = did_you_mean(nearest(words[0], entries()))
+    return Unknown(f"the operation `{words[0]}` is not known{near or '; `miltext ops` lists all'}")
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words in quotes, with commas between them and `and` before the last."""
+    *before, last = [f"`{word}`" for word in words]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _plain(word: str) -> str:
+    return "".join(letter for letter in word.lower() if letter not in "_- ")
