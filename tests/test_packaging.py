@@ -78,6 +78,7 @@ def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
         "schema/proto/__init__.pyi",
         "schema/proto/LICENSE.Apple",
         "schema/ops.json",
+        "reference/operations.txt",
         "syntax/tables.json",
         "syntax/keywords.json",
     ):

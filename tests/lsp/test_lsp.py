@@ -198,6 +198,9 @@ async def test_hovering_tells_what_an_operation_takes(client: LanguageClient) ->
     said = await hovered(document, **document.at("layer_norm"))
     assert "layer_norm<ios17>(x, axes?, gamma?, beta?, epsilon?)" in said
     assert "since ios15; this version since ios17" in said
+    assert "\nNormalization over axes: gamma * (x - mean)" in said
+    assert ". The axes whose elements are normalized together; all of them where it is left out\n" in said
+    assert "_ y = layer_norm(axes = [-1], " in said
     assert "- `x`: fp16 | fp32; required" in said
     assert (await hovered(document, **document.at("x = y"))).startswith("`x`: fp16 | fp32; required")
     assert "CoreML8" in await hovered(document, **document.at("ios18"))
@@ -464,6 +467,9 @@ async def test_operations_of_the_opset_complete_a_statement(client: LanguageClie
     resolved = await client.completion_item_resolve_async(item)
     assert isinstance(resolved.documentation, lsp.MarkupContent)
     assert "- `x`: fp16 | fp32; required" in resolved.documentation.value
+    assert resolved.documentation.value.endswith(
+        "```mil\n" + miltext.operations("layer_norm")[0]["example"]["text"] + "```"
+    )
 
 
 async def test_missing_parameters_complete_a_call(client: LanguageClient) -> None:

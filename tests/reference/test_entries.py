@@ -57,7 +57,8 @@ def test_descriptions_are_a_line_each_in_one_style_and_differ() -> None:
 
 
 def test_notes_and_results_are_in_one_style() -> None:
-    notes = [text for each in [*entries().values(), *families().values()] for text in each.notes.values()]
+    notes = [text for entry in entries().values() for text in entry.notes.values()]
+    notes += [text for family in families().values() for text in family.notes.values()]
     said = [
         *notes,
         *(entry.result for entry in entries().values()),

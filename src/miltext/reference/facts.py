@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LEFT_OPEN = "…"
 """What stands for a value in a spelling."""
 
+_FEW = 3
+"""How many parameters of one data type are named."""
+
 
 # ---- an operation
 
@@ -135,7 +138,8 @@ def _limits(parameter: Parameter) -> Iterator[str]:
 
 def _shared(known: Signature, parameter: Parameter) -> Iterator[str]:
     if others := sharing(known, parameter):
-        yield f"of the data type of {', '.join(f'`{name}`' for name in others)}"
+        more = f" and {len(others) - _FEW} more" if len(others) > _FEW else ""
+        yield f"of the data type of {', '.join(f'`{name}`' for name in others[:_FEW])}{more}"
 
 
 def _since(known: Signature, parameter: Parameter) -> Iterator[str]:

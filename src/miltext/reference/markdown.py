@@ -22,6 +22,20 @@ the same: `miltext ops conv` all about one, `miltext ops matrix product` those t
 - The examples are [drafts](language.md#drafts) of the opset that they name: `miltext ops NAME --example` prints one,
   and `miltext infer` fills in its types.
 
+`miltext ops --json` writes a list of records, also of one operation, and `miltext.operations(*words, opset=None,
+family=None)` returns them. Keys of a record:
+
+- `name`, `family` and `description`;
+- `opset`, that of the version which is shown; `versions`, those of all versions; `since`, the first of these;
+- `draft` and `apple`, the two spellings;
+- `parameters`, in the order of a draft's arguments: `name`; `note`, what it is for; `dtypes` and `shape`, both empty
+  where any may come; `rank`, the least and the highest, null for no limit; `kinds` of values; `required`, `constant`,
+  `attribute` and `variadic`, true or false; `default`; `asked`, what to write where some systems ask for it; `least`
+  and `most`, which may be sizes; `words`, if only these are taken; `axes`, how many axes it counts; `sameTypeAs`, the
+  parameters that share its data type; `since`;
+- `open`, whether it takes inputs besides its parameters; `outputs`, the least and the most; `blocks`;
+- `result`, the type that follows; `example`, with its `opset` and `text`.
+
 This page is made by `scripts/make_operations_page.py`, out of `src/miltext/reference/operations.txt` and the table of
 operations.
 """

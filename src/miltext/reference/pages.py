@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -80,24 +79,35 @@ def _text(text: str, indent: str = "  ") -> list[str]:
 
 
 def broken(line: str, indent: str) -> Iterator[str]:
-    """Yield a line of MIL text, indented, in parts that fit, each but the last up to a comma inside few brackets."""
-    line = indent + line
-    further = re.sub(r"\S.*", "", line) + "    "
-    while len(line) > WIDTH and (places := _commas(line)):
-        place = min(places, key=lambda place: (places[place], -place))
-        yield line[:place]
-        line = further + line[place:].lstrip()
-    yield line
+    """Yield a line of MIL text, indented, in parts that fit, each but the last up to a comma in as few brackets as
+    there are.
+    """
+    text = line.lstrip()
+    margin = indent + " " * (len(line) - len(text))
+    further = margin + "    "
+    breaks, start = _breaks(text), 0
+    while len(margin) + len(text) - start > WIDTH:
+        places = [place for place in breaks if start < place <= start + WIDTH - len(margin)]
+        if not places:
+            break
+        place = min(places, key=lambda place: (breaks[place], -place))
+        yield margin + text[start:place]
+        start = place + (text[place] == " ")
+        margin = further
+    yield margin + text[start:]
 
 
-def _commas(line: str) -> dict[int, int]:
-    """Return where a line may be broken so that its first part fits: after commas, each with how deep it is.
+def _breaks(text: str) -> dict[int, int]:
+    """Return where a text may be broken, each place with how deep in brackets it is.
 
-    Those between `<` and `>` are the deepest.
+    That is after commas in brackets, of which those between `<` and `>` are the deepest, or else after `(` or between
+    outputs.
     """
     found, depth = dict[int, int](), 0
-    for place, letter in enumerate(line[:WIDTH]):
+    for place, letter in enumerate(text[:-1], 1):
         depth += {"<": 100, ">": -100}.get(letter, (letter in "([") - (letter in ")]"))
         if letter == ",":
-            found[place + 1] = depth
+            found[place] = depth or 60
+        elif letter == "(" and text[place] != ")":
+            found[place] = depth + 50
     return found

@@ -30,7 +30,8 @@ def find(words: Sequence[str], opset: str | None = None, family: str | None = No
 
     All operations without words. Raise Unknown for what is not known, and where nothing is found.
     """
-    opset, family = opset and known_opset(opset), family and known_family(family)
+    opset = None if opset is None else known_opset(opset)
+    family = None if family is None else known_family(family)
     words = [part for word in words for part in word.split()]
     if not family and (told := named(words, opset)):
         return Found(told, opset, True)
@@ -44,8 +45,7 @@ def known_opset(word: str) -> str:
     """Return an opset's spelling in text, of either spelling in any case. Raise Unknown."""
     spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
     if word.lower() not in spellings:
-        near = did_you_mean(nearest(word, spellings))
-        raise Unknown(f"the opset `{word}` is not known{near or f'; there are {listed(o.text for o in OPSETS)}'}")
+        raise Unknown(f"the opset `{word}` is not known; there are {listed(opset.text for opset in OPSETS)}")
     return spellings[word.lower()]
 
 
