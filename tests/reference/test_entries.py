@@ -80,6 +80,17 @@ def test_every_note_is_about_a_parameter_of_the_operation(name: str) -> None:
     assert [each for each, text in entry.notes.items() if shared.get(each) == text] == []  # said twice
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_parameter_without_a_default_says_what_it_is_where_it_is_left_out(name: str) -> None:
+    notes = {
+        parameter.name: entries()[name].note(parameter.name) or ""
+        for version in versions(name)
+        for parameter in version.parameters.values()
+        if not parameter.required and parameter.default is None and parameter.asked is None
+    }
+    assert [parameter for parameter, note in notes.items() if "left out" not in note] == []
+
+
 @pytest.mark.parametrize("family", families())
 def test_every_note_of_a_family_is_about_a_parameter_of_its_operations(family: str) -> None:
     members = [entry for entry in entries().values() if entry.family == family]

@@ -77,8 +77,17 @@ def test_facts_tell_what_the_table_says_of_a_parameter() -> None:
     assert "counts #d axes, from the end if negative" in facts_of(known("reduce_sum"), "axes")
     assert "any number of values" in facts_of(known("concat"), "values")
     assert "an attribute" in facts_of(known("const"), "val")
-    assert 'better written out, as `"EXACT"`: some systems ask for it' in facts_of(known("gelu"), "mode")
+    assert 'by default `"EXACT"`, which is better written out, as some systems ask for it' in facts_of(
+        known("gelu"), "mode"
+    )
     assert "of the data type of `y`" in facts_of(known("add"), "x")
+
+
+def test_facts_tell_until_when_a_parameter_had_to_be_a_constant() -> None:
+    assert "before ios17 a compile-time constant" in facts_of(known("conv"), "bias")
+    assert "a compile-time constant" in facts_of(known("conv", "ios16"), "bias")
+    assert not [fact for fact in facts_of(known("conv"), "weight") if "constant" in fact]
+    assert not [fact for fact in facts_of(known("conv"), "strides") if "before" in fact]
 
 
 def test_facts_tell_since_when_a_parameter_and_its_data_types_are_there() -> None:

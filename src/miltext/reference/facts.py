@@ -27,8 +27,8 @@ _FEW = 3
 
 def short_spelling(known: Signature) -> str:
     """Return how a draft spells an operation: `conv(x, weight, bias = …)`, required arguments by position."""
-    given = [_short(parameter) for parameter in known.positional if not parameter.attribute]
-    return _spelled(known, given)
+    given = [known.parameters[name] for name in known.positions]
+    return _spelled(known, [_short(parameter) for parameter in given if not parameter.attribute])
 
 
 def apples_spelling(known: Signature) -> str:
@@ -73,8 +73,9 @@ def _gone(known: Signature) -> Iterator[tuple[str, str]]:
     older = versions(known.name, known.opset)
     texts = [opset.text for opset in OPSETS]
     for version, following in pairwise(older):
-        for name in version.parameters.keys() - following.parameters.keys():
-            yield name, texts[texts.index(following.opset) - 1]
+        for name in version.parameters:
+            if name not in following.parameters:
+                yield name, texts[texts.index(following.opset) - 1]
 
 
 # ---- a parameter
@@ -93,11 +94,11 @@ def facts_of(known: Signature, name: str) -> list[str]:
         *["a compile-time constant"] * parameter.constant,
         *["an attribute"] * parameter.attribute,
         *["any number of values"] * parameter.variadic,
-        *([f"by default `{json.dumps(parameter.default)}`"] if parameter.default is not None else []),
-        *_asked(parameter),
+        *_default(parameter),
         *_shape(parameter.shape),
         *_limits(parameter),
         *_shared(known, parameter),
+        *_constant_before(known, parameter),
         *_since(known, parameter),
     ]
 
@@ -109,9 +110,11 @@ def ranks(shape: Iterable[Pattern]) -> tuple[int, int | None]:
     return min(least for least, _ in found), max(highest) if len(highest) == len(found) else None
 
 
-def _asked(parameter: Parameter) -> Iterator[str]:
+def _default(parameter: Parameter) -> Iterator[str]:
     if parameter.asked is not None:
-        yield f"better written out, as `{json.dumps(parameter.asked)}`: some systems ask for it"
+        yield f"by default `{json.dumps(parameter.asked)}`, which is better written out, as some systems ask for it"
+    elif parameter.default is not None:
+        yield f"by default `{json.dumps(parameter.default)}`"
 
 
 def _shape(shape: tuple[Pattern, ...]) -> Iterator[str]:
@@ -140,6 +143,15 @@ def _shared(known: Signature, parameter: Parameter) -> Iterator[str]:
     if others := sharing(known, parameter):
         more = f" and {len(others) - _FEW} more" if len(others) > _FEW else ""
         yield f"of the data type of {', '.join(f'`{name}`' for name in others[:_FEW])}{more}"
+
+
+def _constant_before(known: Signature, parameter: Parameter) -> Iterator[str]:
+    """Yield until when a parameter had to be a constant, of one that need not be."""
+    if not parameter.constant:
+        having = [each for each in versions(known.name, known.opset) if parameter.name in each.parameters]
+        free = next(each.opset for each in having if not each.parameters[parameter.name].constant)
+        if free != having[0].opset:
+            yield f"before {free} a compile-time constant"
 
 
 def _since(known: Signature, parameter: Parameter) -> Iterator[str]:

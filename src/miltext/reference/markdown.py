@@ -30,7 +30,7 @@ family=None)` returns them. Keys of a record:
 - `draft` and `apple`, the two spellings;
 - `parameters`, in the order of a draft's arguments: `name`; `note`, what it is for; `dtypes` and `shape`, both empty
   where any may come; `rank`, the least and the highest, null for no limit; `kinds` of values; `required`, `constant`,
-  `attribute` and `variadic`, true or false; `default`; `asked`, what to write where some systems ask for it; `least`
+  `attribute` and `variadic`, true or false; `default`; `asked`, a default that some systems ask for; `least`
   and `most`, which may be sizes; `words`, if only these are taken; `axes`, how many axes it counts; `sameTypeAs`, the
   parameters that share its data type; `since`;
 - `open`, whether it takes inputs besides its parameters; `outputs`, the least and the most; `blocks`;

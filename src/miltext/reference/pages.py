@@ -33,7 +33,10 @@ def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
         for entry in listed:
             since = versions(entry.name)[0].opset
             later = f" (since {since})" if since != OPSETS[0].text else ""
-            head, body = f"  {entry.name}", textwrap.wrap(entry.description + later, WIDTH - indent)
+            head, body = (
+                f"  {entry.name}",
+                textwrap.wrap(entry.description + later, WIDTH - indent, break_on_hyphens=False),
+            )
             if len(head) + 2 <= indent:
                 yield mark(head) + " " * (indent - len(head)) + body.pop(0)
             else:
@@ -53,8 +56,8 @@ def page(entry: Entry, opset: str | None = None, mark: Mark = str) -> Iterator[s
     yield from ("", mark("as Apple's compiler writes it"), *broken(apples_spelling(known), "  "))
     if known.parameters:
         yield from ("", mark("parameters"))
-    for parameter in known.positional:
-        yield from _parameter(known, parameter, entry.note(parameter.name), mark)
+    for name in known.positions:
+        yield from _parameter(known, known.parameters[name], entry.note(name), mark)
     if any(pattern.run for parameter in known.parameters.values() for pattern in parameter.shape):
         yield from _text("In shapes, a letter is a size, *d several, and #d their number.")
     yield from ("", mark("gives"), *_text(entry.result))
@@ -74,8 +77,8 @@ def _parameter(known: Signature, parameter: Parameter, note: str | None, mark: M
 
 
 def _text(text: str, indent: str = "  ") -> list[str]:
-    plain = text.replace("`", "")
-    return textwrap.wrap(plain, WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False)
+    width = WIDTH - len(indent)
+    return [indent + line for line in textwrap.wrap(text.replace("`", ""), width, break_on_hyphens=False)]
 
 
 def broken(line: str, indent: str) -> Iterator[str]:

@@ -37,7 +37,7 @@ def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
         "versions": [version.opset for version in versions(entry.name)],
         "draft": short_spelling(known),
         "apple": apples_spelling(known),
-        "parameters": [_parameter(known, each, entry.note(each.name)) for each in known.positional],
+        "parameters": [_parameter(known, known.parameters[name], entry.note(name)) for name in known.positions],
         "open": known.open,
         "outputs": list(known.outputs),
         "blocks": [block.name for block in known.blocks],

@@ -89,9 +89,9 @@ class Signature(NamedTuple):
     limited: tuple[str, ...]
 
     @property
-    def positional(self) -> list[Parameter]:
-        """The parameters in the order in which a draft gives arguments without names: the required ones first."""
-        return sorted(self.parameters.values(), key=lambda parameter: not parameter.required)
+    def positions(self) -> list[str]:
+        """The parameters in the order of arguments without names: required ones first."""
+        return sorted(self.parameters, key=lambda name: not self.parameters[name].required)
 
     def dtypes(self, parameter: str) -> frozenset[str]:
         """Return the data types that one of the parameters takes; none of one that it does not have."""
