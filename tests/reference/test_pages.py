@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from miltext.formatting.formatter import format_text
 from miltext.reference.entries import entries
-from miltext.reference.facts import apples_spelling, facts_of, outline, ranks, short_spelling
+from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, ranks, short_spelling
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, operations_page
 from miltext.reference.pages import WIDTH, broken, listing, page
 from miltext.schema.operations import Signature, all_names, signature
@@ -68,19 +68,31 @@ def test_an_outline_tells_versions_outputs_blocks_and_what_is_gone() -> None:
 
 def test_facts_tell_what_the_table_says_of_a_parameter() -> None:
     assert facts_of(known("conv"), "strides") == [
-        "optional", "a compile-time constant", "shape [#d]", "at least 1",
+        "optional", "a compile-time constant", "shape `[#d]`", "at least `1`",
     ]  # fmt: skip
     assert facts_of(known("conv"), "pad_type")[2:] == [
         'by default `"valid"`', "a scalar", 'one of `"valid"`, `"custom"`, `"same"`, `"same_lower"`',
     ]  # fmt: skip
     assert "rank 3 to 5" in facts_of(known("conv"), "x")
-    assert "counts #d axes, from the end if negative" in facts_of(known("reduce_sum"), "axes")
+    assert "counts `#d` axes, from the end if negative" in facts_of(known("reduce_sum"), "axes")
     assert "any number of values" in facts_of(known("concat"), "values")
     assert "an attribute" in facts_of(known("const"), "val")
     assert 'by default `"EXACT"`, which is better written out, as some systems ask for it' in facts_of(
         known("gelu"), "mode"
     )
     assert "of the data type of `y`" in facts_of(known("add"), "x")
+
+
+def test_what_is_accepted_is_told_by_data_types_or_else_by_kinds() -> None:
+    def taken(name: str, parameter: str) -> str:
+        return accepted(known(name).parameters[parameter])
+
+    assert taken("transpose", "x") == "bool | fp16 | fp32 | int8 | int16 | int32 | uint8 | uint16"
+    assert taken("concat", "values") == "any tensor"
+    assert taken("const", "val") == "any tensor | dictionary | list | tuple"
+    assert taken("while_loop", "loop_vars") == "any tensor | list"
+    assert taken("list_read", "ls") == "list"
+    assert taken("read_state", "input") == "state"
 
 
 def test_facts_tell_until_when_a_parameter_had_to_be_a_constant() -> None:

@@ -82,8 +82,9 @@ def _gone(known: Signature) -> Iterator[tuple[str, str]]:
 
 
 def accepted(parameter: Parameter) -> str:
-    """Return what a parameter takes: its data types, or what is not a tensor."""
-    return " | ".join([*ordered(parameter.dtypes), *sorted(parameter.kinds - {"tensor"})]) or "any type"
+    """Return what a parameter takes: its data types, and what is not a tensor."""
+    tensors = ordered(parameter.dtypes) or ["any tensor"] * ("tensor" in parameter.kinds)
+    return " | ".join([*tensors, *sorted(parameter.kinds - {"tensor"})])
 
 
 def facts_of(known: Signature, name: str) -> list[str]:
@@ -122,7 +123,7 @@ def _shape(shape: tuple[Pattern, ...]) -> Iterator[str]:
     if most == 0:
         yield "a scalar"
     elif shape:
-        yield f"shape {' or '.join(pattern.text for pattern in shape)}"
+        yield f"shape {' or '.join(f'`{pattern.text}`' for pattern in shape)}"
         if most is None or least != most:
             yield f"rank {least} to {most}" if most is not None else f"rank {least} or more"
 
@@ -130,13 +131,15 @@ def _shape(shape: tuple[Pattern, ...]) -> Iterator[str]:
 def _limits(parameter: Parameter) -> Iterator[str]:
     least, most = parameter.least, parameter.most
     if least and most:
-        yield f"from {least.text} to {most.text}"
-    elif least or most:
-        yield f"at least {least.text}" if least else f"at most {most.text}" if most else ""
+        yield f"from `{least.text}` to `{most.text}`"
+    elif least:
+        yield f"at least `{least.text}`"
+    elif most:
+        yield f"at most `{most.text}`"
     if parameter.words:
         yield f"one of {', '.join(f'`{json.dumps(word)}`' for word in parameter.words)}"
     if parameter.axes:
-        yield f"counts {parameter.axes.text} axes, from the end if negative"
+        yield f"counts `{parameter.axes.text}` axes, from the end if negative"
 
 
 def _shared(known: Signature, parameter: Parameter) -> Iterator[str]:
