@@ -42,6 +42,12 @@ def test_words_that_are_not_all_names_are_searched_in_names_and_descriptions() -
     assert names("floor", "rounded") == ["floor_div"]  # `floor` is a name
     assert names("MATRIX", "Product") == ["einsum", "linear", "matmul"]
     assert names("swish") == ["silu"]
+    assert names("normal", "random") == ["random_normal"]
+    assert "fill" not in names("where")  # which has `everywhere`
+    assert names("sqrt(sum(x^2") == ["reduce_l2_norm", "l2_pool", "l2_norm"]  # a word as others, not a pattern
+    assert names("^2)") == [name for name, entry in entries().items() if "^2)" in entry.description]
+    with pytest.raises(Unknown):
+        names(".ormal")
     assert names("normalization") == [name for name, entry in entries().items() if entry.family == "normalization"]
     assert not find(["swish"]).names
 

@@ -96,9 +96,11 @@ def matching(words: Iterable[str], opset: str | None = None, family: str | None 
 
 
 def _speaks_of(entry: Entry, word: str) -> bool:
-    text = f"{entry.name} {entry.family} {entry.description}".lower()
-    plain = _plain(word)
-    return word in text or (plain != "" and plain in _plain(entry.name))
+    """Tell whether a name has a word in it, or some word of a description or a family begins with it."""
+    plain, text = _plain(word), f"{entry.family} {entry.description}".lower()
+    return (plain != "" and plain in _plain(entry.name)) or bool(
+        re.search(rf"(?:(?<!\w)|(?!\w)){re.escape(word)}", text)
+    )
 
 
 def related(entry: Entry) -> list[str]:
