@@ -52,6 +52,18 @@ def test_words_that_are_not_all_names_are_searched_in_names_and_descriptions() -
     assert not find(["swish"]).names
 
 
+def test_names_that_operations_have_elsewhere_are_words() -> None:
+    assert names("unsqueeze") == ["expand_dims"]
+    assert names("Permute") == ["transpose"]
+    assert "concat" in names("cat")
+    assert names("conv2d") == ["conv"]
+    assert "select" in names("where")
+    assert {"resize_bilinear", "upsample_bilinear"} <= set(names("interpolate"))
+    assert names("unsqueeze", family="tensor shape") == ["expand_dims"]
+    with pytest.raises(Unknown, match=r"^the operation `erfc` is not known; it is `sub\(1, erf\(x\)\)`$"):
+        find(["erfc"])
+
+
 @pytest.mark.parametrize("family", families())
 def test_a_family_is_found_in_any_spelling_and_its_names_are_words(family: str) -> None:
     members = [name for name, entry in entries().items() if entry.family == family]

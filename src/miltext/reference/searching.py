@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.reference.entries import Entry, entries, families
+from miltext.schema.elsewhere import meant
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.opsets import OPSETS
 
@@ -84,7 +85,9 @@ def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
 
 
 def matching(words: Iterable[str], opset: str | None = None, family: str | None = None) -> list[Entry]:
-    """Return the operations of an opset and a family whose names and descriptions have all of some words."""
+    """Return the operations of an opset and a family whose names, here or elsewhere, and descriptions have all of some
+    words.
+    """
     wanted = [word.lower() for word in words]
     return [
         entry
@@ -96,8 +99,12 @@ def matching(words: Iterable[str], opset: str | None = None, family: str | None 
 
 
 def _speaks_of(entry: Entry, word: str) -> bool:
-    """Tell whether a name has a word in it, or some word of a description or a family begins with it."""
+    """Tell whether a name has a word in it, some word of a description or a family begins with it, or it is the name
+    elsewhere.
+    """
     plain, text = _plain(word), f"{entry.family} {entry.description}".lower()
+    if (known := meant(word)) and entry.name in known.operations:
+        return True
     return (plain != "" and plain in _plain(entry.name)) or bool(
         re.search(rf"(?:(?<!\w)|(?!\w)){re.escape(word)}", text)
     )
@@ -118,8 +125,9 @@ def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unk
         return Unknown(f"the family `{family}` has no operation{speaks}{where}")
     if len(words) > 1:
         return Unknown(f"no operation speaks of all of {listed(words)}; `miltext ops` lists all")
-    near = did_you_mean(nearest(words[0], entries()))
-    return Unknown(f"the operation `{words[0]}` is not known{near or '; `miltext ops` lists all'}")
+    known = meant(words[0])
+    way = f"; {known.way}" if known and known.way else did_you_mean(nearest(words[0], entries()))
+    return Unknown(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")
 
 
 def listed(words: Iterable[str]) -> str:
