@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import listed
-from miltext.checking.inference.operands import Clash
+from miltext.checking.inference.operands import Clash, Conflict
+from miltext.checking.inference.positions import NO_SUCH_WORD, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE, hold_axes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.shape_patterns import Pattern, Sizes, Term
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
@@ -19,10 +20,6 @@ from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand, Row
     from miltext.schema.operations import Parameter, Signature
-
-WRONG_RANK, WRONG_SHAPE = "MIL514", "MIL515"
-NO_SUCH_AXIS, SAME_AXIS = "MIL516", "MIL517"
-OUT_OF_RANGE, NO_SUCH_WORD = "MIL518", "MIL519"
 
 
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
@@ -133,9 +130,9 @@ class _Elements:
         if self.parameter.words:
             return next((self.word(element) for element in self.row if self.is_strange(element)), None)
         numbers = [element for element in self.row if isinstance(element, int | float)]
-        if self.parameter.axes is not None:
-            return self.axis([number for number in numbers if isinstance(number, int)], self.parameter.axes)
-        return self.outside(numbers)
+        axes = self.parameter.axes
+        found = self.axis([number for number in numbers if isinstance(number, int)], axes) if axes else None
+        return found or self.outside(numbers)
 
     def is_strange(self, element: object) -> bool:
         """Tell whether an element is a string, and none of the words."""
@@ -150,17 +147,13 @@ class _Elements:
 
     def axis(self, axes: Sequence[int], counted: Term) -> Clash | None:
         """Hold axes to those that there are, and each to once."""
-        rank, beside = counted.value(self.sizes), self.sizes.said_by([counted])
+        rank = counted.value(self.sizes)
         if rank is None:
             return None
-        for axis in axes:
-            if not -rank <= axis < rank:
-                there = f"the axes here are from {-rank} to {rank - 1}" if rank else "a scalar has none"
-                return Clash(f"names axis {axis}; {there}", self.parameter.name, beside, NO_SUCH_AXIS)
-        places = [axis % rank for axis in axes]
-        for axis, place in zip(axes, places, strict=True):
-            if places.count(place) > 1:
-                return Clash(f"names axis {axis} more than once: {[*axes]}", self.parameter.name, beside, SAME_AXIS)
+        try:
+            hold_axes(axes, rank, self.parameter.name, *self.sizes.said_by([counted]))
+        except Conflict as wrong:
+            return wrong.clash
         return None
 
     def outside(self, numbers: Iterable[float]) -> Clash | None:

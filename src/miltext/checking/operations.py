@@ -269,6 +269,7 @@ class _Call:
         remarks = tuple(
             Remark(f"`{name}` is {spelled(self.operands[name][0].type, self.dialect)}", self.binding(name, 0))
             for name in clash.beside
+            if self.operands.get(name)
         )
         if clash.parameter is None:
             path, message = (*self.path, "type"), f"`{self.operation.type}` cannot take these: {clash.clause}"

@@ -116,6 +116,8 @@ TITLES: dict[str, str] = {
     "MIL517": "repeated axis",
     "MIL518": "value out of range",
     "MIL519": "unknown word",
+    "MIL520": "position outside the tensor",
+    "MIL521": "sizes that do not add up",
     "MIL523": "attribute among the arguments",
     # Structure: names, types and values.
     "MIL601": "invalid identifier",

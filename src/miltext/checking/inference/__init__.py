@@ -6,11 +6,20 @@ what a Program declares.
 
 from __future__ import annotations
 
-from miltext.checking.inference import control, creation, elementwise, layers, shapes
+from miltext.checking.inference import control, creation, elementwise, joining, layers, picking, reshaping, slicing
 from miltext.checking.inference.program import Inference, infer_types
 from miltext.checking.inference.rules import RULES
 from miltext.schema.types import TensorType, spelled
 
 __all__ = ["RULES", "Inference", "TensorType", "infer_types", "spelled"]
 
-_FAMILIES = (control, creation, elementwise, layers, shapes)  # importing each enters its rules
+_FAMILIES = (
+    control,
+    creation,
+    elementwise,
+    joining,
+    layers,
+    picking,
+    reshaping,
+    slicing,
+)  # importing each enters its rules

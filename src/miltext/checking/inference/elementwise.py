@@ -16,9 +16,8 @@ SAME_TYPE = {
     sqrt square tan tanh threshold clamped_relu elu gelu leaky_relu linear_activation prelu relu relu6 scaled_tanh
     sigmoid sigmoid_hard silu softmax softplus softplus_parametric softsign thresholded_relu
     batch_norm instance_norm l2_norm layer_norm local_response_norm
-    band_part cumsum identity reverse reverse_sequence slice_update
+    band_part cumsum identity reverse
     """,
-    "data": "scatter scatter_along_axis scatter_nd",
     "val": "const",
 }
 _TYPE_OF = {op_type: name for name, op_types in SAME_TYPE.items() for op_type in op_types.split()}
@@ -34,7 +33,6 @@ _SHAPE_AND_DTYPE_OF = {
     "constexpr_affine_dequantize": ("quantized_data", "scale"),
     "constexpr_blockwise_shift_scale": ("data", "scale"),
     "dequantize": ("input", "scale"),
-    "gather_along_axis": ("indices", "x"),
 }
 
 

@@ -1,0 +1,115 @@
+"""Rules for ops that put tensors together or take one apart: concat, stack, split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.positions import NO_VALUE, WRONG_SUM, WRONG_TYPE, axis_of
+from miltext.checking.inference.rules import replaced, rule, tensor
+from miltext.schema.types import Dimension, Shape, TensorType, Type, show
+
+MOST_PARTS = 10_000
+"""How many outputs a split may say that it has before it is taken for a slip."""
+
+
+@rule("concat")
+def concat(op: Arguments) -> Sequence[Type]:
+    """Return the sum along `axis`; the other dimensions agree. Scalars give a vector."""
+    dtype, shapes = _agreeing(op)
+    shapes = [shape or (1,) for shape in shapes]
+    axis = axis_of(op, len(shapes[0]), "values")
+    if op.scalar("interleave", bool, False):
+        sizes = [*_common(shapes, ", as `interleave` is true")]
+    else:
+        sizes = [*_common(shapes, f", as `axis` is {axis}", free=axis)]
+    joined = [shape[axis] for shape in shapes]
+    known = [size for size in joined if size is not None]
+    sizes[axis] = sum(known) if len(known) == len(joined) else None
+    return tensor(dtype, *sizes)
+
+
+@rule("stack")
+def stack(op: Arguments) -> Sequence[Type]:
+    """Return the common shape of `values` with their number inserted at `axis`."""
+    dtype, shapes = _agreeing(op)
+    common = _common(shapes)
+    place = axis_of(op, len(common) + 1, "values")
+    return tensor(dtype, *common[:place], len(shapes), *common[place:])
+
+
+def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
+    """Return the data type of `values` and their shapes, which are of one rank. Raise Conflict."""
+    if not op.operands.get("values", [None]):
+        raise Conflict("takes one value or more, not none", "values", code=NO_VALUE)
+    values = op.tensors("values")
+    ranks, dtypes = [len(value.shape) for value in values], [value.dtype for value in values]
+    if (odd := _odd(ranks)) is not None:
+        place, usual = odd
+        _clash("rank", place, show(values[place].shape), usual, show(values[usual].shape))
+    if (odd := _odd(dtypes)) is not None:
+        place, usual = odd
+        _clash("data type", place, dtypes[place], usual, dtypes[usual], code=WRONG_TYPE)
+    return dtypes[0], [value.shape for value in values]
+
+
+def _common(shapes: Sequence[Shape], why: str = "", *, free: int | None = None) -> Shape:
+    """Return the sizes that shapes of one rank share, at any axis but the `free` one. Raise Conflict that says why."""
+    sizes = list[Dimension]()
+    for axis, column in enumerate(zip(*shapes, strict=True)):
+        if axis != free and (odd := _odd(column)) is not None:
+            place, usual = odd
+            _clash(f"size at axis {axis}{why}", place, show(shapes[place]), usual, show(shapes[usual]))
+        sizes.append(next((size for size in column if size is not None), None))
+    return tuple(sizes)
+
+
+def _odd(column: Sequence[object]) -> tuple[int, int] | None:
+    """Return the place of the first that differs from what most are, and the place of one of those; None if none does.
+
+    None among them is unknown.
+    """
+    known = Counter(each for each in column if each is not None)
+    if len(known) < 2:
+        return None
+    [(usual, _)] = known.most_common(1)
+    place = next(place for place, each in enumerate(column) if each is not None and each != usual)
+    return place, column.index(usual)
+
+
+def _clash(what: str, place: int, has: str, usual: int, others: str, code: str = WRONG_SUM) -> None:
+    clause = f"must be of one {what}; number {place + 1} is {has}, number {usual + 1} is {others}"
+    raise Conflict(clause, "values", code=code, place=place)
+
+
+@rule("split")
+def split(op: Arguments) -> Sequence[Type]:
+    """Return parts of `x` along `axis`: of the sizes given, or of equal size."""
+    x = op.tensor("x")
+    axis = op.axis(len(x.shape))
+    if op.has("split_sizes"):
+        return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in _parts(op, axis, x.shape[axis])]
+    if not op.has("num_splits"):
+        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code="MIL503")
+    parts, size = op.scalar("num_splits", int, least=1), x.shape[axis]
+    if parts > MOST_PARTS:
+        raise Unknown
+    if size is not None and size % parts:
+        clause = f"is {parts}, and `axis` {axis} of `x` has {size}, which is not a multiple of {parts}"
+        raise Conflict(clause, "num_splits", "x", code=WRONG_SUM)
+    return tensor(x.dtype, *replaced(x.shape, axis, None if size is None else size // parts)) * parts
+
+
+def _parts(op: Arguments, axis: int, size: Dimension) -> Shape:
+    """Return `split_sizes`, which make up the size, and are as many as `num_splits`, if that is given."""
+    parts = op.sizes("split_sizes", least=0)
+    number = op.size("num_splits") if op.has("num_splits") else None
+    if number is not None and number != len(parts):
+        clause = f"has {len(parts)} sizes, {show(parts)}, and `num_splits` is {number}"
+        raise Conflict(clause, "split_sizes", code=WRONG_SUM)
+    known = [part for part in parts if part is not None]
+    if size is not None and len(known) == len(parts) and sum(known) != size:
+        clause = f"sums up to {sum(known)}, {show(parts)}, and `axis` {axis} of `x` has {size}"
+        raise Conflict(clause, "split_sizes", "x", code=WRONG_SUM)
+    return parts

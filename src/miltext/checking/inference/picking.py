@@ -1,0 +1,182 @@
+"""Rules for ops that pick elements or put some in their places: gathers, scatters, sorting, boxes, one-hot rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from miltext.checking.inference.elementwise import named
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.positions import (
+    OUT_OF_RANGE,
+    WRONG_RANK,
+    WRONG_SHAPE,
+    hold_data_type,
+    hold_positions,
+    hold_shape,
+    row_of,
+)
+from miltext.checking.inference.rules import replaced, rule, tensor
+from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
+
+
+@rule("gather")
+def gather(op: Arguments) -> Sequence[Type]:
+    """Return `x` with the dimension `axis` (0 by default) replaced by the shape of `indices` without its batch."""
+    x, indices = op.tensor("x"), op.shape("indices")
+    axis, batch = op.axis(len(x.shape), 0), op.scalar("batch_dims", int, 0, least=0)
+    if batch > len(indices):
+        clause = f"is {batch}, and `indices` has {len(indices)} dimensions"
+        raise Conflict(clause, "batch_dims", "indices", code=OUT_OF_RANGE)
+    _hold_batch(x.shape, indices, batch)
+    _hold_indices(op, x.shape, axis, "x")
+    return tensor(x.dtype, *x.shape[:axis], *indices[batch:], *x.shape[axis + 1 :])
+
+
+def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
+    """Hold the first sizes of `indices` to those of `x`. Raise Conflict."""
+    if not compatible(shape[:batch], indices[:batch]):
+        clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
+        raise Conflict(clause, "indices", "x", code=WRONG_SHAPE)
+
+
+def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
+    """Hold `indices` to the positions of one axis; where they are validated, none is counted from the end."""
+    least = 0 if op.has("validate_indices") and op.single("validate_indices") is True else None
+    hold_positions(row_of(op, "indices"), shape[axis], f"`axis` {axis} of `{of}`", "indices", of, least=least)
+
+
+def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -> None:
+    """Hold each row of `indices`, the place of a slice, to the positions of the dimensions after the batch."""
+    if batch + depth > len(shape):
+        after = f" after {batch} `batch_dims`" if batch else ""
+        clause = f"has {depth} numbers for each place, and `{of}` has {len(shape) - batch} dimensions{after}"
+        raise Conflict(clause, "indices", of, code=WRONG_SHAPE)
+    row = row_of(op, "indices")
+    for place in range(depth):
+        hold_positions(row[place::depth], shape[batch + place], f"axis {batch + place} of `{of}`", "indices", of)
+
+
+@rule("gather_along_axis")
+def gather_along_axis(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `indices`, that of `x` but for the dimension `axis` (0 by default)."""
+    x, indices = op.tensor("x"), op.shape("indices")
+    _hold_along(op, "x")
+    return tensor(x.dtype, *indices)
+
+
+def _hold_along(op: Arguments, of: str) -> None:
+    """Hold `indices` to the shape of a tensor but along the axis, and to the positions there. Raise Conflict."""
+    shape, indices = op.shape(of), op.shape("indices")
+    if len(shape) != len(indices):
+        clause = f"must be of the rank of `{of}`, {len(shape)}, and is of shape {show(indices)}"
+        raise Conflict(clause, "indices", of, code=WRONG_RANK)
+    axis = op.axis(len(shape), 0)
+    free = replaced(shape, axis, None)
+    if not compatible(free, indices):
+        clause = f"must be of shape {show(free)}, like `{of}` but along `axis` {axis}, not {show(indices)}"
+        raise Conflict(clause, "indices", of, code=WRONG_SHAPE)
+    _hold_indices(op, shape, axis, of)
+
+
+@rule("gather_nd")
+def gather_nd(op: Arguments) -> Sequence[Type]:
+    """Return what the last dimension of `indices` leaves of `x`, for each index."""
+    x, (*rest, depth) = op.tensor("x"), op.shape("indices", least=1)
+    batch = op.scalar("batch_dims", int, 0, least=0)
+    if depth is None:
+        raise Unknown
+    _hold_places(op, x.shape, batch, depth, "x")
+    return tensor(x.dtype, *rest, *x.shape[batch + depth :])
+
+
+@rule("scatter")
+def scatter(op: Arguments) -> Sequence[Type]:
+    """Return the type of `data`; `updates` has the shape of `indices` in place of the dimension `axis`."""
+    shape, indices = op.shape("data"), op.shape("indices")
+    axis = op.axis(len(shape), 0)
+    because = f"`data` with the shape of `indices`, {show(indices)}, at `axis` {axis}"
+    hold_shape(op, "updates", (*shape[:axis], *indices, *shape[axis + 1 :]), because, "data", "indices")
+    _hold_indices(op, shape, axis, "data")
+    return [op.type("data")]
+
+
+@rule("scatter_along_axis")
+def scatter_along_axis(op: Arguments) -> Sequence[Type]:
+    """Return the type of `data`; `indices` are of its shape but along `axis`."""
+    _hold_along(op, "data")
+    return [op.type("data")]
+
+
+@rule("scatter_nd")
+def scatter_nd(op: Arguments) -> Sequence[Type]:
+    """Return the type of `data`; `updates` has a slice of it for each index."""
+    shape, (*rest, depth) = op.shape("data"), op.shape("indices", least=1)
+    if depth is not None:
+        _hold_places(op, shape, 0, depth, "data")
+        because = f"a slice of `data` for each of the {show(tuple(rest))} places of `indices`"
+        hold_shape(op, "updates", (*rest, *shape[depth:]), because, "data", "indices")
+    return [op.type("data")]
+
+
+# ---- sorting
+
+
+@rule("topk")
+def topk(op: Arguments) -> Sequence[Type]:
+    """Return `k` (1 by default) values along `axis` (the last by default), and where they stood, if that is asked."""
+    x = op.tensor("x")
+    axis = op.axis(len(x.shape), -1)
+    shape = replaced(x.shape, axis, _kept(op, x.shape[axis], axis))
+    values = TensorType(x.dtype, shape)
+    if not op.scalar("return_indices", bool, True):
+        if op.has("output_indices_dtype"):
+            raise Conflict("is for indices, and `return_indices` is false", "output_indices_dtype")
+        return [values]
+    return [values, TensorType(named(op.scalar("output_indices_dtype", str, "int32")), shape)]
+
+
+def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
+    """Return `k`, which is at most the size of the axis; -1 is all of it since ios17. Raise Conflict."""
+    k = op.size("k", 1)
+    if k == -1:
+        return size
+    if k is not None and (k < 1 or (size is not None and k > size)):
+        there = f"from 1 to {size}" if size is not None else "from 1 on"
+        raise Conflict(
+            f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`", "k", "x", code=OUT_OF_RANGE
+        )
+    return k
+
+
+@rule("argsort")
+def argsort(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `x`, of int32."""
+    return tensor("int32", *op.shape("x"))
+
+
+@rule("non_maximum_suppression")
+def non_maximum_suppression(op: Arguments) -> Sequence[Type]:
+    """Return the boxes kept, their scores, where they stood and (before ios17) how many they are."""
+    boxes, scores, kept = op.tensor("boxes"), op.tensor("scores"), op.scalar("max_boxes", int)
+    batch, _, classes = op.shape("scores", 3)
+    indices = TensorType("int32", (batch, kept))
+    if op.since("ios17"):  # which of the two last dimensions is which is not plain
+        return [TensorType(boxes.dtype, (batch, None, None)), TensorType(scores.dtype, (batch, None, None)), indices]
+    found = [TensorType(boxes.dtype, (batch, kept, 4)), TensorType(scores.dtype, (batch, kept, classes))]
+    return [*found, indices, TensorType("int32", (batch,))]
+
+
+@rule("non_zero")
+def non_zero(op: Arguments) -> Sequence[Type]:
+    """Return a row of int32 for each element that is not zero, as many as `x` has dimensions."""
+    return tensor("int32", None, len(op.shape("x")))
+
+
+@rule("one_hot")
+def one_hot(op: Arguments) -> Sequence[Type]:
+    """Return `indices` with a dimension of `one_hot_vector_size` inserted at `axis` (at the end by default)."""
+    shape, depth = op.shape("indices"), op.size("one_hot_vector_size")
+    place = op.axis(len(shape) + 1, -1)
+    hold_data_type(op, "off_value", "on_value")
+    dtype = op.dtype("on_value", op.dtype("off_value", "int32"))
+    return tensor(dtype, *shape[:place], depth, *shape[place:])

@@ -1,0 +1,71 @@
+"""Axes and positions that arguments name, held to those that there are: the clashes of several rules and of limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from miltext.checking.inference.operands import Arguments, Conflict, Row, position
+from miltext.schema.types import Dimension, Shape, compatible, show
+
+WRONG_TYPE, NO_VALUE = "MIL506", "MIL508"
+WRONG_RANK, WRONG_SHAPE = "MIL514", "MIL515"
+NO_SUCH_AXIS, SAME_AXIS = "MIL516", "MIL517"
+OUT_OF_RANGE, NO_SUCH_WORD = "MIL518", "MIL519"
+OUTSIDE, WRONG_SUM = "MIL520", "MIL521"
+
+
+def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: int | None = None) -> None:
+    """Hold axes to those of a rank, from `least` on if that is not `-rank`, and each to once. Raise Conflict."""
+    least = -rank if least is None else least
+    for axis in axes:
+        if not least <= axis < rank:
+            there = f"the axes here are from {least} to {rank - 1}" if rank else "a scalar has none"
+            raise Conflict(f"names axis {axis}; {there}", name, *beside, code=NO_SUCH_AXIS)
+    places = [axis % rank for axis in axes]
+    for axis, place in zip(axes, places, strict=True):
+        if places.count(place) > 1:
+            raise Conflict(f"names axis {axis} more than once: {[*axes]}", name, *beside, code=SAME_AXIS)
+
+
+def axis_of(op: Arguments, rank: int, *beside: str) -> int:
+    """Return the place from the front of the `axis` among those of a rank. Raise Conflict for one that is not there."""
+    axis = op.scalar("axis", int)
+    hold_axes([axis], rank, "axis", *beside)
+    return position(axis, rank)
+
+
+def hold_positions(
+    row: Sequence[object], size: Dimension, where: str, name: str, *beside: str, least: int | None = None
+) -> None:
+    """Hold numbers to the positions of a dimension, from `least` on if not from its negative size. Raise Conflict."""
+    if size is None:
+        return
+    least = -size if least is None else least
+    for number in row:
+        if isinstance(number, int) and not least <= number < size:
+            there = f"positions from {least} to {size - 1}" if size else "no position"
+            raise Conflict(f"names position {number}; {where} has {there}", name, *beside, code=OUTSIDE)
+
+
+def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: str) -> None:
+    """Hold an argument to a shape that others ask for. Raise Conflict."""
+    given = op.shape(name)
+    if not compatible(given, shape):
+        clause = f"must be of shape {show(shape)}, {because}, not {show(given)}"
+        raise Conflict(clause, name, *beside, code=WRONG_SHAPE)
+
+
+def hold_data_type(op: Arguments, name: str, other: str) -> None:
+    """Hold an argument, if it is given, to the data type of another, if that is. Raise Conflict.
+
+    The table cannot say so of one that has a default: coremltools makes its constant of a data type of its own.
+    """
+    if op.has(name) and op.has(other) and (given := op.tensor(name).dtype) != (asked := op.tensor(other).dtype):
+        clause = f"is {given}, but `{other}` is {asked}: they must be of one data type"
+        raise Conflict(clause, name, other, code=WRONG_TYPE)
+
+
+def row_of(op: Arguments, name: str) -> Row:
+    """Return the elements of an argument that are known, none of one of which nothing is known."""
+    value = op.all(name)[0].value
+    return () if value is None else value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,123 @@
+"""Rules for slices of a tensor: slice_by_index, slice_by_size, slice_update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.inference.operands import Arguments, Conflict
+from miltext.checking.inference.positions import OUT_OF_RANGE, OUTSIDE, hold_positions, hold_shape
+from miltext.checking.inference.rules import rule, tensor
+
+if TYPE_CHECKING:
+    from miltext.schema.types import Dimension, Shape, Type
+
+TO_THE_END = 2**31 - 1
+"""What exporters write for the end of a dimension, however long that is."""
+
+
+@rule("slice_by_index")
+def slice_by_index(op: Arguments) -> Sequence[Type]:
+    """Return `x[begin:end:stride]` in each dimension; masks open an end or drop the dimension."""
+    return tensor(op.tensor("x").dtype, *_slice(op))
+
+
+@rule("slice_update")
+def slice_update(op: Arguments) -> Sequence[Type]:
+    """Return the type of `x`, a slice of which `update` takes the place of."""
+    hold_shape(op, "update", _slice(op), "what `begin`, `end` and the others pick of `x`", "x")
+    return [op.type("x")]
+
+
+class _Column(NamedTuple):
+    """The slice of one dimension; a bound is None where it is unknown."""
+
+    axis: int
+    size: Dimension
+    begin: Dimension
+    end: Dimension
+    stride: Dimension
+    from_start: bool
+    to_end: bool
+    squeezed: bool
+
+
+def _slice(op: Arguments) -> Shape:
+    """Return the shape of a slice. Raise Conflict."""
+    shape = op.shape("x")
+    rank = len(shape)
+    begin, end = (op.sizes(name, rank) if op.has(name) else (None,) * rank for name in ("begin", "end"))
+    stride = op.sizes("stride", rank) if op.has("stride") else (1,) * rank
+    masks = [op.vector(name, bool, rank, False) for name in ("begin_mask", "end_mask", "squeeze_mask")]
+    columns = [_Column(*column) for column in zip(range(rank), shape, begin, end, stride, *masks, strict=True)]
+    for column in columns:
+        _hold(column)
+    return tuple(_sliced(column) for column in columns if not column.squeezed)
+
+
+def _hold(column: _Column) -> None:
+    """Hold the bounds of one dimension to what it has, and to their order. Raise Conflict."""
+    axis, size, begin, end, stride, from_start, to_end, squeezed = column
+    if stride == 0:
+        raise Conflict(f"takes steps forwards or backwards, not 0 at axis {axis}", "stride", code=OUT_OF_RANGE)
+    if begin is not None and not from_start:
+        hold_positions([begin], size, f"axis {axis} of `x`", "begin", "x")
+    if end is None or to_end or squeezed:
+        return
+    if size is not None and end != TO_THE_END and not -size - 1 <= end <= size:
+        clause = f"is {end} at axis {axis}, and `x` has {size} there"
+        raise Conflict(clause, "end", "x", code=OUTSIDE)
+    if begin is None or from_start or stride is None or (begin < 0) != (end < 0):
+        return
+    if (end - begin) * stride < 0:
+        clause = f"is {begin} at axis {axis}, and `end` is {end}: steps of {stride} do not lead there"
+        raise Conflict(clause, "begin", code=OUTSIDE)
+
+
+def _sliced(column: _Column) -> Dimension:
+    """Return how many elements a slice has.
+
+    None where a bound is unknown or coremltools counts in a way of its own.
+    """
+    _, size, begin, end, stride, from_start, to_end, _ = column
+    unknown = (begin is None and not from_start) or (end is None and not to_end)
+    if unknown or not stride:
+        return None
+    begin, end = None if from_start else begin, None if to_end else end
+    if begin is not None and end is not None and end - begin == 1 and stride > 0 and (begin >= 0) == (end >= 0):
+        return 1  # however long the dimension is
+    if size is None:
+        return None
+    first, last, stride = slice(begin, end, stride).indices(size)
+    length = max(0, -((first - last) // stride))
+    if size == 1 and length != 1:
+        return None  # coremltools keeps the one element whatever the bounds say
+    return None if stride < 0 and end is not None and end < -size else length
+
+
+@rule("slice_by_size")
+def slice_by_size(op: Arguments) -> Sequence[Type]:
+    """Return `size` elements from `begin` on in each dimension; -1 is all the rest."""
+    x = op.tensor("x")
+    begins, sizes = (op.sizes(name, len(x.shape)) for name in ("begin", "size"))
+    columns = [*zip(x.shape, begins, sizes, strict=True)]
+    for axis, (length, begin, size) in enumerate(columns):
+        _hold_stretch(axis, length, begin, size)
+    return tensor(x.dtype, *(_rest(*column[:2]) if column[2] == -1 else column[2] for column in columns))
+
+
+def _hold_stretch(axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
+    """Hold `size` elements from `begin` on to what a dimension has. Raise Conflict."""
+    where = f"axis {axis} of `x`"
+    if begin is not None and begin != length:
+        hold_positions([begin], length, where, "begin", "x")
+    if length is None or size is None or size < 0:
+        return
+    first = 0 if begin is None else begin + length if begin < 0 else begin
+    if first + size > length:
+        clause = f"is {size} from `begin` {first} on, and {where} has {length}"
+        raise Conflict(clause, "size", "x", code=OUTSIDE)
+
+
+def _rest(size: Dimension, begin: Dimension) -> Dimension:
+    return None if size is None or begin is None or not 0 <= begin <= size else size - begin
