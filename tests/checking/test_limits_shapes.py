@@ -91,7 +91,7 @@ ROWS = [
     Row("pad(pad = [-1, 0], x = m)", "MIL518", "from 0 on, not -1", "pad(pad = [0, 0], x = m)"),
     Row('pad(pad = [1, 1], mode = "edge", x = m)', "MIL519", "takes `constant`, `reflect` or `replicate`",
         'pad(pad = [1, 1], mode = "replicate", x = m)'),
-    Row('pad(pad = [3, 0], mode = "reflect", x = m)', "MIL520", "is 3 at axis 1; `mode` reflect takes at most 2",
+    Row('pad(pad = [3, 0], mode = "reflect", x = m)', "MIL520", "is 3 at axis 1; this `mode` takes at most 2",
         'pad(pad = [2, 0], mode = "reflect", x = m)'),
     Row('pad(pad = [4, 0], mode = "replicate", x = m)', "MIL520", "at most 3 from the 3 of `x`",
         'pad(pad = [3, 3], mode = "replicate", x = m)'),
@@ -191,7 +191,8 @@ ROWS = [
     # ---- picking
     Row(GATHER.format(0, 0, "[2]", "false"), "MIL520", "names position 2; `axis` 0 of `x` has positions from -2 to 1",
         GATHER.format(1, 0, "[2, -3]", "false")),
-    Row(GATHER.format(0, 0, "-1", "true"), "MIL520", "positions from 0 to 1", GATHER.format(0, 0, "1", "true")),
+    Row(GATHER.format(0, 0, "-1", "true"), "MIL520", "with `validate_indices`, has positions from 0 to 1",
+        GATHER.format(0, 0, "1", "true")),
     Row(GATHER.format(2, 0, "[0]", "false"), "MIL516", "names axis 2", GATHER.format(-1, 0, "[0]", "false")),
     Row(GATHER.format(1, 2, "places", "false"), "MIL518", "takes numbers from 0 up to 1, not 2",
         GATHER.format(1, 1, "places", "false")),

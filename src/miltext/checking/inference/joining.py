@@ -20,7 +20,7 @@ def concat(op: Arguments) -> Sequence[Type]:
     dtype, shapes = _agreeing(op)
     shapes = [shape or (1,) for shape in shapes]
     axis = axis_of(op, len(shapes[0]), "values")
-    if op.scalar("interleave", bool, False):
+    if op.has("interleave") and op.single("interleave") is True:
         sizes = [*_common(shapes, ", as `interleave` is true")]
     else:
         sizes = [*_common(shapes, f", as `axis` is {axis}", free=axis)]

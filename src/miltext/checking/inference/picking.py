@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
@@ -41,8 +43,10 @@ def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
     """Hold `indices` to the positions of one axis; where they are validated, none is counted from the end."""
-    least = 0 if op.has("validate_indices") and op.single("validate_indices") is True else None
-    hold_positions(row_of(op, "indices"), shape[axis], f"`axis` {axis} of `{of}`", "indices", of, least=least)
+    where, least = f"`axis` {axis} of `{of}`", None
+    if op.has("validate_indices") and op.single("validate_indices") is True:
+        where, least = f"{where}, with `validate_indices`,", 0
+    hold_positions(row_of(op, "indices"), shape[axis], where, "indices", of, least=least)
 
 
 def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -> None:
@@ -89,33 +93,37 @@ def gather_nd(op: Arguments) -> Sequence[Type]:
     return tensor(x.dtype, *rest, *x.shape[batch + depth :])
 
 
-@rule("scatter")
+@rule("scatter", "scatter_along_axis", "scatter_nd")
 def scatter(op: Arguments) -> Sequence[Type]:
-    """Return the type of `data`; `updates` has the shape of `indices` in place of the dimension `axis`."""
+    """Return the type of `data`."""
+    with suppress(Unknown):  # it is the same whatever is known of the others
+        _HOLD_SCATTER[op.op_type](op)
+    return [op.type("data")]
+
+
+def _hold_scatter(op: Arguments) -> None:
+    """Hold `updates` to the shape of `indices` in place of the dimension `axis` (0 by default). Raise Conflict."""
     shape, indices = op.shape("data"), op.shape("indices")
     axis = op.axis(len(shape), 0)
     because = f"`data` with the shape of `indices`, {show(indices)}, at `axis` {axis}"
     hold_shape(op, "updates", (*shape[:axis], *indices, *shape[axis + 1 :]), because, "data", "indices")
     _hold_indices(op, shape, axis, "data")
-    return [op.type("data")]
 
 
-@rule("scatter_along_axis")
-def scatter_along_axis(op: Arguments) -> Sequence[Type]:
-    """Return the type of `data`; `indices` are of its shape but along `axis`."""
-    _hold_along(op, "data")
-    return [op.type("data")]
-
-
-@rule("scatter_nd")
-def scatter_nd(op: Arguments) -> Sequence[Type]:
-    """Return the type of `data`; `updates` has a slice of it for each index."""
+def _hold_scatter_nd(op: Arguments) -> None:
+    """Hold `updates` to a slice of `data` for each index. Raise Conflict."""
     shape, (*rest, depth) = op.shape("data"), op.shape("indices", least=1)
     if depth is not None:
         _hold_places(op, shape, 0, depth, "data")
         because = f"a slice of `data` for each of the {show(tuple(rest))} places of `indices`"
         hold_shape(op, "updates", (*rest, *shape[depth:]), because, "data", "indices")
-    return [op.type("data")]
+
+
+_HOLD_SCATTER: dict[str, Callable[[Arguments], None]] = {
+    "scatter": _hold_scatter,
+    "scatter_along_axis": partial(_hold_along, of="data"),
+    "scatter_nd": _hold_scatter_nd,
+}
 
 
 # ---- sorting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Row, position
-from miltext.schema.types import Dimension, Shape, compatible, show
+from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
 
 WRONG_TYPE, NO_VALUE = "MIL506", "MIL508"
 WRONG_RANK, WRONG_SHAPE = "MIL514", "MIL515"
@@ -60,8 +60,9 @@ def hold_data_type(op: Arguments, name: str, other: str) -> None:
 
     The table cannot say so of one that has a default: coremltools makes its constant of a data type of its own.
     """
-    if op.has(name) and op.has(other) and (given := op.tensor(name).dtype) != (asked := op.tensor(other).dtype):
-        clause = f"is {given}, but `{other}` is {asked}: they must be of one data type"
+    given, asked = (op.type(each) if op.has(each) else None for each in (name, other))
+    if isinstance(given, TensorType) and isinstance(asked, TensorType) and given.dtype != asked.dtype:
+        clause = f"is {given.dtype}, but `{other}` is {asked.dtype}: they must be of one data type"
         raise Conflict(clause, name, other, code=WRONG_TYPE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
 from miltext.checking.inference.positions import (
@@ -165,21 +166,20 @@ def pad(op: Arguments) -> Sequence[Type]:
         clause = f"has {len(amounts)} numbers, and takes {most} {2 * rank} for the {rank} dimensions of `x`"
         raise Conflict(clause, "pad", "x", code=WRONG_SHAPE)
     hold_data_type(op, "constant_val", "x")
-    if op.scalar("mode", str, "constant") != "constant":
-        _hold_mirrors(op, x.shape, first, amounts)
+    if op.has("mode") and (mode := op.single("mode")) in ("reflect", "replicate"):
+        _hold_mirrors(mode == "reflect", x.shape, first, amounts)
     columns = zip(x.shape[first:], amounts[::2], amounts[1::2], strict=True)
     return tensor(x.dtype, *x.shape[:first], *(_padded(*column) for column in columns))
 
 
-def _hold_mirrors(op: Arguments, shape: Shape, first: int, amounts: Shape) -> None:
+def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> None:
     """Hold what is padded out of `x` itself to what `x` has of it. Raise Conflict."""
-    mode = op.scalar("mode", str)
     for place, amount in enumerate(amounts):
         axis = first + place // 2
         size = shape[axis]
-        most = None if size is None else size - (mode == "reflect")
+        most = None if size is None else size - reflects
         if amount is not None and most is not None and amount > most:
-            clause = f"is {amount} at axis {axis}; `mode` {mode} takes at most {most} from the {size} of `x` there"
+            clause = f"is {amount} at axis {axis}; this `mode` takes at most {most} from the {size} of `x` there"
             raise Conflict(clause, "pad", "x", code=OUTSIDE)
 
 
@@ -275,10 +275,17 @@ def sliding_windows(op: Arguments) -> Sequence[Type]:
 
 @rule("reverse_sequence")
 def reverse_sequence(op: Arguments) -> Sequence[Type]:
-    """Return the type of `x`; each row has its length, within the sequence."""
-    x, [rows] = op.tensor("x"), op.shape("lengths", 1)
-    batch, sequence = (op.axis(len(x.shape), 0, name=name) for name in ("batch_axis", "seq_axis"))
-    size, most = x.shape[batch], x.shape[sequence]
+    """Return the type of `x`."""
+    with suppress(Unknown):  # it is the same whatever is known of the others
+        _hold_lengths(op)
+    return [op.type("x")]
+
+
+def _hold_lengths(op: Arguments) -> None:
+    """Hold `lengths` to one for each row, within the sequence. Raise Conflict."""
+    shape, [rows] = op.shape("x"), op.shape("lengths", 1)
+    batch, sequence = (op.axis(len(shape), 0, name=name) for name in ("batch_axis", "seq_axis"))
+    size, most = shape[batch], shape[sequence]
     if size is not None and rows is not None and rows != size:
         clause = f"must have a length for each of the {size} rows along `batch_axis` {batch} of `x`, not {rows}"
         raise Conflict(clause, "lengths", "x", code=WRONG_SHAPE)
@@ -286,4 +293,3 @@ def reverse_sequence(op: Arguments) -> Sequence[Type]:
         if most is not None and isinstance(length, int) and length > most:
             clause = f"has a length of {length}, and `seq_axis` {sequence} of `x` is {most} long"
             raise Conflict(clause, "lengths", "x", code=OUT_OF_RANGE)
-    return [x]

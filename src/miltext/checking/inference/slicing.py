@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.inference.operands import Arguments, Conflict
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import OUT_OF_RANGE, OUTSIDE, hold_positions, hold_shape
 from miltext.checking.inference.rules import rule, tensor
 
@@ -25,7 +26,8 @@ def slice_by_index(op: Arguments) -> Sequence[Type]:
 @rule("slice_update")
 def slice_update(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`, a slice of which `update` takes the place of."""
-    hold_shape(op, "update", _slice(op), "what `begin`, `end` and the others pick of `x`", "x")
+    with suppress(Unknown):  # it is the same whatever is known of the others
+        hold_shape(op, "update", _slice(op), "what `begin`, `end` and the others pick of `x`", "x")
     return [op.type("x")]
 
 
