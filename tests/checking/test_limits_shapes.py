@@ -69,6 +69,9 @@ ROWS = [
     Row("reshape_like(x = m, ref_tensors = (four), begins = (0), ends = (2), end_masks = (false))",
         "MIL521", "asks for [4, 3], 12 elements, and `x`, [2, 3], has 6",
         "reshape_like(x = m, ref_tensors = (m), begins = (0), ends = (2), end_masks = (false))"),
+    Row("reshape_like(x = m, ref_tensors = (), begins = (), ends = (), end_masks = ())",
+        "MIL508", "takes one value or more, not none",
+        "reshape_like(x = m, ref_tensors = (m), begins = (-2), ends = (0), end_masks = (true))"),
     Row("transpose(perm = [0], x = m)", "MIL515", "must be of shape [2], not [1]; `x` is of shape [2, 3]",
         "transpose(perm = [1, 0], x = m)"),
     Row("transpose(perm = [0, 0], x = m)", "MIL517", "names axis 0 more than once", "transpose(perm = [0, 1], x = m)"),
@@ -151,6 +154,8 @@ ROWS = [
         "concat(axis = -2, interleave = false, values = (m, m))"),
     Row("concat(axis = 0, interleave = false, values = (m, half))", "MIL506", "must be of one data type",
         "concat(axis = 0, interleave = false, values = (half, half))"),
+    Row("concat(axis = 0, interleave = false, values = ())", "MIL508", "takes one value or more, not none",
+        "concat(axis = -1, interleave = false, values = (s, s))"),
     Row("stack(axis = 0, values = (m, four))", "MIL521", "of one size at axis 0; number 2 is [4, 3]",
         "stack(axis = 0, values = (m, some))"),
     Row("stack(axis = 3, values = (m, m))", "MIL516", "from -3 to 2", "stack(axis = 2, values = (m, m))"),
@@ -172,6 +177,8 @@ ROWS = [
         SLICE.format("[-2, 0]", "[2, 1]", "[1, 1]")),
     Row(SLICE.format("[0, 0]", "[2, 4]", "[1, 1]"), "MIL520", "is 4 at axis 1, and `x` has 3 there",
         SLICE.format("[0, 0]", "[2, 2147483647]", "[1, 1]")),
+    Row(SLICE.format("[-1, -1]", "[-3, -5]", "[-1, -1]"), "MIL520", "is -5 at axis 1, and `x` has 3 there",
+        SLICE.format("[-1, -1]", "[-3, -2147483648]", "[-1, -1]")),
     Row(SLICE.format("[0, 2]", "[2, 1]", "[1, 1]"), "MIL520", "is 2 at axis 1, and `end` is 1: steps of 1",
         SLICE.format("[0, 2]", "[2, 1]", "[1, -1]")),
     Row(SLICE.format("[0, 0]", "[2, 1]", "[1, 0]"), "MIL518", "not 0 at axis 1", SLICE.format("[0, 0]", "[2, -1]",
@@ -179,7 +186,7 @@ ROWS = [
     Row("slice_by_size(begin = [0, 2], size = [1, 2], x = m)", "MIL520",
         "is 2 from `begin` 2 on, and axis 1 of `x` has 3",
         "slice_by_size(begin = [0, 2], size = [1, -1], x = m)"),
-    Row("slice_by_size(begin = [0, 4], size = [1, -1], x = m)", "MIL520", "names position 4",
+    Row("slice_by_size(begin = [0, 3], size = [1, -1], x = m)", "MIL520", "names position 3",
         "slice_by_size(begin = [0, -3], size = [1, 3], x = m)"),
     Row("slice_by_size(begin = [0, 0], size = [1, -2], x = m)", "MIL518", "from -1 on, not -2",
         "slice_by_size(begin = [0, 0], size = [9, 1], x = some)"),
@@ -290,9 +297,12 @@ def test_what_is_wrong_is_told_once_at_its_argument(row: Row) -> None:
     if code == "MIL503":  # no argument says how to split
         assert place == operation(row.wrong)
         return
-    given = row.wrong.partition(f"{message.split('`')[1]} = ")[2]
-    assert place in given
-    assert given.lstrip("(").startswith(place) or message.split("`")[1] in VARIADIC
+    name = message.split("`")[1]
+    given = row.wrong.partition(f"{name} = ")[2]
+    if code == "MIL508":  # it is given nothing
+        assert place == f"{name} = ()"
+    else:
+        assert place in given if name in VARIADIC else given.startswith(place)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.right)

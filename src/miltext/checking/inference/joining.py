@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
-from miltext.checking.inference.positions import NO_VALUE, WRONG_SUM, WRONG_TYPE, axis_of
+from miltext.checking.inference.positions import WRONG_SUM, WRONG_TYPE, axis_of, some
 from miltext.checking.inference.rules import replaced, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
@@ -41,9 +41,7 @@ def stack(op: Arguments) -> Sequence[Type]:
 
 def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
     """Return the data type of `values` and their shapes, which are of one rank. Raise Conflict."""
-    if not op.operands.get("values", [None]):
-        raise Conflict("takes one value or more, not none", "values", code=NO_VALUE)
-    values = op.tensors("values")
+    values = some(op, "values")
     ranks, dtypes = [len(value.shape) for value in values], [value.dtype for value in values]
     if (odd := _odd(ranks)) is not None:
         place, usual = odd

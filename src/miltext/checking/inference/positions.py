@@ -34,6 +34,13 @@ def axis_of(op: Arguments, rank: int, *beside: str) -> int:
     return position(axis, rank)
 
 
+def some(op: Arguments, name: str) -> list[TensorType]:
+    """Return the types of the tensors that a parameter is bound to. Raise Conflict for none."""
+    if not op.operands.get(name, [None]):
+        raise Conflict("takes one value or more, not none", name, code=NO_VALUE)
+    return op.tensors(name)
+
+
 def hold_positions(
     row: Sequence[object], size: Dimension, where: str, name: str, *beside: str, least: int | None = None
 ) -> None:

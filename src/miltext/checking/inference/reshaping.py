@@ -15,6 +15,7 @@ from miltext.checking.inference.positions import (
     hold_axes,
     hold_data_type,
     row_of,
+    some,
 )
 from miltext.checking.inference.rules import linear, replaced, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
@@ -71,7 +72,7 @@ def _hold_count(before: Shape, after: Shape, name: str, asks: str) -> None:
 @rule("reshape_like")
 def reshape_like(op: Arguments) -> Sequence[Type]:
     """Return stretches of the shapes of `ref_tensors`, one after another."""
-    x, references, shape = op.tensor("x"), op.tensors("ref_tensors"), list[Dimension]()
+    x, references, shape = op.tensor("x"), some(op, "ref_tensors"), list[Dimension]()
     begins, ends, masks = (_one_each(op, name, len(references)) for name in ("begins", "ends", "end_masks"))
     for place, (reference, begin, end, to_end) in enumerate(zip(references, begins, ends, masks, strict=True)):
         if not isinstance(begin, int) or not isinstance(end, int) or not isinstance(to_end, bool):

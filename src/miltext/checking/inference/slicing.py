@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape, Type
 
 TO_THE_END = 2**31 - 1
-"""What exporters write for the end of a dimension, however long that is."""
+"""What exporters write for the end of a dimension, however long that is; backwards, or less by one, for its start."""
 
 
 @rule("slice_by_index")
@@ -66,7 +66,7 @@ def _hold(column: _Column) -> None:
         hold_positions([begin], size, f"axis {axis} of `x`", "begin", "x")
     if end is None or to_end or squeezed:
         return
-    if size is not None and end != TO_THE_END and not -size - 1 <= end <= size:
+    if size is not None and abs(end) < TO_THE_END and not -size - 1 <= end <= size:
         clause = f"is {end} at axis {axis}, and `x` has {size} there"
         raise Conflict(clause, "end", "x", code=OUTSIDE)
     if begin is None or from_start or stride is None or (begin < 0) != (end < 0):
@@ -111,7 +111,7 @@ def slice_by_size(op: Arguments) -> Sequence[Type]:
 def _hold_stretch(axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
     """Hold `size` elements from `begin` on to what a dimension has. Raise Conflict."""
     where = f"axis {axis} of `x`"
-    if begin is not None and begin != length:
+    if begin is not None:
         hold_positions([begin], length, where, "begin", "x")
     if length is None or size is None or size < 0:
         return
