@@ -191,7 +191,7 @@ ROWS = [
     Row("slice_by_size(begin = [0, 0], size = [1, -2], x = m)", "MIL518", "from -1 on, not -2",
         "slice_by_size(begin = [0, 0], size = [9, 1], x = some)"),
     Row("slice_update(begin = [0, 0], end = [2, 2], update = m, x = m)", "MIL515",
-        "must be of shape [2, 2], what `begin`, `end` and the others pick of `x`, not [2, 3]",
+        "must be of shape [2, 2], that of the slice of `x` by `begin`, `end`, not [2, 3]",
         "slice_update(begin = [0, 0], end = [2, 3], update = m, x = m)"),
     Row("slice_update(begin = [0, 0], end = [2, 3], update = s, x = m)", "MIL514", "rank 1 or more",
         "slice_update(begin = [0, 0], end = [2, 3], update = some, x = m)"),

@@ -13,6 +13,8 @@ from miltext.checking.inference.rules import rule, tensor
 if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape, Type
 
+BOUNDS = ("begin", "end", "stride", "begin_mask", "end_mask", "squeeze_mask")
+
 TO_THE_END = 2**31 - 1
 """What exporters write for the end of a dimension, however long that is; backwards, or less by one, for its start."""
 
@@ -27,7 +29,8 @@ def slice_by_index(op: Arguments) -> Sequence[Type]:
 def slice_update(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`, a slice of which `update` takes the place of."""
     with suppress(Unknown):  # it is the same whatever is known of the others
-        hold_shape(op, "update", _slice(op), "what `begin`, `end` and the others pick of `x`", "x")
+        bounds = ", ".join(f"`{name}`" for name in BOUNDS if op.has(name))
+        hold_shape(op, "update", _slice(op), f"that of the slice of `x` by {bounds}", "x")
     return [op.type("x")]
 
 
