@@ -99,7 +99,7 @@ ROWS = [
     Row('pad(pad = [4, 0], mode = "replicate", x = m)', "MIL520", "at most 3 from the 3 of `x`",
         'pad(pad = [3, 3], mode = "replicate", x = m)'),
     Row('pad(pad = [1, 0], mode = "constant", constant_val = fp16(0), x = m)', "MIL506", "is fp16, but `x` is fp32",
-        'pad(pad = [1, 0], mode = "constant", constant_val = fp16(0), x = half)'),
+        'pad(pad = [1, 0], mode = "constant", constant_val = fp32(0), x = half)'),
     Row("space_to_depth(block_size = 1, x = image)", "MIL518", "from 2 on, not 1",
         "space_to_depth(block_size = 2, x = image)"),
     Row("space_to_depth(block_size = 4, x = image)", "MIL521", "asks for a multiple of 4, and the width of `x` is 6",

@@ -12,7 +12,6 @@ from miltext.checking.inference.positions import (
     OUT_OF_RANGE,
     WRONG_RANK,
     WRONG_SHAPE,
-    hold_data_type,
     hold_positions,
     hold_shape,
     row_of,
@@ -185,6 +184,5 @@ def one_hot(op: Arguments) -> Sequence[Type]:
     """Return `indices` with a dimension of `one_hot_vector_size` inserted at `axis` (at the end by default)."""
     shape, depth = op.shape("indices"), op.size("one_hot_vector_size")
     place = op.axis(len(shape) + 1, -1)
-    hold_data_type(op, "off_value", "on_value")
     dtype = op.dtype("on_value", op.dtype("off_value", "int32"))
     return tensor(dtype, *shape[:place], depth, *shape[place:])

@@ -62,17 +62,6 @@ def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: st
         raise Conflict(clause, name, *beside, code=WRONG_SHAPE)
 
 
-def hold_data_type(op: Arguments, name: str, other: str) -> None:
-    """Hold an argument, if it is given, to the data type of another, if that is. Raise Conflict.
-
-    The table cannot say so of one that has a default: coremltools makes its constant of a data type of its own.
-    """
-    given, asked = (op.type(each) if op.has(each) else None for each in (name, other))
-    if isinstance(given, TensorType) and isinstance(asked, TensorType) and given.dtype != asked.dtype:
-        clause = f"is {given.dtype}, but `{other}` is {asked.dtype}: they must be of one data type"
-        raise Conflict(clause, name, other, code=WRONG_TYPE)
-
-
 def row_of(op: Arguments, name: str) -> Row:
     """Return the elements of an argument that are known, none of one of which nothing is known."""
     value = op.all(name)[0].value

@@ -12,8 +12,8 @@ from miltext.checking.inference.positions import (
     WRONG_RANK,
     WRONG_SHAPE,
     WRONG_SUM,
+    WRONG_TYPE,
     hold_axes,
-    hold_data_type,
     row_of,
     some,
 )
@@ -166,11 +166,20 @@ def pad(op: Arguments) -> Sequence[Type]:
         most = "at most" if first < 0 else "as it is not constant,"
         clause = f"has {len(amounts)} numbers, and takes {most} {2 * rank} for the {rank} dimensions of `x`"
         raise Conflict(clause, "pad", "x", code=WRONG_SHAPE)
-    hold_data_type(op, "constant_val", "x")
+    _hold_filling(op, x.dtype)
     if op.has("mode") and (mode := op.single("mode")) in ("reflect", "replicate"):
         _hold_mirrors(mode == "reflect", x.shape, first, amounts)
     columns = zip(x.shape[first:], amounts[::2], amounts[1::2], strict=True)
     return tensor(x.dtype, *x.shape[:first], *(_padded(*column) for column in columns))
+
+
+def _hold_filling(op: Arguments, dtype: str) -> None:
+    """Hold `constant_val` to the data type of `x`, but for fp32: coremltools makes its default of that."""
+    given = op.dtype("constant_val", dtype)
+    if given not in (dtype, "fp32"):
+        raise Conflict(
+            f"is {given}, but `x` is {dtype}: they must be of one data type", "constant_val", "x", code=WRONG_TYPE
+        )
 
 
 def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> None:
