@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from op_facts import control, creation, elementwise, layers, shapes
+from op_facts import compression, control, creation, elementwise, layers, shapes
 
 if TYPE_CHECKING:
     from op_facts.words import Fact
 
-FAMILIES = (control, creation, elementwise, layers, shapes)
+FAMILIES = (compression, control, creation, elementwise, layers, shapes)
 
 
 def facts_of(op_type: str, opset: str) -> dict[str, Fact]:

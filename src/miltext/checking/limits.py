@@ -14,6 +14,7 @@ from miltext.checking.findings import listed
 from miltext.checking.inference.operands import Clash, Conflict
 from miltext.checking.inference.positions import NO_SUCH_WORD, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE, hold_axes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.shape_patterns import Pattern, Sizes, Term
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
 
@@ -73,6 +74,8 @@ def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> 
     if ranks == {(1, 1)}:
         meant = _reshaped(operand, (1,), dialect) if not shape else None
         return f"takes a vector, not {given}{_to_write(meant)}", meant
+    if ranks <= {(0, 0), (0, 1), (1, 1)}:
+        return f"takes a scalar or a vector, not {given}", None
     written = " or ".join(pattern.text for pattern in patterns)
     return f"takes a tensor of rank {_spelled_ranks(patterns)}, {written}, not {given}", None
 
@@ -139,7 +142,8 @@ class _Elements:
         return isinstance(element, str) and element not in self.parameter.words
 
     def word(self, element: object) -> Clash:
-        near = nearest(str(element), self.parameter.words, likeness=0.5)
+        named = ELSEWHERE.get(str(element).lower())  # the words may be data types
+        near = named if named in self.parameter.words else nearest(str(element), self.parameter.words, likeness=0.5)
         clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
         string = spelled(TensorType("string", ()), self.dialect)
         meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None
@@ -161,12 +165,16 @@ class _Elements:
         least, most = (self.limit(term) for term in (self.parameter.least, self.parameter.most))
         for number in numbers:
             if (least is not None and number < least) or (most is not None and number > most):
-                bounds = [f"from {least} on" if most is None else f"from {least}" if least is not None else ""]
-                bounds += [f"up to {most}"] if most is not None else []
-                clause = f"takes numbers {' '.join(filter(None, bounds))}, not {number}"
+                clause = f"takes numbers {_spelled_range(least, most)}, not {number}"
                 beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
                 return Clash(clause, self.parameter.name, beside, OUT_OF_RANGE)
         return None
 
     def limit(self, term: Term | None) -> Dimension:
         return None if term is None else term.value(self.sizes)
+
+
+def _spelled_range(least: Dimension, most: Dimension) -> str:
+    if most is None:
+        return f"from {least} on"
+    return f"up to {most}" if least is None else f"from {least} to {most}"

@@ -6,7 +6,17 @@ what a Program declares.
 
 from __future__ import annotations
 
-from miltext.checking.inference import control, creation, elementwise, joining, layers, picking, reshaping, slicing
+from miltext.checking.inference import (
+    compression,
+    control,
+    creation,
+    elementwise,
+    joining,
+    layers,
+    picking,
+    reshaping,
+    slicing,
+)
 from miltext.checking.inference.program import Inference, infer_types
 from miltext.checking.inference.rules import RULES
 from miltext.schema.types import TensorType, spelled
@@ -14,6 +24,7 @@ from miltext.schema.types import TensorType, spelled
 __all__ = ["RULES", "Inference", "TensorType", "infer_types", "spelled"]
 
 _FAMILIES = (
+    compression,
     control,
     creation,
     elementwise,

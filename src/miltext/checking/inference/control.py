@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.checking.inference.elementwise import named
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, expect
+from miltext.checking.inference.operands import Arguments, Conflict, Operand, Unknown, count, expect
 from miltext.checking.inference.rules import rule, tensor
 from miltext.schema.types import (
     DictionaryType,
+    Dimension,
     ListType,
     StateType,
     TensorType,
     Type,
     compatible,
     join,
+    show,
     spelled,
 )
+
+CLASSES = (TensorType("string", ()), TensorType("int64", ()))
+"""What the names of classes may be."""
 
 
 @rule("cond")
@@ -42,15 +47,41 @@ def _either(*ways: Sequence[Type]) -> Sequence[Type]:
 @rule("make_list")
 def make_list(op: Arguments) -> Sequence[Type]:
     """Return a list of tensors of the shape given; its length may grow."""
-    sizes = [operand.value for operand in op.all("elem_shape")]
-    shape = tuple(size if type(size) is int else None for size in sizes)
+    shape = tuple(_element_size(operand, place) for place, operand in enumerate(op.all("elem_shape")))
     return [ListType(TensorType(named(op.scalar("dtype", str, "fp32")), shape), None)]
 
 
-@rule("list_write", "list_scatter")
+def _element_size(operand: Operand, place: int) -> Dimension:
+    """Return one size out of a shape, None for one that has a name only."""
+    if isinstance(operand.type, TensorType) and operand.type.shape:
+        given = f"a tensor of shape {show(operand.type.shape)}"
+        raise Conflict(f"takes scalars, one for each size, not {given}", "elem_shape", code="MIL514", place=place)
+    if type(operand.value) is not int:
+        return None
+    if operand.value < 0:
+        raise Conflict(f"takes sizes from 0 on, not {operand.value}", "elem_shape", code="MIL518", place=place)
+    return operand.value
+
+
+@rule("list_write")
 def list_write(op: Arguments) -> Sequence[Type]:
-    """Return a list of the same elements."""
-    return [ListType(expect(op.type("ls"), ListType).element, None)]
+    """Return a list of the same elements, of which `value` is one."""
+    return [_list_with(op, op.type("value"))]
+
+
+@rule("list_scatter")
+def list_scatter(op: Arguments) -> Sequence[Type]:
+    """Return a list of the same elements, several of which `value` has side by side."""
+    value = op.tensor("value")
+    return [_list_with(op, TensorType(value.dtype, value.shape[1:]))]
+
+
+def _list_with(op: Arguments, element: Type) -> Type:
+    held = expect(op.type("ls"), ListType).element
+    if not compatible(held, element):
+        elements = "is" if op.op_type == "list_write" else "has elements that are"
+        raise Conflict(f"{elements} {spelled(element)}, and `ls` holds {spelled(held)}", "value", "ls")
+    return ListType(held, None)
 
 
 @rule("list_read")
@@ -84,12 +115,17 @@ def write_state(op: Arguments) -> Sequence[Type]:
     state = op.type("input") if op.has("input") else None
     data = op.type("data") if op.has("data") else None
     if isinstance(state, StateType) and not compatible(state.wrapped, data):
-        raise Conflict(f"the state holds {spelled(state.wrapped)}, the data is {spelled(data)}")
+        raise Conflict(f"is {spelled(data)}, and the state holds {spelled(state.wrapped)}", "data", "input")
     return []
 
 
 @rule("classify")
 def classify(op: Arguments) -> Sequence[Type]:
     """Return the class, and each class with its probability."""
-    label = expect(op.type("classes"), ListType).element
-    return [label, DictionaryType(label, TensorType("fp64", ()))]
+    classes = expect(op.type("classes"), ListType)
+    if classes.element not in CLASSES:
+        raise Conflict(f"takes a list of string or int64, not of {spelled(classes.element)}", "classes")
+    given = count(op.shape("probabilities"))
+    if not compatible(classes.length, given):
+        raise Conflict(f"names {classes.length}, and `probabilities` has {given} elements", "classes", "probabilities")
+    return [classes.element, DictionaryType(classes.element, TensorType("fp64", ()))]

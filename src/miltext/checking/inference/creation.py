@@ -1,13 +1,13 @@
-"""Rules for compressed constants, and for ops that make tensors out of shapes or numbers."""
+"""Rules for ops that make tensors out of shapes or numbers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Unknown, finite
-from miltext.checking.inference.rules import linear, replaced, rule, tensor, whole
-from miltext.schema.types import Shape, TensorType, Type
+from miltext.checking.inference.operands import Arguments, Conflict, finite
+from miltext.checking.inference.rules import replaced, rule, tensor, whole
+from miltext.schema.types import TensorType, Type
 
 TYPED_BY = {
     "fill": ("value",),
@@ -21,10 +21,23 @@ TYPED_BY = {
 @rule(*TYPED_BY)
 def filled(op: Arguments) -> Sequence[Type]:
     """Return a tensor of the shape given, of the data type of what fills it (fp32 by default)."""
-    dtypes = {op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)} or {"fp32"}
-    if len(dtypes) > 1:
-        raise Unknown
-    return tensor(dtypes.pop(), *op.sizes("shape"))
+    dtypes = {name: op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)}
+    for name, dtype in dtypes.items():
+        first, other = next(iter(dtypes.items()))
+        if dtype != other:
+            clause = f"is {dtype}, but `{first}` is {other}: they must be of one data type"
+            raise Conflict(clause, name, first, code="MIL506")
+    if op.op_type == "random_uniform":
+        _hold_order(op)
+    return tensor(next(iter(dtypes.values()), "fp32"), *op.sizes("shape"))
+
+
+def _hold_order(op: Arguments) -> None:
+    low, high = (finite(op.all(name)[0].value) if op.has(name) else None for name in ("low", "high"))
+    if low is not None and high is not None and low > high:
+        raise Conflict(
+            f"is {high:g} and must not be smaller than `low`, which is {low:g}", "high", "low", code="MIL518"
+        )
 
 
 @rule("random_categorical")
@@ -39,47 +52,9 @@ def range_1d(op: Arguments) -> Sequence[Type]:
     """Return the numbers from `start` to before `end`, `step` apart."""
     dtype = op.tensor("start").dtype
     start, end, step = (finite(op.all(name)[0].value) for name in ("start", "end", "step"))
-    if start is None or end is None or not step:
+    if step == 0:
+        raise Conflict("must not be 0", "step", code="MIL518")
+    if start is None or end is None or step is None:
         return tensor(dtype, None)
     steps = whole((end - start) / step, math.ceil)
     return tensor(dtype, None if steps is None else max(0, steps))
-
-
-@rule("constexpr_sparse_blockwise_shift_scale")
-def sparse_blockwise_shift_scale(op: Arguments) -> Sequence[Type]:
-    """Return the mask as it is, and the data in the data type of `scale`."""
-    return [op.type("data_mask"), TensorType(op.tensor("scale").dtype, op.shape("nonzero_data"))]
-
-
-@rule("constexpr_sparse_to_dense")
-def sparse_to_dense(op: Arguments) -> Sequence[Type]:
-    """Return the shape given (ios16) or that of the mask (ios18), of the data type of the data."""
-    shape = op.sizes("shape") if op.has("shape") else op.shape("mask")
-    return [TensorType(op.tensor("nonzero_data").dtype, shape)]
-
-
-@rule("constexpr_lut_to_dense")
-def lut_to_dense(op: Arguments) -> Sequence[Type]:
-    """Return the shape given (ios16) or that of the indices (ios18) times the table's vectors, of its data type."""
-    shape = op.sizes("shape") if op.has("shape") else _vectors(op, op.shape("indices"))
-    return [TensorType(op.tensor("lut").dtype, shape)]
-
-
-@rule("constexpr_lut_to_sparse")
-def lut_to_sparse(op: Arguments) -> Sequence[Type]:
-    """Return the mask and the data, each times the table's vectors."""
-    mask, [entries] = op.tensor("indices_mask"), op.shape("indices_nonzero_data", 1)
-    shape = _vectors(op, mask.shape)
-    size = op.shape("lut")[-1] or 0
-    return [TensorType(mask.dtype, shape), TensorType(op.tensor("lut").dtype, (linear(entries, size),))]
-
-
-def _vectors(op: Arguments, shape: Shape) -> Shape:
-    """Return the shape with the axis of the table's vectors times their size, which is the table's last dimension."""
-    size = op.shape("lut", least=1)[-1]
-    if size is None:
-        raise Unknown
-    if size == 1:
-        return shape
-    axis = op.axis(len(shape), name="vector_axis")
-    return replaced(shape, axis, linear(shape[axis], size))

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
-from miltext.checking.inference.rules import broadcast, rule
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, position
+from miltext.checking.inference.rules import broadcast_of, rule
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
 from miltext.schema.types import TensorType, Type
 
 SAME_TYPE = {
     "x": """
-    abs acos asin atan atanh ceil clip cos cosh erf exp exp2 floor inverse log logical_not round rsqrt sign sin sinh
-    sqrt square tan tanh threshold clamped_relu elu gelu leaky_relu linear_activation prelu relu relu6 scaled_tanh
+    abs acos asin atan atanh ceil cos cosh erf exp exp2 floor inverse log logical_not round rsqrt sign sin sinh
+    sqrt square tan tanh threshold clamped_relu elu gelu leaky_relu linear_activation relu relu6 scaled_tanh
     sigmoid sigmoid_hard silu softmax softplus softplus_parametric softsign thresholded_relu
     batch_norm instance_norm l2_norm layer_norm local_response_norm
     band_part cumsum identity reverse
     """,
     "val": "const",
 }
+
+SAME_SLOPE = 1e-5
+"""How far apart slopes may be that coremltools takes for one."""
+
 _TYPE_OF = {op_type: name for name, op_types in SAME_TYPE.items() for op_type in op_types.split()}
 
 
@@ -29,18 +33,32 @@ def same_type(op: Arguments) -> Sequence[Type]:
     return [op.type(_TYPE_OF[op.op_type])]
 
 
-_SHAPE_AND_DTYPE_OF = {
-    "constexpr_affine_dequantize": ("quantized_data", "scale"),
-    "constexpr_blockwise_shift_scale": ("data", "scale"),
-    "dequantize": ("input", "scale"),
-}
+@rule("clip")
+def clip(op: Arguments) -> Sequence[Type]:
+    """Return the type of `x`; `alpha` is the least that it may be, `beta` the most, larger than that since ios17."""
+    low, high = (finite(op.all(name)[0].value) for name in ("alpha", "beta"))
+    strict = op.since("ios17")
+    if low is not None and high is not None and (low >= high if strict else low > high):
+        must = "must be larger" if strict else "must not be smaller"
+        raise Conflict(f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code="MIL518")
+    return [op.type("x")]
 
 
-@rule(*_SHAPE_AND_DTYPE_OF)
-def same_shape(op: Arguments) -> Sequence[Type]:
-    """Return the shape of one parameter, of the data type of another."""
-    shaped, typed = _SHAPE_AND_DTYPE_OF[op.op_type]
-    return [TensorType(op.tensor(typed).dtype, op.shape(shaped))]
+@rule("prelu")
+def prelu(op: Arguments) -> Sequence[Type]:
+    """Return the type of `x`; other ranks than 4 take one slope for all channels (iOS15/activation.py)."""
+    slopes = op.all("alpha")[0].value
+    if len(op.shape("x")) != 4 and isinstance(slopes, tuple):
+        known = [slope for slope in map(finite, slopes) if slope is not None]
+        if known and max(known) - min(known) > SAME_SLOPE:
+            raise Conflict(
+                f"must be one number for all channels where `x` is not of rank 4; it has {min(known):g} and"
+                f" {max(known):g}",
+                "alpha",
+                "x",
+                code="MIL518",
+            )
+    return [op.type("x")]
 
 
 @rule("fill_like")
@@ -52,7 +70,6 @@ def fill_like(op: Arguments) -> Sequence[Type]:
 _SHAPE_OF_AND_NAMED = {
     "cast": ("x", "dtype"),
     "constexpr_cast": ("source_val", "output_dtype"),
-    "quantize": ("input", "output_dtype"),
 }
 
 
@@ -77,7 +94,7 @@ def arithmetic(op: Arguments) -> Sequence[Type]:
     x, y = op.tensor("x"), op.tensor("y")
     if x.dtype != y.dtype:
         raise Unknown
-    return [TensorType(x.dtype, broadcast(x.shape, y.shape))]
+    return [TensorType(x.dtype, broadcast_of(op, "x", "y"))]
 
 
 @rule(
@@ -85,15 +102,15 @@ def arithmetic(op: Arguments) -> Sequence[Type]:
 )
 def comparison(op: Arguments) -> Sequence[Type]:
     """Return the broadcast of `x` and `y`, of bools."""
-    return [TensorType("bool", broadcast(op.shape("x"), op.shape("y")))]
+    return [TensorType("bool", broadcast_of(op, "x", "y"))]
 
 
 @rule("select")
 def select(op: Arguments) -> Sequence[Type]:
     """Return the broadcast of `a` and `b`; say nothing of a larger `cond`, which coremltools leaves out of account."""
     a, b = op.tensor("a"), op.tensor("b")
-    shape = broadcast(a.shape, b.shape)
-    if a.dtype != b.dtype or broadcast(op.shape("cond"), shape) != shape:
+    shape = broadcast_of(op, "a", "b")
+    if a.dtype != b.dtype or broadcast_of(op, "a", "b", "cond") != shape:
         raise Unknown
     return [TensorType(a.dtype, shape)]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from miltext.schema.dtypes import BY_NAME
+from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.operations import opset_place
 from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
 
@@ -276,15 +276,29 @@ def read_value(message: proto.Value, type: Type) -> Value:
     size = count(type.shape)
     if field is None or size is None or size > LARGEST:
         return None
-    held = _unpack(tensor.bytes.values, type.dtype) if field == "bytes" else getattr(tensor, field).values
+    held = _unpack(tensor.bytes.values, type.dtype, size) if field == "bytes" else getattr(tensor, field).values
     if len(held) != size:
         return None
     return tuple(held) if type.shape else held[0]
 
 
-def _unpack(data: bytes, dtype: str) -> Row:
+def _unpack(data: bytes, dtype: str, size: int) -> Row:
     described = BY_NAME[dtype]
+    if described.packed:
+        return (
+            _unpack_bits(int.from_bytes(data, "little"), described, size)
+            if len(data) == -(-size * described.bits // 8)
+            else ()
+        )
     code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
     if code is None or len(data) % struct.calcsize(code):
         return ()
     return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)
+
+
+def _unpack_bits(data: int, dtype: DType, size: int) -> Row:
+    """Return elements that share bytes, the first in the lowest bits."""
+    bits, most = dtype.bits, (1 << dtype.bits) - 1
+    numbers = [data >> place * bits & most for place in range(size)]
+    sign = 1 << bits - 1 if dtype.kind == "int" else 0
+    return tuple((number ^ sign) - sign for number in numbers)

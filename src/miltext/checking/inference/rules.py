@@ -83,6 +83,32 @@ def _broadcast_dimension(sizes: Sequence[Dimension], shapes: Sequence[Shape]) ->
     return None if known else 1
 
 
+def broadcast_of(op: Arguments, first: str, *others: str) -> Shape:
+    """Return the shape that results from elementwise operations on parameters.
+
+    Raise Conflict, which blames the first of them that does not broadcast with those before it.
+    """
+    made, before = op.shape(first), [first]
+    for name in others:
+        given = op.shape(name)
+        pairs = zip(reversed(given), reversed(made), strict=False)
+        clash = next(((-place, *pair) for place, pair in enumerate(pairs, 1) if not _broadcasts(*pair)), None)
+        if clash is not None:
+            axis, size, other = clash
+            clause = f"shapes {show(given)} and {show(made)} have {size} and {other} at axis {axis}"
+            raise Conflict(f"does not broadcast with {_and(before)}: {clause}", name, *before)
+        made, before = broadcast(made, given), [*before, name]
+    return made
+
+
+def _broadcasts(size: Dimension, other: Dimension) -> bool:
+    return size is None or other is None or size == other or 1 in (size, other)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
 def merge(sizes: Sequence[Dimension], what: str) -> Dimension:
     """Return the one size that all of these stand for, None when none is known. Raise Conflict."""
     known = {size for size in sizes if size is not None}

@@ -1,0 +1,223 @@
+"""Rules for quantization, and for constants that are held quantized, as tables or sparse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+
+from miltext.checking.inference.elementwise import named
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count
+from miltext.checking.inference.rules import linear, replaced, rule
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
+
+WRONG_DTYPE, WRONG_RANK, WRONG_SHAPE, WRONG_VALUE = "MIL506", "MIL514", "MIL515", "MIL518"
+
+
+# ---- one scale, or one for each place along an axis
+
+
+@rule("quantize")
+def quantize(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `input`, of the data type that `output_dtype` names, which `zero_point` has."""
+    dtype = named(op.scalar("output_dtype", str))
+    if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
+        clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"
+        raise Conflict(clause, "output_dtype", "zero_point", code=WRONG_DTYPE)
+    scale = op.all("scale")[0].value
+    if not any(scale if isinstance(scale, tuple) else (scale is None or scale,)):
+        raise Conflict("divides, and must not be 0", "scale", code=WRONG_VALUE)
+    _hold_axis(op)
+    _hold_scales(op, "input")
+    return [TensorType(dtype, op.shape("input"))]
+
+
+@rule("dequantize")
+def dequantize(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `input`, of the data type of `scale`."""
+    _hold_axis(op)
+    _hold_scales(op, "input")
+    return [TensorType(op.tensor("scale").dtype, op.shape("input"))]
+
+
+@rule("constexpr_affine_dequantize")
+def affine_dequantize(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `quantized_data`, of the data type of `scale`."""
+    _hold_scales(op, "quantized_data")
+    return [TensorType(op.tensor("scale").dtype, op.shape("quantized_data"))]
+
+
+def _hold_axis(op: Arguments) -> None:
+    """Hold `axis` to be there just where `scale` is a vector."""
+    if op.has("axis") and not op.shape("scale"):
+        raise Conflict("must be left out where `scale` is a scalar", "axis", "scale")
+    if op.shape("scale") and not op.has("axis"):
+        raise Conflict("is a vector, so `axis` must say along which dimension of `input` it goes", "scale")
+
+
+def _hold_scales(op: Arguments, data: str) -> None:
+    """Hold vectors of scales and of zero points to the size of the data along `axis`."""
+    shape = op.shape(data)
+    with suppress(Unknown):
+        for name in filter(op.has, ("scale", "zero_point")):
+            if sizes := op.shape(name):
+                axis = op.axis(len(shape))
+                if not compatible(sizes[0], shape[axis]):
+                    clause = f"has {sizes[0]} elements, and `{data}` has {shape[axis]} at `axis` {axis}"
+                    raise Conflict(clause, name, data, code=WRONG_SHAPE)
+
+
+# ---- a scale for each block
+
+
+@rule("constexpr_blockwise_shift_scale")
+def blockwise_shift_scale(op: Arguments) -> Sequence[Type]:
+    """Return the shape of `data`, of the data type of `scale`."""
+    data = op.tensor("data")
+    _hold_blocks(op, data.shape, "data")
+    _hold_offset(op, "data")
+    return [TensorType(op.tensor("scale").dtype, data.shape)]
+
+
+@rule("constexpr_sparse_blockwise_shift_scale")
+def sparse_blockwise_shift_scale(op: Arguments) -> Sequence[Type]:
+    """Return the mask as it is, and the data in the data type of `scale`."""
+    _hold_entries(op, "nonzero_data", "data_mask")
+    _hold_blocks(op, op.shape("data_mask"), "data_mask")
+    _hold_offset(op, "nonzero_data")
+    return [op.type("data_mask"), TensorType(op.tensor("scale").dtype, op.shape("nonzero_data"))]
+
+
+def _hold_blocks(op: Arguments, shape: Shape, data: str) -> None:
+    scale = op.shape("scale")
+    if len(scale) != len(shape):
+        clause = f"must be of rank {len(shape)}, as `{data}` is, not {len(scale)}"
+        raise Conflict(clause, "scale", data, code=WRONG_RANK)
+    _hold_factors("scale", scale, data, shape)
+
+
+def _hold_offset(op: Arguments, data: str) -> None:
+    """Hold integers that are taken off the data to its data type."""
+    if op.has("offset"):
+        offset, dtype = op.tensor("offset").dtype, op.tensor(data).dtype
+        if BY_NAME[offset].kind != "float" and offset != dtype:
+            clause = f"is {offset}, but `{data}` is {dtype}: they must be of one data type, or `offset` a float"
+            raise Conflict(clause, "offset", data, code=WRONG_DTYPE)
+
+
+def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
+    """Hold how many parts there are along each dimension to a factor of its size."""
+    for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
+        if size is not None and part is not None and (size % part if part else size):
+            clause = f"has {part} at axis {axis}, which does not divide the {size} of `{data}`"
+            raise Conflict(clause, name, data, code=WRONG_SHAPE)
+
+
+# ---- look-up tables
+
+
+@rule("constexpr_lut_to_dense")
+def lut_to_dense(op: Arguments) -> Sequence[Type]:
+    """Return the shape given (ios16) or that of the indices (ios18) times the table's vectors, of its data type."""
+    if op.has("shape"):
+        shape = op.sizes("shape")
+        [entries] = op.shape("lut", 1)
+        if entries:
+            _hold_bytes(op, "indices", shape, entries.bit_length() - 1)
+    else:
+        shape = _looked_up(op, "indices", op.tensor("indices"))
+    return [TensorType(op.tensor("lut").dtype, shape)]
+
+
+@rule("constexpr_lut_to_sparse")
+def lut_to_sparse(op: Arguments) -> Sequence[Type]:
+    """Return the mask and the data, each times the table's vectors."""
+    mask, indices = op.tensor("indices_mask"), op.tensor("indices_nonzero_data")
+    _hold_entries(op, "indices_nonzero_data", "indices_mask")
+    shape = _looked_up(op, "indices_mask", TensorType(indices.dtype, mask.shape))
+    [entries], size = op.shape("indices_nonzero_data", 1), op.shape("lut")[-1] or 0
+    return [TensorType(mask.dtype, shape), TensorType(op.tensor("lut").dtype, (linear(entries, size),))]
+
+
+def _looked_up(op: Arguments, name: str, indices: TensorType) -> Shape:
+    """Return the shape with the axis of the table's vectors times their size, which is the table's last dimension."""
+    *tables, entries, size = op.shape("lut", least=2)
+    _hold_tables(name, indices, tables, entries)
+    if size is None:
+        raise Unknown
+    if size == 1:
+        return indices.shape
+    if not op.has("vector_axis"):
+        clause = f"has vectors of {size}, so `vector_axis` must say along which dimension of `{name}` they go"
+        raise Conflict(clause, "lut")
+    axis = op.axis(len(indices.shape), name="vector_axis")
+    return replaced(indices.shape, axis, linear(indices.shape[axis], size))
+
+
+def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], entries: Dimension) -> None:
+    """Hold a table, or tables for blocks, to the indices that are looked up in it."""
+    rank = len(indices.shape)
+    if len(tables) != rank:
+        clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"
+        raise Conflict(clause, "lut", name, code=WRONG_RANK)
+    _hold_factors("lut", tuple(tables), name, indices.shape)
+    bits = BY_NAME[indices.dtype].bits
+    if entries is not None and entries != 1 << bits:
+        clause = f"has {entries} entries, its last size but one, and {indices.dtype} indices count {1 << bits}"
+        raise Conflict(clause, "lut", name, code=WRONG_SHAPE)
+
+
+# ---- sparse data
+
+
+@rule("constexpr_sparse_to_dense")
+def sparse_to_dense(op: Arguments) -> Sequence[Type]:
+    """Return the shape given (ios16) or that of the mask (ios18), of the data type of the data."""
+    shape = op.sizes("shape") if op.has("shape") else op.shape("mask")
+    if op.has("shape"):
+        _hold_bytes(op, "mask", shape, 1)
+        _hold_last_bits(op, shape)
+    _hold_entries(op, "nonzero_data", "mask")
+    return [TensorType(op.tensor("nonzero_data").dtype, shape)]
+
+
+def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
+    """Hold bytes to as many as elements of so many bits take in `shape`; some writers give each index a whole byte."""
+    total, [given] = count(shape), op.shape(name, 1)
+    if total is None or given is None or (name == "indices" and given == total):
+        return
+    if given != (needed := math.ceil(total * bits / 8)):
+        clause = f"has {given} bytes, and {bits} bits for each element of `shape`, {show(shape)}, take {needed}"
+        raise Conflict(clause, name, "shape", code=WRONG_SHAPE)
+
+
+def _hold_last_bits(op: Arguments, shape: Shape) -> None:
+    """Hold the bits of the last byte that stand for no element to zeros."""
+    total, bits = count(shape), _whole_numbers(op, "mask")
+    if total is not None and bits and total % 8 and bits[-1] >> total % 8:
+        clause = f"has bits set after those of the {total} elements of `shape`"
+        raise Conflict(clause, "mask", "shape", code=WRONG_VALUE)
+
+
+def _hold_entries(op: Arguments, data: str, mask: str) -> None:
+    """Hold the elements that are not zero to as many as the mask has ones."""
+    [entries] = op.shape(data, 1)
+    size, bits = count(op.shape(mask)), _whole_numbers(op, mask)
+    most = None if size is None else size * BY_NAME[op.tensor(mask).dtype].bits
+    if entries is None:
+        return
+    if bits is not None and entries != (ones := sum(number.bit_count() for number in bits)):
+        raise Conflict(f"has {entries} elements, and `{mask}` has {ones} ones", data, mask, code=WRONG_SHAPE)
+    if most is not None and entries > most:
+        clause = f"has {entries} elements, and `{mask}` has no more than {most} bits"
+        raise Conflict(clause, data, mask, code=WRONG_SHAPE)
+
+
+def _whole_numbers(op: Arguments, name: str) -> list[int] | None:
+    """Return the elements of a constant, if they are all known."""
+    value = op.all(name)[0].value
+    if not isinstance(value, tuple):
+        return None
+    numbers = [element for element in value if isinstance(element, int)]
+    return numbers if len(numbers) == len(value) else None
