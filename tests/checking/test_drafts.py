@@ -194,7 +194,7 @@ def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> No
         ("_ y = mul(x = x, y = [[1], [2, 3]]);", "expected 1 element in dimension 1 of [2, 1], found 2"),
         (
             "_ y = add(x = x, y = tensor<fp16, [2]>([1, 2]));",
-            "`add` cannot take these: shapes [2, 3] and",
+            "`y` of `add` does not broadcast with `x`: shapes",
         ),
         ("_ y = relu(x = nobody);", "`nobody` is not defined"),
         ("_ y = add(x = 1.5, y = nobody);", "`nobody` is not defined"),

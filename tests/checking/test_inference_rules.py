@@ -62,6 +62,10 @@ FULL = (0, 0, 0)
 EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("relu", {"x": HALF}, HALF),
     ("identity", {"x": ListType(X, None)}, ListType(X, None)),
+    ("clip", {"x": HALF, "alpha": -1.0, "beta": 1.0}, HALF),
+    ("clip", {"x": HALF, "alpha": t("fp16"), "beta": 1.0}, HALF),
+    ("prelu", {"x": X, "alpha": (1.0, 1.0, 1.0)}, X),
+    ("prelu", {"x": IMAGE, "alpha": (1.0, 2.0, 3.0)}, IMAGE),
     ("add", {"x": X, "y": t("fp32", 3, 1)}, X),
     ("add", {"x": t("fp32", None, 1), "y": t("fp32", 5)}, t("fp32", None, 5)),
     ("add", {"x": t("fp32", None), "y": t("fp32", 1)}, t("fp32", None)),
@@ -212,7 +216,6 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("constexpr_cast", {"source_val": t("fp16", 3), "output_dtype": "fp32"}, t("fp32", 3)),
     ("constexpr_lut_to_dense", {"indices": t("uint8", 5), "lut": t("fp16", 4), "shape": (4, 5)}, t("fp16", 4, 5)),
     ("constexpr_lut_to_dense", {**TABLE, "vector_axis": 0}, t("fp16", 12, 8)),
-    ("constexpr_lut_to_dense", TABLE, None),
     ("constexpr_sparse_to_dense", {"nonzero_data": t("int8", 5), "mask": t("uint1", 3, 3)}, t("int8", 3, 3)),
     (
         "constexpr_lut_to_sparse",
@@ -239,6 +242,11 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("resample", {"x": IMAGE, "coordinates": t("fp32", 1, 5, None, 2)}, t("fp32", 1, 4, 5, None)),
     ("make_list", {"elem_shape": [2, "s0"], "dtype": "int32"}, ListType(t("int32", 2, None), None)),
     ("list_write", {"ls": ListType(X, 2), "index": 0, "value": X}, ListType(X, None)),
+    (
+        "list_scatter",
+        {"ls": ListType(X, 2), "indices": (0, 1), "value": t("fp32", 2, 2, 3, 4)},
+        ListType(X, None),
+    ),
     ("list_read", {"ls": ListType(X, 2), "index": 0}, X),
     ("list_gather", {"ls": ListType(X, 2), "indices": (0, 1)}, t("fp32", 2, 2, 3, 4)),
     ("list_length", {"ls": ListType(X, 2)}, t("int32")),
@@ -286,9 +294,18 @@ CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "write_state",
         {"input": StateType(X), "data": t("fp32")},
-        "the state holds tensor<fp32, [2, 3, 4]>, the data is fp32",
+        "is fp32, and the state holds tensor<fp32, [2, 3, 4]>",
     ),
-    ("add", {"x": X, "y": t("fp32", 5)}, "shapes [2, 3, 4] and [5] do not broadcast"),
+    (
+        "add",
+        {"x": X, "y": t("fp32", 5)},
+        "does not broadcast with `x`: shapes [5] and [2, 3, 4] have 5 and 4 at axis -1",
+    ),
+    (
+        "constexpr_lut_to_dense",
+        TABLE,
+        "has vectors of 2, so `vector_axis` must say along which dimension of `indices` they go",
+    ),
     ("linear", {"x": X, "weight": t("fp32", 2, 5)}, "the last dimension of x is 4, the weight takes 5"),
     ("matmul", {"x": X, "y": t("fp32", 5, 6)}, "the inner dimensions of [2, 3, 4] and [5, 6] differ: 4 and 5"),
     (

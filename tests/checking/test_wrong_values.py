@@ -156,7 +156,7 @@ def test_the_family_reaches_every_rule() -> None:
     ("operation", "message"),
     [
         ("reshape(shape = [-8, -32], x = x)", "`shape` of `reshape` takes numbers from -1 on, not -8"),
-        ("fill(shape = [-2, 3])", "`fill` cannot take these: the shape would be [-2, 3], and a size is"),
+        ("fill(shape = [-2, 3])", "`shape` of `fill` takes numbers from 0 on, not -2"),
         (
             "resize_bilinear(target_size_height = [4], target_size_width = 4, x = x)",
             "`target_size_height` of `resize_bilinear` takes a scalar, not a tensor of",
