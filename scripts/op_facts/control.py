@@ -7,7 +7,7 @@ from op_facts.words import ANY, SCALAR, Facts, number, takes, word
 FACTS: Facts = {
     # iOS15/control_flow.py
     "const": {"val": ANY},
-    "cond": {"pred": SCALAR},
+    "cond": {"pred": takes("[] | [1]")},  # converters make conditions of loops vectors of one
     "make_list": {
         "init_length": number("0"),
         "dynamic_length": SCALAR,

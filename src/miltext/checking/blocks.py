@@ -95,7 +95,8 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 def _outputs(index: int, count: int, arguments: Arguments, known: Signature) -> Asked:
     """Return what a block gives back: a truth value for a condition, else `count` values, one for each output.
 
-    Each of these has the type of what goes into the loop or, outside a loop, of what the first block gives back.
+    Each of these has the type of what goes into the loop, but for sizes, which may change from one turn to the next;
+    outside a loop, of what the first block gives back. A condition may be a vector of one: converters make such.
     """
     if known.blocks[index].name == "cond":
         return Asked([TRUTH], "a condition gives back", _alike)
@@ -103,8 +104,8 @@ def _outputs(index: int, count: int, arguments: Arguments, known: Signature) -> 
     types = _bound(arguments, loop) if loop else arguments.blocks[0].outputs
     by = f"`{loop}` has" if loop else f"the block `{known.blocks[0].name}` gives back"
     if len(types) == count and (loop or index):
-        return Asked(types, by, _alike)
-    return Asked([None] * count, f"`{known.name}` gives back", _alike)
+        return Asked(types, by, _alike if loop else compatible)
+    return Asked([None] * count, f"`{known.name}` gives back", compatible)
 
 
 def _bound(arguments: Arguments, name: str) -> list[Type]:
@@ -112,7 +113,7 @@ def _bound(arguments: Arguments, name: str) -> list[Type]:
 
 
 def _alike(asked: Type, given: Type) -> bool:
-    """Tell whether two types differ in sizes at most: those may change from one turn of a loop to the next."""
+    """Tell whether two types differ in sizes at most."""
     if isinstance(asked, TensorType) and isinstance(given, TensorType):
         return asked.dtype == given.dtype
     return asked is None or given is None or type(asked) is type(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, finite
+from miltext.checking.inference.operands import Arguments, Conflict, finite, number
 from miltext.checking.inference.rules import replaced, rule, tensor, whole
 from miltext.schema.types import TensorType, Type
 
@@ -33,7 +33,7 @@ def filled(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_order(op: Arguments) -> None:
-    low, high = (finite(op.all(name)[0].value) if op.has(name) else None for name in ("low", "high"))
+    low, high = (number(op.all(name)[0].value) if op.has(name) else None for name in ("low", "high"))
     if low is not None and high is not None and low > high:
         raise Conflict(
             f"is {high:g} and must not be smaller than `low`, which is {low:g}", "high", "low", code="MIL518"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, position
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, number, position
 from miltext.checking.inference.rules import broadcast_of, rule
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
@@ -36,7 +36,7 @@ def same_type(op: Arguments) -> Sequence[Type]:
 @rule("clip")
 def clip(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`; `alpha` is the least that it may be, `beta` the most, larger than that since ios17."""
-    low, high = (finite(op.all(name)[0].value) for name in ("alpha", "beta"))
+    low, high = (number(op.all(name)[0].value) for name in ("alpha", "beta"))
     strict = op.since("ios17")
     if low is not None and high is not None and (low >= high if strict else low > high):
         must = "must be larger" if strict else "must not be smaller"

@@ -233,11 +233,15 @@ def elements(operand: Operand) -> Row:
     return (None,) * size
 
 
+def number(value: Value) -> float | None:
+    """Return the number that a value is, None for anything else."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def finite(value: Value) -> float | None:
     """Return the finite number that a value is, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return value
+    found = number(value)
+    return None if found is None or not math.isfinite(found) else found
 
 
 def position(axis: int, rank: int) -> int:
