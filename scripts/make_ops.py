@@ -9,15 +9,21 @@ of shapes and values, in `op_facts`, each with its source in coremltools/convert
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import logging
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from op_facts import facts_of, unknown_parameters
+
+Versions: TypeAlias = "list[dict[str, Any]]"
+Table: TypeAlias = "dict[str, Versions]"
 
 TABLE = Path(__file__).resolve().parent.parent / "src" / "miltext" / "schema" / "ops.json"
 
@@ -83,7 +89,7 @@ STRINGS = {"kinds": "list", "constant": True, "attribute": True}
 
 # Ops that only a saved Program has, or has in a form of its own, as versions of the table
 # (backend/mil/load.py: translate_generic_op, translate_const).
-SAVED_ONLY: dict[str, list[dict[str, Any]]] = {
+SAVED_ONLY: Table = {
     "const": [
         {
             "opset": "ios15",
@@ -109,21 +115,34 @@ SAVED_ONLY: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def op_table() -> dict[str, list[dict[str, Any]]]:
+def op_table() -> Table:
     """List every op's versions, oldest first; facts that have their usual value are left out."""
+    table = {name: read() for name, read in readers().items()}
+    if strange := unknown_parameters(table):
+        sys.exit(f"op_facts speaks of what there is not: {'; '.join(strange)}")
+    if later := {version["opset"] for versions in table.values() for version in versions} - {*OPSETS.values()}:
+        sys.exit(f"opsets that are not known here: {', '.join(sorted(later))} (scripts/compare_ops.py says more)")
+    for name, versions in table.items():
+        add_facts(name, versions)
+    return dict(sorted(table.items()))
+
+
+def readers() -> dict[str, Callable[[], Versions]]:
+    """Return for each op that a saved Program may have what reads its versions out of the registry."""
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
     names = set(SSAOpRegistry.core_ops) - UNSAVED - set(SAVED_ONLY)
-    table = {name: op_versions(name, SSAOpRegistry.core_ops[name]) for name in names}
-    table["write_state"] = [write_state(SSAOpRegistry.dialect_ops["coreml_update_state"])]
-    table |= SAVED_ONLY
-    if strange := unknown_parameters(table):
-        sys.exit(f"op_facts speaks of what there is not: {'; '.join(strange)}")
-    for name, versions in table.items():
-        for version in versions:
-            for parameter, facts in facts_of(name, version["opset"]).items():
-                version["parameters"].get(parameter, {}).update(facts)
-    return dict(sorted(table.items()))
+    read: dict[str, Callable[[], Versions]]
+    read = {name: partial(op_versions, name, SSAOpRegistry.core_ops[name]) for name in names}
+    read["write_state"] = lambda: [write_state(SSAOpRegistry.dialect_ops["coreml_update_state"])]
+    return read | {name: partial(copy.deepcopy, versions) for name, versions in SAVED_ONLY.items()}
+
+
+def add_facts(name: str, versions: Versions) -> None:
+    """Enter what `op_facts` says of the parameters of an op."""
+    for version in versions:
+        for parameter, facts in facts_of(name, version["opset"]).items():
+            version["parameters"].get(parameter, {}).update(facts)
 
 
 def write_state(update: Any) -> dict[str, Any]:
@@ -136,14 +155,14 @@ def write_state(update: Any) -> dict[str, Any]:
     return {"opset": "ios18", "parameters": renamed, "outputs": [0, 0]}
 
 
-def op_versions(name: str, variants: dict[Any, Any]) -> list[dict[str, Any]]:
+def op_versions(name: str, variants: dict[Any, Any]) -> Versions:
     """List one entry for each opset that brings the op or changes its class."""
-    versions: list[dict[str, Any]] = []
+    versions: Versions = []
     previous = None
     for target in sorted(variants):
         if variants[target] is not previous:
             previous = variants[target]
-            versions.append(op_version(name, OPSETS[target.name], previous))
+            versions.append(op_version(name, OPSETS.get(target.name, target.name.lower()), previous))
     return versions
 
 
@@ -222,7 +241,7 @@ def dtype_names(builtins: tuple[Any, ...]) -> str:
     return " ".join(types.builtin_to_string(builtin) for builtin in builtins)
 
 
-def render(table: dict[str, list[dict[str, Any]]]) -> str:
+def render(table: Table) -> str:
     """Spell the table as JSON, one version of one op on a line."""
     ops = []
     for name, versions in table.items():
