@@ -12,6 +12,7 @@ FACTS: Facts = {
     # iOS15/elementwise_unary.py, iOS15/activation.py
     "abs acos asin atan atanh ceil cos cosh erf exp exp2 floor logical_not round sign sin sinh sqrt square tan tanh"
     " relu relu6 sigmoid silu softplus softsign": {"x": ANY},
+    "identity": {"x": ANY},  # iOS15/tensor_operation.py
     # iOS15/elementwise_unary.py
     "inverse log rsqrt": {"x": ANY, "epsilon": SCALAR},
     "threshold": _ALPHA,
