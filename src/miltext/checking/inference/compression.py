@@ -64,7 +64,9 @@ def _hold_scales(op: Arguments, data: str) -> None:
             if sizes := op.shape(name):
                 axis = op.axis(len(shape))
                 if not compatible(sizes[0], shape[axis]):
-                    clause = f"has {sizes[0]} elements, and `{data}` has {shape[axis]} at `axis` {axis}"
+                    clause = (
+                        f"must be of shape [{shape[axis]}], not {show(sizes)}: the size of `{data}` at `axis` {axis}"
+                    )
                     raise Conflict(clause, name, data, code=WRONG_SHAPE)
 
 
@@ -188,7 +190,8 @@ def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
     if total is None or given is None or (name == "indices" and given == total):
         return
     if given != (needed := math.ceil(total * bits / 8)):
-        clause = f"has {given} bytes, and {bits} bits for each element of `shape`, {show(shape)}, take {needed}"
+        bits_each = "a bit" if bits == 1 else f"{bits} bits"
+        clause = f"must be of shape [{needed}], not [{given}]: {bits_each} for each element of `shape`, {show(shape)}"
         raise Conflict(clause, name, "shape", code=WRONG_SHAPE)
 
 
@@ -208,9 +211,10 @@ def _hold_entries(op: Arguments, data: str, mask: str) -> None:
     if entries is None:
         return
     if bits is not None and entries != (ones := sum(number.bit_count() for number in bits)):
-        raise Conflict(f"has {entries} elements, and `{mask}` has {ones} ones", data, mask, code=WRONG_SHAPE)
+        clause = f"must be of shape [{ones}], not [{entries}]: as many as `{mask}` has ones"
+        raise Conflict(clause, data, mask, code=WRONG_SHAPE)
     if most is not None and entries > most:
-        clause = f"has {entries} elements, and `{mask}` has no more than {most} bits"
+        clause = f"must be of shape [{most}] at most, not [{entries}]: as many as `{mask}` has bits"
         raise Conflict(clause, data, mask, code=WRONG_SHAPE)
 
 
