@@ -7,7 +7,7 @@ from op_facts.words import ANY, VECTOR, Facts, axis, takes, word
 _ANY_BUT_SCALAR = takes("[*d{1,}]")
 _SCALED = {"input": takes("[*d]"), "scale": takes("[*s{,1}]"), "zero_point": takes("[*s{,1}]"), "axis": axis("#d")}
 _SHIFTED = {"scale": takes("[*s{1,}]"), "offset": takes("[*s{1,}]")}
-_TABLES = {"lut": takes("[*g{1,}, p, v]"), "vector_axis": axis("#d")}
+_TABLES = {"lut": takes("[*tables{1,}, entries, size]"), "vector_axis": axis("#d")}
 
 FACTS: Facts = {
     # iOS17/quantization_ops.py

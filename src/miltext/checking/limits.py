@@ -76,8 +76,8 @@ def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> 
         return f"takes a vector, not {given}{_to_write(meant)}", meant
     if ranks <= {(0, 0), (0, 1), (1, 1)}:
         return f"takes a scalar or a vector, not {given}", None
-    written = " or ".join(pattern.text for pattern in patterns)
-    return f"takes a tensor of rank {_spelled_ranks(patterns)}, {written}, not {given}", None
+    written = " or ".join(pattern.text for pattern in patterns if pattern.before or pattern.after)
+    return f"takes a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}, not {given}", None
 
 
 def _spelled_ranks(patterns: Iterable[Pattern]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, finite, number
+from miltext.checking.inference.operands import Arguments, Conflict, number
 from miltext.checking.inference.rules import replaced, rule, tensor, whole
 from miltext.schema.types import TensorType, Type
 
@@ -49,12 +49,23 @@ def random_categorical(op: Arguments) -> Sequence[Type]:
 
 @rule("range_1d")
 def range_1d(op: Arguments) -> Sequence[Type]:
-    """Return the numbers from `start` to before `end`, `step` apart."""
+    """Return the numbers from `start` to before `end`, `step` apart, of their data type.
+
+    coremltools 9.0 computes those of a known range in fp64; later ones compute them in that data type.
+    """
     dtype = op.tensor("start").dtype
-    start, end, step = (finite(op.all(name)[0].value) for name in ("start", "end", "step"))
+    start, end, step = (_bound(op, name) for name in ("start", "end", "step"))
     if step == 0:
         raise Conflict("must not be 0", "step", code="MIL518")
     if start is None or end is None or step is None:
         return tensor(dtype, None)
     steps = whole((end - start) / step, math.ceil)
     return tensor(dtype, None if steps is None else max(0, steps))
+
+
+def _bound(op: Arguments, name: str) -> float | None:
+    """Return a number of a range, None when it is unknown."""
+    found = number(op.all(name)[0].value)
+    if found is not None and not math.isfinite(found):
+        raise Conflict(f"must be finite, not {found}", name, code="MIL518")
+    return found
