@@ -67,7 +67,7 @@ LOOKED_UP += "indices_nonzero_data = tensor<uint1, [{}]>({}), lut = tensor<fp16,
 
 ROWS = [
     # ---- activations and the like
-    Row("clip(alpha = [0.0], beta = 1.0, x = m)", "MIL514", "takes a scalar, not",
+    Row("clip(alpha = [0.1], beta = 1.0, x = m)", "MIL514", "not a tensor of shape [1]; write `fp32(0.1)`",
         "clip(alpha = 0.0, beta = 1.0, x = m)"),
     Row("clip(alpha = 2.0, beta = 1.0, x = m)", "MIL518", "is 1 and must be larger than `alpha`, which is 2",
         "clip(alpha = 0.0, beta = 1.0, x = m)"),
@@ -85,6 +85,9 @@ ROWS = [
       for op in ("clamped_relu", "linear_activation", "scaled_tanh", "sigmoid_hard")),
     *(Row(f"{op}(epsilon = [0.5], x = m)", "MIL514", "takes a scalar, not", f"{op}(epsilon = 0.5, x = m)")
       for op in ("inverse", "log", "rsqrt")),
+    *(Row(f"log(epsilon = tensor<fp32, [1]>([{number}]), x = m)", "MIL514", f"write `fp32({number})`",
+      "log(epsilon = 0.1, x = m)")
+      for number in ("inf", "nan", "1e-45")),
     Row('gelu(mode = "TANH", x = m)', "MIL519", "takes `EXACT`, `TANH_APPROXIMATION` or `SIGMOID_APPROXIMATION`",
         'gelu(mode = "TANH_APPROXIMATION", x = m)'),
     Row('gelu(mode = "exact", x = m)', "MIL519", "did you mean `EXACT`?", 'gelu(mode = "EXACT", x = m)'),

@@ -17,6 +17,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.shape_patterns import Pattern, Sizes, Term
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
+from miltext.syntax.floats import FORMATS, bits_of, decimal_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand, Row
@@ -95,11 +96,13 @@ def _to_write(meant: str | None) -> str:
 def _reshaped(operand: Operand, shape: Shape, dialect: str) -> str | None:
     """Spell the one element of a constant as one of another shape, None when it is not plain."""
     value = operand.value[0] if isinstance(operand.value, tuple) and operand.value else operand.value
-    if not isinstance(operand.type, TensorType) or not isinstance(value, bool | int | str):
+    if not isinstance(operand.type, TensorType) or not isinstance(value, bool | int | float | str):
         return None
-    element = json.dumps(value, ensure_ascii=False)
+    dtype = operand.type.dtype
+    form = FORMATS.get(dtype) if isinstance(value, float) else None
+    element = decimal_text(bits_of(repr(value), form), form) if form else json.dumps(value, ensure_ascii=False)
     literal = f"[{element}]" if shape else element
-    return f"{spelled(TensorType(operand.type.dtype, shape), dialect)}({literal})"
+    return f"{spelled(TensorType(dtype, shape), dialect)}({literal})"
 
 
 def _shape(parameter: Parameter, shape: Shape, operands: Mapping[str, Operand], sizes: Sizes) -> Clash | None:
@@ -165,7 +168,7 @@ class _Elements:
         least, most = (self.limit(term) for term in (self.parameter.least, self.parameter.most))
         for number in numbers:
             if (least is not None and number < least) or (most is not None and number > most):
-                clause = f"takes numbers {_spelled_range(least, most)}, not {number}"
+                clause = f"takes {_range(least, most)}, not {number}"
                 beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
                 return Clash(clause, self.parameter.name, beside, OUT_OF_RANGE)
         return None
@@ -174,7 +177,7 @@ class _Elements:
         return None if term is None else term.value(self.sizes)
 
 
-def _spelled_range(least: Dimension, most: Dimension) -> str:
-    if most is None:
-        return f"from {least} on"
-    return f"up to {most}" if least is None else f"from {least} to {most}"
+def _range(least: Dimension, most: Dimension) -> str:
+    if most is None or least is None:
+        return f"numbers from {least} on" if most is None else f"numbers up to {most}"
+    return f"numbers from {least} to {most}" if least < most else f"only {most}"
