@@ -358,6 +358,24 @@ def test_each_operation_of_the_family_has_a_row() -> None:
         assert not any(one.limited or one.shape for one in known.parameters.values())
 
 
+@pytest.mark.parametrize(
+    ("dtype", "numbers"),
+    [
+        ("uint1", (1, 0, 1)),
+        ("uint2", (3, 0, 2, 1, 3)),
+        ("uint3", (7, 0, 5, 1, 6)),
+        ("uint6", (63, 0, 33, 1, 2)),
+        ("int4", (-8, 7, -1, 0, 1)),
+        ("uint4", (15, 0, 8, 1, 7)),
+    ],
+)
+def test_elements_that_share_bytes_are_known(dtype: str, numbers: tuple[int, ...]) -> None:
+    stated = f"tensor<{dtype}, [{len(numbers)}]>"
+    text = f"program(1.3) {{ func main<ios18>() {{ {stated} y = const()[val = {stated}({[*numbers]})]; }} -> (y); }}"
+    (made,) = infer_types(miltext.parse(text))
+    assert made.arguments.operands["val"][0].value == numbers
+
+
 # ---- the law: what is just outside the facts of a parameter is told of it
 
 
