@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-Fact: TypeAlias = "dict[str, str]"
+Fact: TypeAlias = "dict[str, str | bool]"
 Facts: TypeAlias = "dict[str, dict[str, Fact]]"
 
 
-def takes(shape: str, **limits: str) -> Fact:
+def takes(shape: str, **limits: str | bool) -> Fact:
     """Return the fact of a parameter that takes tensors of a shape, with `least`, `most`, `words` or `axes`."""
     return {"shape": shape, **limits}
 
@@ -24,9 +24,11 @@ def number(least: str = "", most: str = "") -> Fact:
     return {**SCALAR, **({"least": least} if least else {}), **({"most": most} if most else {})}
 
 
-def word(words: str) -> Fact:
-    """Return the fact of a string out of a set, whose words have a space between them."""
-    return {**SCALAR, "words": words}
+def word(words: str, *, any_case: bool = False) -> Fact:
+    """Return the fact of a string out of a set, whose words have a space between them; in capitals, too, if any case is
+    taken.
+    """
+    return {**SCALAR, "words": words, **({"any_case": True} if any_case else {})}
 
 
 def axis(count: str) -> Fact:

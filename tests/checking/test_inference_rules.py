@@ -55,6 +55,7 @@ def inferred(op_type: str, opset: str | None = None, blocks: Any = (), **inputs:
 
 X, IMAGE, HALF = t("fp32", 2, 3, 4), t("fp32", 1, 4, 8, 7), t("fp16", None, 4)
 BOXES = {"boxes": t("fp16", 2, 9, 4), "scores": t("fp16", 2, 9, 5), "max_boxes": 7}
+BACK = {"initial_h": t("fp32", None, 8), "weight_ih_back": t("fp32", 16, 3), "weight_hh_back": t("fp32", 16, 4)}
 STEPS = {"x": t("fp32", 5, None, 3), "initial_h": t("fp32", None, 4), "weight_ih": t("fp32", 16, 3)}
 TABLE = {"indices": t("uint4", 6, 8), "lut": t("fp16", 1, 1, 16, 2)}
 FULL = (0, 0, 0)
@@ -187,6 +188,9 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("linear", {"x": HALF, "weight": t("fp16", 7, 4)}, t("fp16", None, 7)),
     ("matmul", {"x": X, "y": t("fp32", 5, 4), "transpose_y": True}, t("fp32", 2, 3, 5)),
     ("matmul", {"x": t("fp32", 4), "y": t("fp32", 4, 5)}, t("fp32", 5)),
+    ("matmul", {"x": t("fp32", 4), "y": t("fp32", 4)}, t("fp32")),
+    ("matmul", {"x": X, "y": t("fp32", 4)}, t("fp32", 2, 3)),
+    ("matmul", {"x": t("fp32", 4), "y": t("fp32", 7, 1, 4, 5)}, t("fp32", None, 1, 5)),
     (
         "einsum",
         {"values": [t("fp32", 2, 3, 4, 5), t("fp32", 2, 5, 4, 6)], "equation": "nchw,nwhu->nchu"},
@@ -196,7 +200,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("gru", {**STEPS, "weight_hh": t("fp32", 12, 4)}, [t("fp32", 1, None, 4), t("fp32", None, 4)]),
     (
         "lstm",
-        {**STEPS, "weight_hh": t("fp32", 16, 4), "direction": "bidirectional", "output_sequence": True},
+        {**STEPS, **BACK, "weight_hh": t("fp32", 16, 4), "direction": "bidirectional", "output_sequence": True},
         [t("fp32", 5, None, 8), t("fp32", None, 8), t("fp32", None, 8)],
     ),
     ("layer_norm", {"x": X, "axes": (1,)}, X),
@@ -237,7 +241,11 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("resize_bilinear", {"x": IMAGE, "target_size_height": 3}, t("fp32", 1, 4, 3, 1)),
     ("resize", {"x": IMAGE, "shape": (9, 0, 5), "resized_dims": 2}, t("fp32", 1, 4, 8, 5)),
     ("crop_resize", {"x": IMAGE, "roi": t("fp32", 6, 1, 4, 1, 1), "target_height": 2}, t("fp32", 6, 1, 4, 2, 1)),
-    ("crop_resize", {"x": IMAGE, "boxes": t("fp32", 6, 4), "target_height": 2}, t("fp32", 6, 4, 2, 1)),
+    (
+        "crop_resize",
+        {"x": IMAGE, "boxes": t("fp32", 6, 4), "box_indices": (0,) * 6, "target_height": 2},
+        t("fp32", 6, 4, 2, 1),
+    ),
     ("affine", {"x": IMAGE, "output_height": 2, "output_width": 3}, t("fp32", 1, 4, 2, 3)),
     ("resample", {"x": IMAGE, "coordinates": t("fp32", 1, 5, None, 2)}, t("fp32", 1, 4, 5, None)),
     ("make_list", {"elem_shape": [2, "s0"], "dtype": "int32"}, ListType(t("int32", 2, None), None)),
@@ -306,12 +314,11 @@ CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
         TABLE,
         "has vectors of 2, so `vector_axis` must say along which dimension of `indices` they go",
     ),
-    ("linear", {"x": X, "weight": t("fp32", 2, 5)}, "the last dimension of x is 4, the weight takes 5"),
-    ("matmul", {"x": X, "y": t("fp32", 5, 6)}, "the inner dimensions of [2, 3, 4] and [5, 6] differ: 4 and 5"),
+    ("matmul", {"x": X, "y": t("fp32", 5, 6)}, "has 5 rows, and `x` has 4 columns: [2, 3, 4] times [5, 6]"),
     (
         "conv",
         {"x": IMAGE, "weight": t("fp32", 5, 3, 1, 1)},
-        "x has 4 channels, the weight [5, 3, 1, 1] takes 3 in 1 group(s)",
+        "must be of shape [5, 4, 1, 1], not [5, 3, 1, 1]: `x` has 4 channels in 1 group",
     ),
     ("reshape", {"x": X, "shape": (5, 5)}, "asks for [5, 5], 25 elements, and `x`, [2, 3, 4], has 24"),
     (

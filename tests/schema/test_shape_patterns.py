@@ -64,6 +64,11 @@ def test_a_run_is_no_size() -> None:
         ("[o, *d]", (4, 8, 9, 1), False),
         ("[*d, 3]", (8, 9, 3), True),
         ("[*d, 3]", (8, 9, 4), False),
+        ("[*k{#d}]", (1, 1), True),
+        ("[*k{#d}]", (1, 1, 1), False),
+        ("[?, *k{#d}, ?]", (1, 1, 1, 1), True),
+        ("[2*o]", (8,), True),
+        ("[2*o]", (9,), False),
         ("[unbound, ?]", (7, 7), True),
         ("[u, u]", (7, 7), True),
     ],
@@ -74,7 +79,18 @@ def test_a_shape_is_held_against_what_is_bound(pattern: str, shape: Shape, fits:
     assert (not sizes.clashes(only(pattern), shape)) == fits
 
 
-def test_what_is_bound_first_stays() -> None:
+def test_what_most_say_is_meant() -> None:
+    sizes = Sizes()
+    for nth, pattern, shape in ((1, "[h, *d]", (5, 1)), (2, "[4*h, *d]", (12, 1, 1)), (3, "[#d, h]", (2, 3))):
+        sizes.bind(only(pattern), shape, f"p{nth}")
+    assert (sizes.of("h"), sizes.of("#d")) == (3, 2)
+    clashes = sizes.clashes(only("[h, *d]"), (5, 1))
+    assert [term.name for term in clashes] == ["h", "#d"]
+    assert sizes.said_by(clashes) == ["p2"]
+    assert sizes.filled(only("[h, *d]")) == "[3, ?, ?]"
+
+
+def test_of_two_the_first_is_meant() -> None:
     sizes = Sizes()
     sizes.bind(only("[n, c]"), (None, 3), "x")
     sizes.bind(only("[n, c, *d]"), (2, 4, 5, 6), "y")
@@ -96,5 +112,6 @@ def test_the_table_asks_only_for_sizes_that_a_parameter_binds() -> None:
             for parameter in known.parameters.values()
             for limit in (parameter.least, parameter.most, parameter.axes)
         ]
-        used = {term.name.removeprefix("#") for term in (*terms, *limits) if term is not None and term.factor}
-        assert used <= bound, name
+        used = {term.name for term in (*terms, *limits) if term is not None and term.factor}
+        used |= {pattern.run.length for pattern in patterns if pattern.run and pattern.run.name}
+        assert {one.removeprefix("#") for one in used} <= bound, name

@@ -142,11 +142,15 @@ class _Elements:
 
     def is_strange(self, element: object) -> bool:
         """Tell whether an element is a string, and none of the words."""
-        return isinstance(element, str) and element not in self.parameter.words
+        return isinstance(element, str) and self.cased(element) not in self.parameter.words
+
+    def cased(self, element: str) -> str:
+        return element.lower() if self.parameter.any_case else element
 
     def word(self, element: object) -> Clash:
-        named = ELSEWHERE.get(str(element).lower())  # the words may be data types
-        near = named if named in self.parameter.words else nearest(str(element), self.parameter.words, likeness=0.5)
+        word = self.cased(str(element))
+        named = ELSEWHERE.get(word.lower())  # the words may be data types
+        near = named if named in self.parameter.words else nearest(word, self.parameter.words, likeness=0.5)
         clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
         string = spelled(TensorType("string", ()), self.dialect)
         meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None

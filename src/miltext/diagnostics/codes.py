@@ -118,6 +118,7 @@ TITLES: dict[str, str] = {
     "MIL519": "unknown word",
     "MIL520": "position outside the tensor",
     "MIL521": "sizes that do not add up",
+    "MIL522": "wrong equation",
     "MIL523": "attribute among the arguments",
     # Structure: names, types and values.
     "MIL601": "invalid identifier",

@@ -33,8 +33,8 @@ class Parameter(NamedTuple):
     coremltools refuses one that is not of its domain, and other loaders of Core ML may not.
 
     `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
-    `least` to `most`, numbers or sizes of those patterns, or some of the `words`; `axes` is the size that counts the
-    axes of which they name some, each once.
+    `least` to `most`, numbers or sizes of those patterns, or some of the `words`, in capitals too if `any_case` is
+    taken; `axes` is the size that counts the axes of which they name some, each once.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Parameter(NamedTuple):
     least: Term | None = None
     most: Term | None = None
     words: tuple[str, ...] = ()
+    any_case: bool = False
     axes: Term | None = None
 
     @property

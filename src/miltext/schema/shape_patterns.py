@@ -2,20 +2,22 @@
 
 A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of
 sizes, `*d{1,3}` one of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run
-`*d` has. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | ` stands between alternatives.
+`*d` has, and `*k{#d}` a run of as many. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | `
+stands between alternatives.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from miltext.schema.types import Dimension, Shape, compatible
 
 _TERM = re.compile(
-    r"(?P<run>\*\w+|\.\.\.)(?:\{(?P<least>\d*),(?P<most>\d*)\})?"
+    r"(?P<run>\*\w+|\.\.\.)(?:\{(?:(?P<least>\d*),(?P<most>\d*)|(?P<length>#\w+))\})?"
     r"|(?:(?P<factor>\d+)\*)?(?P<name>#?[a-z]\w*)(?P<offset>[+-]\d+)?"
     r"|(?P<number>-?\d+)|\?"
 )
@@ -44,12 +46,13 @@ class Term(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Several sizes, as many as `least` and not more than `most`."""
+    """Several sizes, as many as `least` and not more than `most`; `length` is the name for how many."""
 
     text: str
     name: str
     least: int
     most: int | None
+    length: str
 
 
 class Pattern(NamedTuple):
@@ -91,48 +94,62 @@ class Bound(NamedTuple):
 
 
 class Sizes:
-    """What the names of one operation's patterns are bound to."""
+    """What the names of one operation's patterns stand for: what most of the parameters say, of as many the first."""
 
     def __init__(self) -> None:
-        self.bound: dict[str, Bound] = {}
+        self.said: defaultdict[str, list[Bound]] = defaultdict(list)
+
+    def bound(self, name: str) -> Bound | None:
+        """Return what a name stands for, None when no parameter says so."""
+        said = self.said.get(name)
+        if said is None or len(said) < 3:
+            return said[0] if said else None
+        values = [bound.value for bound in said]
+        return max(said, key=lambda bound: values.count(bound.value))
 
     def of(self, name: str) -> Dimension:
         """Return the size that a name stands for, None when that is not known."""
-        found = self.bound.get(name.removeprefix("#"))
-        if found is None:
-            return None
-        return found.value if isinstance(found.value, int) else len(found.value)
+        found = self.bound(name)
+        return found.value if found is not None and isinstance(found.value, int) else None
 
     def said_by(self, terms: Iterable[Term | Run]) -> list[str]:
-        """Return the parameters that bind the names of terms."""
-        found = (self.bound.get(term.name.removeprefix("#")) for term in terms)
+        """Return the parameters that say what the names of terms stand for."""
+        found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
 
     def bind(self, pattern: Pattern, shape: Shape, parameter: str) -> None:
-        """Bind the names that stand alone in a pattern, and are not bound yet, to the sizes of a shape."""
+        """Note what the names in a pattern would stand for by the shape of a parameter."""
         pairs, run = pattern.split(shape)
         for term, size in pairs:
-            if size is not None and term.text == term.name:
-                self.bound.setdefault(term.name, Bound(size, parameter))
+            if size is not None and term.factor and (size - term.offset) % term.factor == 0:
+                self.said[term.name].append(Bound((size - term.offset) // term.factor, parameter))
         if pattern.run is not None and pattern.run.name:
-            self.bound.setdefault(pattern.run.name, Bound(run, parameter))
+            self.said[pattern.run.name].append(Bound(run, parameter))
+            self.said[pattern.run.length].append(Bound(len(run), parameter))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
         """Return the parts of a pattern that a shape of its rank does not fit."""
         pairs, run = pattern.split(shape)
         found: list[Term | Run] = [term for term, size in pairs if not compatible(term.value(self), size)]
-        if pattern.run is not None and (known := self.bound.get(pattern.run.name)):
-            found += [pattern.run] * (not compatible(known.value, run))
+        if pattern.run is not None and pattern.run.name:
+            known = self.bound(pattern.run.name)
+            if not compatible(self.of(pattern.run.length), len(run)):
+                found.append(read_term(pattern.run.length))
+            elif known is not None and not compatible(known.value, run):
+                found.append(pattern.run)
         return found
 
     def filled(self, pattern: Pattern) -> str:
         """Spell a pattern with the sizes in place of the names that are known."""
-        run = list[str]()
-        if pattern.run is not None:
-            known = self.bound.get(pattern.run.name)
-            sizes = known.value if known and not isinstance(known.value, int) else None
-            run = [pattern.run.text] if sizes is None else ["?" if size is None else str(size) for size in sizes]
+        run = [] if pattern.run is None else self._run(pattern.run)
         return f"[{', '.join([*self._filled(pattern.before), *run, *self._filled(pattern.after)])}]"
+
+    def _run(self, run: Run) -> list[str]:
+        known, count = self.bound(run.name), self.of(run.length)
+        if count is None or known is None or isinstance(known.value, int):
+            return [run.text]
+        sizes = known.value if len(known.value) == count else (None,) * count
+        return ["?" if size is None else str(size) for size in sizes]
 
     def _filled(self, terms: Iterable[Term]) -> Iterator[str]:
         for term in terms:
@@ -175,7 +192,8 @@ def _read_term(text: str) -> Term | Run:
         raise ValueError(f"{text!r} is not a size")
     if match["run"]:
         name = "" if match["run"] == ANY else match["run"][1:]
-        return Run(match["run"], name, int(match["least"] or 0), int(match["most"]) if match["most"] else None)
+        length = match["length"] or f"#{name}"
+        return Run(match["run"], name, int(match["least"] or 0), int(match["most"]) if match["most"] else None, length)
     if match["name"]:
         return Term(text, match["name"], int(match["factor"] or 1), int(match["offset"] or 0))
     return Term(text, offset=int(match["number"] or 0))

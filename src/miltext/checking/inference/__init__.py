@@ -11,9 +11,11 @@ from miltext.checking.inference import (
     control,
     creation,
     elementwise,
+    images,
     joining,
     layers,
     picking,
+    products,
     reshaping,
     slicing,
 )
@@ -28,9 +30,11 @@ _FAMILIES = (
     control,
     creation,
     elementwise,
+    images,
     joining,
     layers,
     picking,
+    products,
     reshaping,
     slicing,
 )  # importing each enters its rules

@@ -15,7 +15,7 @@ SAME_TYPE = {
     abs acos asin atan atanh ceil cos cosh erf exp exp2 floor inverse log logical_not round rsqrt sign sin sinh
     sqrt square tan tanh threshold clamped_relu elu gelu leaky_relu linear_activation relu relu6 scaled_tanh
     sigmoid sigmoid_hard silu softmax softplus softplus_parametric softsign thresholded_relu
-    batch_norm instance_norm l2_norm layer_norm local_response_norm
+    batch_norm instance_norm l2_norm local_response_norm
     band_part cumsum identity reverse
     """,
     "val": "const",

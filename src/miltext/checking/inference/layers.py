@@ -1,27 +1,40 @@
-"""Rules for layers: convolution, pooling, products of matrices, attention, recurrence, and images."""
+"""Rules for layers that slide or step: convolution, pooling, recurrence; and for normalization."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite
-from miltext.checking.inference.rules import broadcast, linear, rule, tensor, whole
-from miltext.schema.types import Dimension, Shape, TensorType, Type, show
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.rules import linear, rule, tensor
+from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
+
+WRONG_SHAPE, OUT_OF_RANGE = "MIL515", "MIL518"
 
 
 @rule("conv", "conv_quantized")
 def conv(op: Arguments) -> Sequence[Type]:
     """Return batch, the weight's output channels, and the spatial dimensions that padding, strides, dilations leave."""
     n, c, *spatial = op.shape("x", least=2)
-    weight = op.shape("weight", least=2)
-    outputs, inputs, *kernel = weight
+    outputs, inputs, *kernel = op.shape("weight", least=2)
     groups = op.scalar("groups", int, 1, least=1)
-    if op.op_type == "conv" and c is not None and inputs is not None and c != inputs * groups:
-        raise Conflict(f"x has {c} channels, the weight {show(weight)} takes {inputs * groups} in {groups} group(s)")
+    _split("x", c, groups)
+    _split("weight", outputs, groups)
+    if c is not None and inputs is not None and c != inputs * groups:
+        must, many = show((outputs, c // groups, *kernel)), f"{groups} group{'s' * (groups > 1)}"
+        clause = f"must be of shape {must}, not {show(op.shape('weight'))}: `x` has {c} channels in {many}"
+        raise Conflict(clause, "weight", *op.given("x", "groups"), code=WRONG_SHAPE)
     dilations = op.vector("dilations", int, len(kernel), 1, least=1)
-    reach = [linear(size, dilation, 1 - dilation) for size, dilation in zip(kernel, dilations, strict=True)]
-    return tensor(op.tensor("x").dtype, n, outputs, *_windows(op, spatial, reach, "valid"))
+    if max(dilations, default=1) > 1 and not op.all("weight")[0].constant:
+        clause = f"must be known when the program is compiled, where `dilations` are {[*dilations]}"
+        raise Conflict(clause, "weight", "dilations", code="MIL507")
+    return tensor(op.tensor("x").dtype, n, outputs, *_windows(op, spatial, kernel, dilations))
+
+
+def _split(name: str, channels: Dimension, groups: int) -> None:
+    """Hold channels of an argument to a number that splits into equal groups."""
+    if channels is not None and channels % groups:
+        clause = f"is {groups}, and the {channels} channels of `{name}` do not split into {groups} equal groups"
+        raise Conflict(clause, "groups", name, code=OUT_OF_RANGE)
 
 
 @rule("max_pool", "avg_pool", "l2_pool")
@@ -29,19 +42,57 @@ def pool(op: Arguments) -> Sequence[Type]:
     """Return batch and channels, and the spatial dimensions as padding and strides leave them."""
     n, c, *spatial = op.shape("x", least=2)
     kernel = op.vector("kernel_sizes", int, least=1)
-    return tensor(op.tensor("x").dtype, n, c, *_windows(op, spatial, kernel, None))
+    _hold_ceiling(op, len(spatial))
+    return tensor(op.tensor("x").dtype, n, c, *_windows(op, spatial, kernel, (1,) * len(kernel)))
 
 
-def _windows(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str | None) -> Shape:
+def _hold_ceiling(op: Arguments, rank: int) -> None:
+    """Hold `ceil_mode` to the ranks and paddings that it goes with."""
+    if not op.scalar("ceil_mode", bool, False):
+        return
+    if rank > 2:
+        clause = f"is true, which goes with one or two spatial dimensions; `x` has {rank}"
+        raise Conflict(clause, "ceil_mode", "x", code=OUT_OF_RANGE)
+    if op.scalar("pad_type", str).lower() == "same":
+        clause = 'is true, which goes with a `pad_type` of "valid" or "custom", not "same"'
+        raise Conflict(clause, "ceil_mode", "pad_type", code=OUT_OF_RANGE)
+    pads = op.vector("pad", int, 2 * rank, 0)
+    for before, after in zip(pads[::2], pads[1::2], strict=True):
+        if before != after:
+            clause = f"adds {before} before and {after} after; they must be equal, as `ceil_mode` is true"
+            raise Conflict(clause, "pad", "ceil_mode", code=OUT_OF_RANGE)
+
+
+def _windows(
+    op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], dilations: Sequence[int]
+) -> Shape:
+    """Return how many windows of the kernel there are along each spatial dimension."""
     if len(kernel) != len(spatial):
         raise Unknown
     strides = op.vector("strides", int, len(spatial), 1, least=1)
-    padding, ceil = op.scalar("pad_type", str, pad_type).lower(), op.scalar("ceil_mode", bool, False)
+    padding, ceil = op.scalar("pad_type", str, "valid").lower(), op.scalar("ceil_mode", bool, False)
+    if padding == "same_lower" and not op.since("ios16"):
+        raise Conflict('may be "same_lower" from ios16 on', "pad_type", code="MIL502")
     if padding in ("same", "same_lower"):
-        columns = zip(spatial, strides, strict=True)
-        return tuple(None if size is None or ceil else -(-size // stride) for size, stride in columns)
+        pairs = zip(spatial, strides, strict=True)
+        return tuple(None if size is None or ceil else -(-size // stride) for size, stride in pairs)
+    reach = [linear(size, dilation, 1 - dilation) for size, dilation in zip(kernel, dilations, strict=True)]
     amounts = _paddings(op, padding, len(spatial))
-    return tuple(_fitting(*column, ceil) for column in zip(spatial, kernel, strides, amounts, strict=True))
+    columns = zip(spatial, reach, strides, amounts, strict=True)
+    counts = tuple(_fitting(*column, ceil) for column in columns)
+    for place, found in enumerate(counts):
+        if found is not None and found < 1:
+            raise _no_window(op, place, spatial[place], reach[place], amounts[place], dilations[place])
+    return counts
+
+
+def _no_window(op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int) -> Conflict:
+    """Say that a kernel is too large, or is spread too wide."""
+    kernel = "weight" if op.has("weight") else "kernel_sizes"
+    padded = f" and {padding} of padding" if padding else ""
+    clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"
+    names = ("dilations", kernel) if dilation > 1 else (kernel,)
+    return Conflict(clause, *names, *op.given("x", *["pad"] * bool(padding)), code=WRONG_SHAPE)
 
 
 def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
@@ -50,12 +101,13 @@ def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
         return [0] * rank
     if pad_type != "custom":
         raise Unknown
-    pads = op.vector("pad", int, 2 * rank, 0)
+    pads = op.vector("pad", int, 2 * rank, 0, least=0)
     return [before + after for before, after in zip(pads[::2], pads[1::2], strict=True)]
 
 
 def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil: bool) -> Dimension:
-    if size is None or kernel is None or size + padding < kernel:
+    """Return how many windows fit, none or fewer where the kernel is too large."""
+    if size is None or kernel is None:
         return None
     room = size + padding - kernel
     if not ceil:
@@ -69,12 +121,26 @@ def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil
 def conv_transpose(op: Arguments) -> Sequence[Type]:
     """Return batch, the weight's output channels, and what a convolution of the same parameters comes from."""
     dtype = op.tensor("x").dtype
+    n, c, *spatial = op.shape("x", least=2)
+    _, per_group, *kernel = op.shape("weight", len(spatial) + 2)
+    groups = op.scalar("groups", int, 1, least=1)
+    outputs = linear(per_group, groups)
+    _split("x", c, groups)
+    if op.has("bias") and not compatible(op.shape("bias", 1), (outputs,)):
+        clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: so many channels come out"
+        raise Conflict(clause, "bias", *op.given("weight", "groups"), code=WRONG_SHAPE)
     if op.has("output_shape"):
-        return tensor(dtype, *op.vector("output_shape", int))
-    n, _, *spatial = op.shape("x", least=2)
-    _, outputs, *kernel = op.shape("weight", len(spatial) + 2)
-    sizes = _spread(op, spatial, kernel, op.scalar("pad_type", str, "valid"))
-    return tensor(dtype, n, linear(outputs, op.scalar("groups", int, 1, least=1)), *sizes)
+        return tensor(dtype, *_stated(op, (n, outputs)))
+    return tensor(dtype, n, outputs, *_spread(op, spatial, kernel, op.scalar("pad_type", str, "valid")))
+
+
+def _stated(op: Arguments, begins: Shape) -> Shape:
+    """Return the `output_shape`, which must begin with batch and channels."""
+    stated = op.vector("output_shape", int, least=1)
+    if not compatible(stated[:2], begins):
+        clause = f"must begin with {show(begins)}, batch and channels, not with {show(stated[:2])}"
+        raise Conflict(clause, "output_shape", *op.given("x", "weight", "groups"), code=OUT_OF_RANGE)
+    return stated
 
 
 def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str) -> Shape:
@@ -82,67 +148,18 @@ def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimens
     strides, dilations = (op.vector(name, int, rank, 1, least=1) for name in ("strides", "dilations"))
     if pad_type == "same":
         return tuple(linear(size, stride) for size, stride in zip(spatial, strides, strict=True))
-    columns = zip(spatial, kernel, strides, dilations, _paddings(op, pad_type, rank), strict=True)
-    return tuple(
-        None if reach is None else linear(size, stride, (reach - 1) * dilation + 1 - stride - padding)
-        for size, reach, stride, dilation, padding in columns
-    )
+    paddings = _paddings(op, pad_type, rank)
+    sizes: list[Dimension] = []
+    for size, reach, stride, dilation, padding in zip(spatial, kernel, strides, dilations, paddings, strict=True):
+        whole = None if size is None or reach is None else (size - 1) * stride + (reach - 1) * dilation + 1
+        if whole is not None and whole <= padding:
+            clause = f"takes {padding} away from axis {len(sizes) + 2}, which is only {whole} long before"
+            raise Conflict(clause, "pad", "x", "weight", code=OUT_OF_RANGE)
+        sizes.append(None if whole is None else whole - padding)
+    return tuple(sizes)
 
 
-@rule("linear")
-def linear_layer(op: Arguments) -> Sequence[Type]:
-    """Return `x` with its last dimension replaced by the first of the weight."""
-    (*rest, last), (outputs, inputs) = op.shape("x", least=1), op.shape("weight", 2)
-    if last is not None and inputs is not None and last != inputs:
-        raise Conflict(f"the last dimension of x is {last}, the weight takes {inputs}")
-    return tensor(op.tensor("x").dtype, *rest, outputs)
-
-
-@rule("matmul")
-def matmul(op: Arguments) -> Sequence[Type]:
-    """Return the product of the last two dimensions, the others broadcast; a vector `x` stands for one row."""
-    x, y = op.tensor("x"), op.tensor("y")
-    if x.dtype != y.dtype or not x.shape or len(y.shape) < 2:
-        raise Unknown
-    if len(x.shape) == 1 and len(y.shape) > 2:
-        raise Unknown  # coremltools drops the first dimension there, not the row
-    left = x.shape if len(x.shape) > 1 else (1, *x.shape)
-    *x_rest, rows, inner = _transposed(left, op.scalar("transpose_x", bool, False))
-    *y_rest, depth, columns = _transposed(y.shape, op.scalar("transpose_y", bool, False))
-    if inner is not None and depth is not None and inner != depth:
-        raise Conflict(f"the inner dimensions of {show(x.shape)} and {show(y.shape)} differ: {inner} and {depth}")
-    sizes = (*broadcast(tuple(x_rest), tuple(y_rest)), rows, columns)
-    return tensor(x.dtype, *(sizes if len(x.shape) > 1 else (*sizes[:-2], columns)))
-
-
-def _transposed(shape: Shape, swap: bool) -> Shape:
-    return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
-
-
-@rule("einsum")
-def einsum(op: Arguments) -> Sequence[Type]:
-    """Return the dimensions that the letters after `->` stand for."""
-    values = op.tensors("values")
-    given, arrow, result = op.scalar("equation", str).replace(" ", "").partition("->")
-    terms = given.split(",")
-    if (
-        not arrow
-        or list(map(len, terms)) != [len(value.shape) for value in values]
-        or not {*result} <= {*"".join(terms)}
-    ):
-        raise Unknown
-    sizes: dict[str, Shape] = {}
-    for term, value in zip(terms, values, strict=True):
-        for letter, size in zip(term, value.shape, strict=True):
-            sizes[letter] = broadcast(sizes.get(letter, (size,)), (size,))
-    return tensor(values[0].dtype, *(sizes[letter][0] for letter in result))
-
-
-@rule("scaled_dot_product_attention")
-def attention(op: Arguments) -> Sequence[Type]:
-    """Return `query` with the last dimension of `value`."""
-    *rest, _ = op.shape("query", least=1)
-    return tensor(op.tensor("query").dtype, *rest, op.shape("value", least=1)[-1])
+# ---- recurrence
 
 
 @rule("rnn", "gru")
@@ -155,7 +172,16 @@ def recurrent(op: Arguments) -> Sequence[Type]:
 def lstm(op: Arguments) -> Sequence[Type]:
     """Return the outputs, all or the last, and the two states; both directions side by side."""
     both = op.scalar("direction", str, "forward") == "bidirectional"
-    return _states(op, linear(op.shape("weight_hh", 2)[1], 2 if both else 1))
+    if both and not (op.has("weight_ih_back") and op.has("weight_hh_back")):
+        clause = 'is "bidirectional", which requires `weight_ih_back` and `weight_hh_back`'
+        raise Conflict(clause, "direction", code="MIL503")
+    hidden = linear(op.shape("weight_hh", 2)[1], 2 if both else 1)
+    for name in ("initial_h", "initial_c"):
+        if op.has(name) and not compatible(op.shape(name, 2)[1], hidden):
+            must, stated = show((op.shape(name)[0], hidden)), "two directions" if both else "one direction"
+            clause = f"must be of shape {must}, not {show(op.shape(name))}: the states of {stated}"
+            raise Conflict(clause, name, *op.given("weight_hh", "direction"), code=WRONG_SHAPE)
+    return _states(op, hidden)
 
 
 def _states(op: Arguments, hidden: Dimension) -> list[Type]:
@@ -166,66 +192,31 @@ def _states(op: Arguments, hidden: Dimension) -> list[Type]:
     return [TensorType(dtype, (outputs, batch, hidden)), state, state]
 
 
-# ---- images, whose height and width are the last two dimensions
+# ---- normalization
 
 
-@rule("upsample_nearest_neighbor", "upsample_bilinear")
-def upsample(op: Arguments) -> Sequence[Type]:
-    """Return height and width times their factors (1 by default), rounded down."""
-    *rest, h, w = op.shape("x", least=2)
-    h, w = _scaled(op, h, "scale_factor_height"), _scaled(op, w, "scale_factor_width")
-    return tensor(op.tensor("x").dtype, *rest, h, w)
+@rule("layer_norm")
+def layer_norm(op: Arguments) -> Sequence[Type]:
+    """Return the type of `x`; `gamma` and `beta` have its sizes along `axes`.
+
+    coremltools 9.0 looks at `gamma` twice and never at `beta`, which 9.1 mends: no converter makes them differ.
+    """
+    x = op.tensor("x")
+    normalized = _along(op, x.shape)
+    for name in op.given("gamma", "beta"):
+        if normalized is not None and not compatible(op.shape(name), normalized):
+            clause = f"must be of shape {show(normalized)}, not {show(op.shape(name))}: the sizes of `x` along `axes`"
+            raise Conflict(clause, name, *op.given("x", "axes"), code=WRONG_SHAPE)
+    return [x]
 
 
-def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
-    """Return a size times the factor that a parameter says."""
-    factor = finite(op.single(name)) if op.has(name) else 1
-    if factor is None:
-        raise Unknown
-    return None if size is None else whole(size * factor, math.floor)
-
-
-@rule("resize_nearest_neighbor", "resize_bilinear")
-def resize_to_size(op: Arguments) -> Sequence[Type]:
-    """Return the height and width given (1 by default for the bilinear one)."""
-    default = 1 if op.op_type == "resize_bilinear" else None
-    *rest, _, _ = op.shape("x", least=2)
-    size = [op.scalar(name, int, default) for name in ("target_size_height", "target_size_width")]
-    return tensor(op.tensor("x").dtype, *rest, *size)
-
-
-@rule("resize")
-def resize(op: Arguments) -> Sequence[Type]:
-    """Return the last `resized_dims` dimensions as `shape` ends; 0 keeps one."""
-    x, sizes, resized = op.tensor("x"), op.sizes("shape"), op.scalar("resized_dims", int)
-    if not 0 <= resized <= min(len(sizes), len(x.shape)):
-        raise Unknown
-    kept = len(x.shape) - resized
-    pairs = zip(sizes[len(sizes) - resized :], x.shape[kept:], strict=True)
-    return tensor(x.dtype, *x.shape[:kept], *(old if new == 0 else new for new, old in pairs))
-
-
-@rule("crop_resize")
-def crop_resize(op: Arguments) -> Sequence[Type]:
-    """Return a picture of the size given (1 by default) for each region, and before ios17 also for each picture."""
-    n, c, _, _ = op.shape("x", 4)
-    size = op.scalar("target_height", int, 1), op.scalar("target_width", int, 1)
-    dtype = op.tensor("x").dtype
-    if op.has("boxes"):
-        return tensor(dtype, op.shape("boxes", least=1)[0], c, *size)
-    return tensor(dtype, op.shape("roi", least=1)[0], n, c, *size)
-
-
-@rule("affine")
-def affine(op: Arguments) -> Sequence[Type]:
-    """Return batch and channels, and the height and width given."""
-    n, c, _, _ = op.shape("x", 4)
-    return tensor(op.tensor("x").dtype, n, c, op.scalar("output_height", int), op.scalar("output_width", int))
-
-
-@rule("resample")
-def resample(op: Arguments) -> Sequence[Type]:
-    """Return batch and channels, and the height and width of the coordinates."""
-    n, c, _, _ = op.shape("x", 4)
-    _, h, w, _ = op.shape("coordinates", 4)
-    return tensor(op.tensor("x").dtype, n, c, h, w)
+def _along(op: Arguments, shape: Shape) -> Shape | None:
+    """Return the sizes along `axes`, all of them by default, in their order in the shape; None for unknown axes."""
+    if not op.has("axes"):
+        return shape
+    value = op.all("axes")[0].value
+    rank = len(shape)
+    if not isinstance(value, tuple) or not all(isinstance(axis, int) and -rank <= axis < rank for axis in value):
+        return None
+    places = {axis % rank for axis in value if isinstance(axis, int)}
+    return tuple(size for place, size in enumerate(shape) if place in places)

@@ -112,6 +112,10 @@ class Arguments:
         """Tell whether a parameter is bound."""
         return bool(self.operands.get(name))
 
+    def given(self, *names: str) -> list[str]:
+        """Return those of the parameters that are bound."""
+        return [name for name in names if self.has(name)]
+
     def all(self, name: str) -> Sequence[Operand]:
         """Return all that a parameter is bound to, at least one."""
         operands = self.operands.get(name)

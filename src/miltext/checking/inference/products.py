@@ -1,0 +1,148 @@
+"""Rules for products of matrices, and for attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.rules import broadcast, rule, tensor
+from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
+
+WRONG_DTYPE, WRONG_RANK, WRONG_SHAPE = "MIL506", "MIL514", "MIL515"
+OUT_OF_RANGE, WRONG_EQUATION = "MIL518", "MIL522"
+
+
+@rule("linear")
+def linear_layer(op: Arguments) -> Sequence[Type]:
+    """Return `x` with its last dimension replaced by the first of the weight."""
+    return tensor(op.tensor("x").dtype, *op.shape("x", least=1)[:-1], op.shape("weight", 2)[0])
+
+
+@rule("matmul")
+def matmul(op: Arguments) -> Sequence[Type]:
+    """Return the product of the last two dimensions, the others broadcast; vectors are one row or one column."""
+    x, y = op.shape("x", least=1), op.shape("y", least=1)
+    *x_rest, rows, inner = left = _factor(op, "x")
+    *y_rest, depth, columns = right = _factor(op, "y")
+    if not compatible(inner, depth):
+        clause = f"has {depth} rows, and `x` has {inner} columns: {show(left)} times {show(right)}"
+        raise Conflict(clause, "y", *op.given("x", "transpose_x", "transpose_y"), code=WRONG_SHAPE)
+    try:
+        rest = broadcast(tuple(x_rest), tuple(y_rest))
+    except Conflict:
+        clause = f"does not broadcast with `x`: {show(left)} times {show(right)}"
+        raise Conflict(clause, "y", "x", code=WRONG_SHAPE) from None
+    sizes = _by_a_row(rest) if len(x) == 1 else (*rest, rows)
+    return tensor(_dtype(op), *sizes, *([columns] if len(y) > 1 else []))
+
+
+def _factor(op: Arguments, name: str) -> Shape:
+    """Return the shape of a factor as it is multiplied, of rank 2 at least."""
+    shape, swap = op.shape(name, least=1), op.scalar(f"transpose_{name}", bool, False)
+    if len(shape) > 1:
+        return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
+    if swap:
+        raise Conflict(f"is true, and `{name}` is a vector", f"transpose_{name}", name, code=OUT_OF_RANGE)
+    return (1, *shape) if name == "x" else (*shape, 1)
+
+
+def _by_a_row(rest: Shape) -> Shape:
+    """Return the dimensions of a product by a vector `x` before its columns: what both versions of coremltools say.
+
+    The row that stands for `x` goes away, as in NumPy, since 9.1; 9.0 leaves the first dimension out instead.
+    """
+    return tuple(new if new == old else None for new, old in zip(rest, (*rest, 1)[1:], strict=True))
+
+
+def _dtype(op: Arguments) -> str:
+    """Return the data type of a product: that of both, from ios17 on else that of the factor that is not constant."""
+    x, y = op.all("x")[0], op.all("y")[0]
+    first, second = op.tensor("x").dtype, op.tensor("y").dtype
+    if first == second:
+        return first
+    if x.constant != y.constant:
+        return first if y.constant else second
+    if x.constant:
+        raise Unknown
+    clause = f"is {second}, but `x` is {first}: they must be of one data type, unless one of them is a constant"
+    raise Conflict(clause, "y", "x", code=WRONG_DTYPE)
+
+
+EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
+"""The products that there are, by rank (iOS15/linear.py); other letters may stand for these."""
+
+
+@rule("einsum")
+def einsum(op: Arguments) -> Sequence[Type]:
+    """Return the product of the two values that the equation says, other dimensions broadcast."""
+    first, second, *others = op.tensors("values") if len(op.all("values")) > 1 else (None, None)
+    if first is None or second is None or others:
+        count = len(op.all("values"))
+        raise Conflict(f"takes two tensors, not {count}", "values", place=min(count - 1, 2))
+    _hold_equation(op, first, second)
+    x, y = first.shape, second.shape
+    if first.dtype != second.dtype:
+        clause = f"are {first.dtype} and {second.dtype}: they must be of one data type"
+        raise Conflict(clause, "values", code=WRONG_DTYPE, place=1)
+    (*n, c, h, w), (*_, depth, _, u) = x, y
+    if not compatible(w, depth):
+        raise _clash_of_values(w, depth, x, y)
+    (h,) = _batch(h, y[-2], x, y)
+    return tensor(first.dtype, *(_batch(n[0], y[0], x, y) if n else ()), c, h, u)
+
+
+def _hold_equation(op: Arguments, *values: TensorType) -> None:
+    """Hold the equation to those that there are, and the values to its ranks."""
+    for place, value in enumerate(values):
+        if len(value.shape) not in EQUATIONS:
+            clause = f"takes two tensors of rank 3 or 4, not of shape {show(value.shape)}"
+            raise Conflict(clause, "values", code=WRONG_RANK, place=place)
+    ranks = [len(value.shape) for value in values]
+    if ranks[0] != ranks[1]:
+        raise Conflict(
+            f"takes two tensors of one rank, not of ranks {ranks[0]} and {ranks[1]}", "values", code=WRONG_RANK, place=1
+        )
+    equation = op.scalar("equation", str)
+    rank = next((rank for rank, known in EQUATIONS.items() if _numbered(equation) == _numbered(known)), None)
+    if rank is None:
+        forms = " or ".join(f'"{known}"' for known in EQUATIONS.values())
+        raise Conflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=WRONG_EQUATION)
+    if rank != ranks[0]:
+        clause = f'is "{equation}", for tensors of rank {rank}; those of `values` are of rank {ranks[0]}'
+        raise Conflict(clause, "equation", "values", code=WRONG_EQUATION)
+
+
+def _numbered(equation: str) -> list[int | str]:
+    """Return an equation with a number for each letter: the place where it is first."""
+    return [letter if letter in ",->" else equation.index(letter) for letter in equation]
+
+
+def _batch(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Shape:
+    try:
+        return broadcast((first,), (second,))
+    except Conflict:
+        raise _clash_of_values(first, second, x, y) from None
+
+
+def _clash_of_values(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Conflict:
+    clause = f"do not go together, {first} and {second} differ: {show(x)} and {show(y)}"
+    return Conflict(clause, "values", code=WRONG_SHAPE, place=1)
+
+
+@rule("scaled_dot_product_attention")
+def attention(op: Arguments) -> Sequence[Type]:
+    """Return `query` with the last dimension of `value`; the mask broadcasts with both of their lengths."""
+    *rest, _ = op.shape("query", least=1)
+    if op.has("attn_mask"):
+        _hold_mask(op, tuple(rest))
+    return tensor(op.tensor("query").dtype, *rest, op.shape("value", least=1)[-1])
+
+
+def _hold_mask(op: Arguments, rest: Shape) -> None:
+    mask = op.shape("attn_mask", least=1)
+    try:
+        broadcast(rest, mask[:-1])
+    except Conflict:
+        must = show((*rest, op.shape("key", least=2)[-2]))
+        clause = f"must broadcast to {must}, and is of shape {show(mask)}"
+        raise Conflict(clause, "attn_mask", "query", "key", code=WRONG_SHAPE) from None
