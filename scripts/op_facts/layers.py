@@ -156,7 +156,7 @@ FACTS: Facts = {
     "resize": {
         "x": takes("[*d]"),
         "shape": takes("[k]", least="0"),
-        "resized_dims": number(least="0", most="k"),
+        "resized_dims": number(most="k"),
         "interpolation_mode": word("LINEAR NEAREST_NEIGHBOR"),
         "sampling_mode": SAMPLING,
     },

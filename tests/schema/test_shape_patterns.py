@@ -75,14 +75,14 @@ def test_a_run_is_no_size() -> None:
 )
 def test_a_shape_is_held_against_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
     sizes = Sizes()
-    sizes.bind(only("[o, *d]"), (4, 8, 9), "x")
+    sizes.bind(read_patterns("[o, *d]"), (4, 8, 9), "x")
     assert (not sizes.clashes(only(pattern), shape)) == fits
 
 
 def test_what_most_say_is_meant() -> None:
     sizes = Sizes()
     for nth, pattern, shape in ((1, "[h, *d]", (5, 1)), (2, "[4*h, *d]", (12, 1, 1)), (3, "[#d, h]", (2, 3))):
-        sizes.bind(only(pattern), shape, f"p{nth}")
+        sizes.bind(read_patterns(pattern), shape, f"p{nth}")
     assert (sizes.of("h"), sizes.of("#d")) == (3, 2)
     clashes = sizes.clashes(only("[h, *d]"), (5, 1))
     assert [term.name for term in clashes] == ["h", "#d"]
@@ -90,10 +90,16 @@ def test_what_most_say_is_meant() -> None:
     assert sizes.filled(only("[h, *d]")) == "[3, ?, ?]"
 
 
+def test_alternatives_say_what_they_share() -> None:
+    sizes = Sizes()
+    sizes.bind(read_patterns("[b, h] | [b, 2*h]"), (3, 8), "p")
+    assert (sizes.of("b"), sizes.of("h")) == (3, None)
+
+
 def test_of_two_the_first_is_meant() -> None:
     sizes = Sizes()
-    sizes.bind(only("[n, c]"), (None, 3), "x")
-    sizes.bind(only("[n, c, *d]"), (2, 4, 5, 6), "y")
+    sizes.bind(read_patterns("[n, c]"), (None, 3), "x")
+    sizes.bind(read_patterns("[n, c, *d]"), (2, 4, 5, 6), "y")
     assert [sizes.of(name) for name in ("n", "c", "#d", "#e")] == [2, 3, 2, None]
     assert sizes.filled(only("[c, n, 2*#d, k, *d]")) == "[3, 2, 4, k, 5, 6]"
     assert sizes.said_by(only("[c, n, 2*#d, k]").before) == ["x", "y"]

@@ -61,8 +61,8 @@ def _ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dial
         if patterns and not fitting:
             clause, meant = _wrong_rank(patterns, operand, dialect)
             yield Clash(clause, name, code=WRONG_RANK, suggestion=meant)
-        elif len(fitting) == 1:
-            sizes.bind(fitting[0], shape, name)
+        elif fitting:
+            sizes.bind(fitting, shape, name)
 
 
 def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> tuple[str, str | None]:

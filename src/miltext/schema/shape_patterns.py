@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from miltext.schema.types import Dimension, Shape, compatible
@@ -82,6 +82,16 @@ class Pattern(NamedTuple):
         pairs = [*zip(self.before, shape[:start], strict=True), *zip(self.after, shape[end:], strict=True)]
         return pairs, shape[start:end]
 
+    def read(self, shape: Shape) -> Iterator[tuple[str, int | Shape]]:
+        """Yield each name with what it stands for by a shape of a fitting rank, where that is known."""
+        pairs, run = self.split(shape)
+        for term, size in pairs:
+            if size is not None and term.factor and (size - term.offset) % term.factor == 0:
+                yield term.name, (size - term.offset) // term.factor
+        if self.run is not None and self.run.name:
+            yield self.run.name, run
+            yield self.run.length, len(run)
+
 
 Patterns: TypeAlias = "tuple[Pattern, ...]"
 
@@ -117,15 +127,12 @@ class Sizes:
         found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
 
-    def bind(self, pattern: Pattern, shape: Shape, parameter: str) -> None:
-        """Note what the names in a pattern would stand for by the shape of a parameter."""
-        pairs, run = pattern.split(shape)
-        for term, size in pairs:
-            if size is not None and term.factor and (size - term.offset) % term.factor == 0:
-                self.said[term.name].append(Bound((size - term.offset) // term.factor, parameter))
-        if pattern.run is not None and pattern.run.name:
-            self.said[pattern.run.name].append(Bound(run, parameter))
-            self.said[pattern.run.length].append(Bound(len(run), parameter))
+    def bind(self, patterns: Sequence[Pattern], shape: Shape, parameter: str) -> None:
+        """Note what the names in all of the patterns stand for by the shape of a parameter."""
+        said, *others = (list(pattern.read(shape)) for pattern in patterns)
+        for name, value in said:
+            if all((name, value) in other for other in others):
+                self.said[name].append(Bound(value, parameter))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
         """Return the parts of a pattern that a shape of its rank does not fit."""
