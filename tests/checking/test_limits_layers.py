@@ -194,12 +194,12 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "conv",
         {"weight": V(6, 2, 3)},
-        "MIL515 `weight` of `conv` must be of shape [6, 2, ?, ?], not [6, 2, 3]; `x` is of",
+        "MIL515 `weight` of `conv` must be of shape [6, i, ?, ?], not [6, 2, 3]; `x` is of",
     ),
     (
         "conv",
         {"x": V(1, 4, 8)},
-        "MIL515 `x` of `conv` must be of shape [1, 4, ?, ?], not [1, 4, 8]; `weight` is of shape",
+        "MIL515 `x` of `conv` must be of shape [n, c, ?, ?], not [1, 4, 8]; `weight` is of shape",
     ),
     ("conv", {"bias": V(5)}, "MIL515 `bias` of `conv` must be of shape [6], not [5]; `weight` is of shape"),
     ("conv", {"bias": V(6, 1)}, "MIL514 `bias` of `conv` takes a vector, not a tensor of shape [6, 1]"),
@@ -656,4 +656,13 @@ def test_one_wrong_size_is_told_once(op_type: str, name: str, place: int) -> Non
     for size in (given.shape[place] + 7, 97):
         wrong = type(given)(*given.shape[:place], size, *given.shape[place + 1 :])
         found = [one for one in said(op_type, {name: wrong}) if not one.startswith("MIL505")]
+        assert len(found) <= 1, found
+
+
+@pytest.mark.parametrize(("op_type", "name"), dict.fromkeys((op_type, name) for op_type, name, _ in SIZED))
+def test_one_wrong_rank_is_told_once(op_type: str, name: str) -> None:
+    given = RIGHT[op_type][name]
+    dtype = "uint8" if op_type == "conv_quantized" and name in ("weight", "bias") else "fp32"
+    for shape in (given.shape[1:], given.shape[:-1], (1, *given.shape), (*given.shape, 1)):
+        found = said(op_type, {name: type(given)(*shape, dtype=dtype)})
         assert len(found) <= 1, found

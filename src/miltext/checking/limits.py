@@ -55,14 +55,16 @@ def _shape_of(operand: Operand) -> Shape:
 
 def _ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Iterator[Clash]:
     """Yield the arguments of a wrong rank, and bind the sizes of the others."""
+    fitting = {}
     for name, operand in operands.items():
         patterns, shape = known.parameters[name].shape, _shape_of(operand)
-        fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
-        if patterns and not fitting:
+        of_its_rank = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
+        if patterns and not of_its_rank:
             clause, meant = _wrong_rank(patterns, operand, dialect)
             yield Clash(clause, name, code=WRONG_RANK, suggestion=meant)
-        elif fitting:
-            sizes.bind(fitting, shape, name)
+        elif patterns:
+            fitting[name] = of_its_rank, shape
+    sizes.bind(fitting)
 
 
 def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> tuple[str, str | None]:

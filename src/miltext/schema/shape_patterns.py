@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from miltext.schema.types import Dimension, Shape, compatible
@@ -55,6 +55,9 @@ class Run(NamedTuple):
     length: str
 
 
+Said: TypeAlias = "tuple[str, int | Shape]"
+
+
 class Pattern(NamedTuple):
     """One alternative: the terms before a run, the run if there is one, and the terms after it."""
 
@@ -82,7 +85,7 @@ class Pattern(NamedTuple):
         pairs = [*zip(self.before, shape[:start], strict=True), *zip(self.after, shape[end:], strict=True)]
         return pairs, shape[start:end]
 
-    def read(self, shape: Shape) -> Iterator[tuple[str, int | Shape]]:
+    def read(self, shape: Shape) -> Iterator[Said]:
         """Yield each name with what it stands for by a shape of a fitting rank, where that is known."""
         pairs, run = self.split(shape)
         for term, size in pairs:
@@ -127,12 +130,21 @@ class Sizes:
         found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
 
-    def bind(self, patterns: Sequence[Pattern], shape: Shape, parameter: str) -> None:
-        """Note what the names in all of the patterns stand for by the shape of a parameter."""
-        said, *others = (list(pattern.read(shape)) for pattern in patterns)
+    def bind(self, shapes: Mapping[str, tuple[Sequence[Pattern], Shape]]) -> None:
+        """Note what names stand for by the shapes of parameters, each with patterns of its rank.
+
+        Parameters that are wrong about the length of a run, and so have other sizes in its place, are not asked.
+        """
+        read = {parameter: _shared(*given) for parameter, given in shapes.items()}
+        for parameter, said in read.items():
+            self._note(parameter, (one for one in said if one[0].startswith("#")))
+        for parameter, said in read.items():
+            if all(self.of(name) == value for name, value in said if name.startswith("#")):
+                self._note(parameter, (one for one in said if not one[0].startswith("#")))
+
+    def _note(self, parameter: str, said: Iterable[Said]) -> None:
         for name, value in said:
-            if all((name, value) in other for other in others):
-                self.said[name].append(Bound(value, parameter))
+            self.said[name].append(Bound(value, parameter))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
         """Return the parts of a pattern that a shape of its rank does not fit."""
@@ -153,15 +165,21 @@ class Sizes:
 
     def _run(self, run: Run) -> list[str]:
         known, count = self.bound(run.name), self.of(run.length)
-        if count is None or known is None or isinstance(known.value, int):
-            return [run.text]
-        sizes = known.value if len(known.value) == count else (None,) * count
+        sizes = known.value if known is not None and not isinstance(known.value, int) else None
+        if sizes is None or len(sizes) != count:
+            return [run.text] if count is None else ["?"] * count
         return ["?" if size is None else str(size) for size in sizes]
 
     def _filled(self, terms: Iterable[Term]) -> Iterator[str]:
         for term in terms:
             value = term.value(self)
             yield term.text if value is None else str(value)
+
+
+def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[Said]:
+    """Return what the names in all of the patterns stand for by a shape."""
+    said, *others = (list(pattern.read(shape)) for pattern in patterns)
+    return [one for one in said if all(one in other for other in others)]
 
 
 @functools.cache
