@@ -52,12 +52,12 @@ def shape_of(parameter: Parameter, sizes: Sizes) -> Shape:
         return ()
     pattern, run = parameter.shape[0], list[int | None]()
     if pattern.run is not None:
-        known = sizes.bound.get(pattern.run.name)
-        bound = known.value if known and not isinstance(known.value, int) else (SIZE,) * max(2, pattern.run.least)
-        run.extend(bound)
+        known, length = sizes.bound(pattern.run.name), sizes.of(pattern.run.length)
+        unknown = (SIZE,) * (max(2, pattern.run.least) if length is None else length)
+        run.extend(known.value if known and not isinstance(known.value, int) else unknown)
     before, after = ([size(term, sizes) for term in terms] for terms in (pattern.before, pattern.after))
     shape = (*before, *run, *after)
-    sizes.bind(pattern, shape, parameter.name)
+    sizes.bind({parameter.name: ([pattern], shape)})
     return shape
 
 

@@ -201,7 +201,7 @@ ROWS = [
     Row(GATHER.format(0, 0, "-1", "true"), "MIL520", "with `validate_indices`, has positions from 0 to 1",
         GATHER.format(0, 0, "1", "true")),
     Row(GATHER.format(2, 0, "[0]", "false"), "MIL516", "names axis 2", GATHER.format(-1, 0, "[0]", "false")),
-    Row(GATHER.format(1, 2, "places", "false"), "MIL518", "takes numbers from 0 up to 1, not 2",
+    Row(GATHER.format(1, 2, "places", "false"), "MIL518", "takes numbers from 0 to 1, not 2",
         GATHER.format(1, 1, "places", "false")),
     Row(GATHER.format(1, 1, "0", "false"), "MIL518", "is 1, and `indices` has 0 dimensions",
         GATHER.format(1, 0, "0", "false")),

@@ -135,21 +135,6 @@ def test_nothing_in_the_corpus_is_against_the_table(path: Path) -> None:
     assert list(faults(proto.Model.FromString(path.read_bytes()).mlProgram)) == []
 
 
-WITHOUT_FACTS = {
-    *"""
-    affine argsort avg_pool band_part batch_norm batch_to_space concat conv_quantized conv_transpose crop
-    crop_resize cumsum depth_to_space einsum expand_dims flatten2d gather gather_along_axis gather_nd gru
-    instance_norm l2_norm l2_pool layer_norm linear local_response_norm lstm matmul max_pool
-    non_maximum_suppression non_zero one_hot pad pixel_shuffle pixel_unshuffle resample reshape reshape_like
-    resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn scaled_dot_product_attention
-    scatter scatter_along_axis scatter_nd shape slice_by_index slice_by_size slice_update sliding_windows
-    space_to_batch space_to_depth split squeeze stack tile topk transpose upsample_bilinear
-    upsample_nearest_neighbor
-    """.split()
-}
-"""Ops of which some parameters have no entry in `op_facts` yet."""
-
-
 def test_each_parameter_of_one_tensor_has_an_entry_among_the_facts() -> None:
     """One that takes tensors of any shape has an empty one, so that none is forgotten."""
     lacking: dict[str, set[str]] = {}
@@ -160,8 +145,7 @@ def test_each_parameter_of_one_tensor_has_an_entry_among_the_facts() -> None:
                 takes_one = "tensor" in parameter.kinds and not parameter.variadic
                 if takes_one and parameter.name not in facts_of(name, opset.text):
                     lacking.setdefault(name, set()).add(parameter.name)
-    assert {name: names for name, names in lacking.items() if name not in WITHOUT_FACTS} == {}
-    assert WITHOUT_FACTS - lacking.keys() == set(), "these are no exceptions any more"
+    assert lacking == {}
 
 
 def test_names_are_sorted_and_have_versions_in_order() -> None:
