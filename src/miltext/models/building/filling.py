@@ -12,9 +12,10 @@ from miltext.models.contents import LFS_POINTER, inside
 from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
+from miltext.parsing.lowering.blobs import blob_message
 from miltext.parsing.lowering.left_out import MARK
 from miltext.parsing.lowering.names import string_bytes
-from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, blob_message, immediate
+from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, immediate
 from miltext.parsing.parser import lower, parse_tree
 from miltext.printing.tensors import digest, element_count
 from miltext.schema.fields import BLOB, TENSOR

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.parsing.lowering import values
+from miltext.parsing.lowering.blobs import BlobLiteral, blob_field, blob_message
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
@@ -302,16 +303,16 @@ class Lowering:
         """`$doc("...")`"""
         return sized(fields.DOC, string_bytes(children[2]))
 
-    def blob(self, children: Children) -> values.BlobLiteral:
+    def blob(self, children: Children) -> BlobLiteral:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
         members = dict(children[2:-1:2])
         if len(members) != 2:
             raise LoweringError("MIL103", "a blob has one path and one offset")
-        return values.BlobLiteral([children[0], values.blob_message(members["path"], members["offset"])])
+        return BlobLiteral([children[0], blob_message(members["path"], members["offset"])])
 
     def blob_path(self, children: Children) -> tuple[str, bytes | int]:
         """`path = string("...")`, `offset = uint64(64)`"""
-        return children[0], values.blob_field(children[0], children[2], children[4])
+        return children[0], blob_field(children[0], children[2], children[4])
 
     blob_offset = blob_path
 

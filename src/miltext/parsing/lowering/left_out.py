@@ -6,7 +6,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from miltext.parsing.lowering import Lowering
-from miltext.parsing.lowering.values import Raw, blob_message
+from miltext.parsing.lowering.blobs import blob_message
+from miltext.parsing.lowering.values import Raw
 from miltext.schema.fields import BLOB
 from miltext.schema.wire import sized
 

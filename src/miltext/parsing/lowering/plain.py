@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from miltext.parsing.lowering.blobs import blob_field, blob_message
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import map_key
 from miltext.parsing.lowering.names import name_bytes, operation_type
 from miltext.parsing.lowering.types import LoweredType, plain_tensor, scalar_type
-from miltext.parsing.lowering.values import STRING, blob_field, blob_message, lower_value, string_value
+from miltext.parsing.lowering.values import STRING, lower_value, string_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.fields import (
     BINDING_HEADS,

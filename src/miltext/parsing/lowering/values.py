@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering.errors import LoweringError
-from miltext.parsing.lowering.names import string_bytes, whole_number
+from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME, FIELD_DTYPES, DType
-from miltext.schema.wire import sized, tag, varint, varints
+from miltext.schema.wire import sized, tag, varints
 from miltext.syntax.encoding import encode, encode_list
 from miltext.syntax.literals import TOKEN, LiteralError, elements, shown, without_spaces
 from miltext.syntax.names import PLAIN
@@ -354,18 +353,6 @@ def _hexadecimal(raw: str | Raw) -> bytes:
     raise LoweringError("MIL105", '`$bytes` takes pairs of hexadecimal digits: `$bytes("00ff")`', _place(raw))
 
 
-class BlobLiteral(Raw):
-    """`BLOBFILE(path = string("..."), offset = uint64(64))`."""
-
-    def content(self, value_type: LoweredType) -> bytes:
-        return sized(fields.BLOB, self.children[1])
-
-
-def blob_message(path: bytes, offset: int) -> bytes:
-    """Return a BlobFileValue."""
-    return sized(fields.FILE_NAME, path) + (fields.OFFSET + varint(offset) if offset else b"")
-
-
 class WholeValue(Raw):
     """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
 
@@ -408,18 +395,3 @@ class ArrayFile(Raw):
         "this value is in a .npy file, and a text by itself has only what is written in it; "
         "`miltext build` puts the array into a model's weight file"
     )
-
-
-_BLOB_FIELDS: dict[str, tuple[str, Callable[[str], bytes | int]]] = {
-    "path": ("string", string_bytes),
-    "offset": ("uint64", partial(whole_number, bits=64, signed=False)),
-}
-"""The data type of each field of a blob, and what reads it."""
-
-
-def blob_field(name: str, value_type: LoweredType, token: str) -> bytes | int:
-    """Return what a field of a blob holds, `path = string("...")` or `offset = uint64(64)`."""
-    dtype, read = _BLOB_FIELDS[name]
-    if value_type != scalar_type(BY_NAME[dtype]):
-        raise LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
-    return read(token)
