@@ -37,7 +37,8 @@ def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path]
     told = _Told(set(), set())
     right: set[Hashable] = set()
     for inference in Walk().program(program):
-        seen = None if inference.arguments.blocks else _signature_sees(inference)
+        arity = len(inference.operation.inputs), len(inference.declared)
+        seen = None if inference.key is None else (inference.path[0], inference.key, arity)
         if seen is None or seen not in right:
             call = _Call(inference, told, dialect)
             found = list(call.findings())
@@ -50,20 +51,6 @@ def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path]
                 right.add(seen)
         if not inference.agrees:
             yield from _type_findings(inference, _Call(inference, told, dialect))
-
-
-def _signature_sees(inference: Inference) -> Hashable:
-    """Return all that a signature is held against, of an operation without blocks: most operations repeat another's."""
-    arguments = inference.arguments
-    known = signature(arguments.op_type, arguments.opset)
-    seen: list[Hashable] = [*inference.path[:2], arguments.op_type, len(inference.operation.inputs)]
-    for name in known.limited if known else ():
-        seen += [operand.value for operand in arguments.operands.get(name, ())]
-    for name, operands in arguments.operands.items():
-        seen.append(name)
-        for operand in operands:
-            seen += operand.type, operand.constant
-    return len(inference.declared), *seen
 
 
 class _Told(NamedTuple):

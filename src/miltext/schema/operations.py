@@ -78,7 +78,7 @@ class Signature(NamedTuple):
     """An op as one opset defines it.
 
     `opset` is the one that brought this version. `outputs` are the least and the most of them, None
-    for no limit. `open`: it takes inputs that are not listed. `limited` are the parameters whose elements have limits.
+    for no limit. `open`: it takes inputs that are not listed.
     """
 
     name: str
@@ -87,7 +87,6 @@ class Signature(NamedTuple):
     outputs: tuple[int, int | None]
     blocks: tuple[BlockSignature, ...]
     open: bool
-    limited: tuple[str, ...]
 
     @property
     def positions(self) -> list[str]:
@@ -163,7 +162,6 @@ def _read(op_type: str, version: dict[str, Any]) -> Signature:
         (least, most),
         tuple(BlockSignature(name, inputs) for name, inputs in version.get("blocks", ())),
         version.get("open", False),
-        tuple(name for name, parameter in parameters.items() if parameter.limited),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -103,6 +103,20 @@ class Arguments:
     operands: Mapping[str, Sequence[Operand]]
     opset: str | None = None
     blocks: Sequence[NestedBlock] = ()
+
+    @property
+    def key(self) -> Hashable:
+        """All that decides what is said of an op without blocks; most ops repeat what another one is given.
+
+        The value of a `const` decides nothing, and is not looked at.
+        """
+        key: list[Hashable] = [self.op_type, self.opset]
+        is_read = self.op_type != "const"
+        for name, operands in self.operands.items():
+            key.append(name)
+            for operand in operands:
+                key += operand.type, operand.constant, operand.value if is_read else None
+        return tuple(key)
 
     def since(self, opset: str) -> bool:
         """Tell whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""

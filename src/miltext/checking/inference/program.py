@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
+Outcome: TypeAlias = "tuple[Sequence[Type] | None, Clash | None]"
+"""The types that an op gives back, None when they cannot be told; and why it cannot take its inputs, when it cannot."""
 
 UNDEFINED = Operand(None)
 """What stands for a value of which nothing can be known because of a mistake, told where that was made."""
@@ -31,7 +33,7 @@ class Inference(NamedTuple):
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
     state, None for those that state none; `inferred` those that follow from the inputs, None when they
     cannot be told. `clash` says why the op cannot take its inputs, when it cannot. `arguments` is what
-    the op is given.
+    the op is given; ops of one `key` are given the same, None is that of an op with blocks.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Inference(NamedTuple):
     inferred: Sequence[Type] | None
     clash: Clash | None
     arguments: Arguments
+    key: Hashable
 
     @property
     def agrees(self) -> bool:
@@ -65,6 +68,7 @@ class Walk:
     def __init__(self) -> None:
         self.opset = ""
         self.found: list[Inference] = []
+        self._known: dict[Hashable, Outcome] = {}
 
     def program(self, program: Program) -> list[Inference]:
         for name, function in program.functions.items():
@@ -88,18 +92,22 @@ class Walk:
         operands = bound(operation, scope)
         blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
         arguments = Arguments(operation.type, operands, self.opset, blocks)
-        inferred, clash = None, None
-        try:
-            inferred = apply(arguments)
-        except Conflict as refused:
-            clash = refused.clash
+        key = None if blocks else arguments.key
+        inferred, clash = _applied(arguments) if key is None else self.applied(key, arguments)
         declared = [output.stated.type for output in operation.outputs]
-        self.found.append(Inference(path, operation.message, declared, inferred, clash, arguments))
+        self.found.append(Inference(path, operation.message, declared, inferred, clash, arguments, key))
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
                 is_mistaken = agreed is None and (stated is not None or output.stated.is_missing)
                 scope[output.name] = UNDEFINED if is_mistaken else _result(arguments, agreed)
+
+    def applied(self, key: Hashable, arguments: Arguments) -> Outcome:
+        """Return what follows for an op of a key, from the first of them."""
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _applied(arguments)
+        return known
 
     def nested(
         self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
@@ -110,6 +118,13 @@ class Walk:
             self.block(block, scope, (*path, place), operands.get(name, ()))
             for place, (block, name) in enumerate(zip_longest(operation.blocks, stand_for[: len(operation.blocks)]))
         ]
+
+
+def _applied(arguments: Arguments) -> Outcome:
+    try:
+        return apply(arguments), None
+    except Conflict as refused:
+        return None, refused.clash
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
