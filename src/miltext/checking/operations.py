@@ -49,8 +49,10 @@ def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path]
                 continue
             if seen is not None and not found:
                 right.add(seen)
-        if not inference.agrees:
-            yield from _type_findings(inference, _Call(inference, told, dialect))
+        if inference.doubts or not inference.agrees:
+            call = _Call(inference, told, dialect)
+            yield from (call.clash(doubt)._replace(severity="warning") for doubt in inference.doubts)
+            yield from _type_findings(inference, call)
 
 
 class _Told(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from miltext.schema.dtypes import BY_NAME, DType
@@ -96,13 +96,19 @@ class Arguments:
     """What one op is given, by parameter.
 
     Each accessor gives just what its rule asks for: the kind, the rank, the number of elements. It raises Unknown for
-    what is missing, not known, or something else, so that no rule meets a value that it does not expect.
+    what is missing, not known, or something else, so that no rule meets a value that it does not expect. `doubts` are
+    what a rule finds odd in arguments that the op takes all the same.
     """
 
     op_type: str
     operands: Mapping[str, Sequence[Operand]]
     opset: str | None = None
     blocks: Sequence[NestedBlock] = ()
+    doubts: list[Clash] = field(default_factory=list)
+
+    def doubt(self, clause: str, parameter: str, *beside: str, **facts: Any) -> None:
+        """Note what is odd in an argument, in the words of a Conflict."""
+        self.doubts.append(Clash(clause, parameter, beside, **facts))
 
     @property
     def key(self) -> Hashable:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
-Outcome: TypeAlias = "tuple[Sequence[Type] | None, Clash | None]"
-"""The types that an op gives back, None when they cannot be told; and why it cannot take its inputs, when it cannot."""
+Outcome: TypeAlias = "tuple[Sequence[Type] | None, Clash | None, Sequence[Clash]]"
+"""The types that an op gives back, None when they cannot be told; why it cannot take its inputs, when it cannot; and what
+is odd in them all the same."""
 
 UNDEFINED = Operand(None)
 """What stands for a value of which nothing can be known because of a mistake, told where that was made."""
@@ -32,7 +33,8 @@ class Inference(NamedTuple):
     `path` leads to it: the function's name, its specialization, the op's place in the block, then for an
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
     state, None for those that state none; `inferred` those that follow from the inputs, None when they
-    cannot be told. `clash` says why the op cannot take its inputs, when it cannot. `arguments` is what
+    cannot be told. `clash` says why the op cannot take its inputs, when it cannot, and `doubts` what is odd in them
+    although it can. `arguments` is what
     the op is given; ops of one `key` are given the same, None is that of an op with blocks.
     """
 
@@ -41,6 +43,7 @@ class Inference(NamedTuple):
     declared: list[Type]
     inferred: Sequence[Type] | None
     clash: Clash | None
+    doubts: Sequence[Clash]
     arguments: Arguments
     key: Hashable
 
@@ -93,9 +96,9 @@ class Walk:
         blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
         arguments = Arguments(operation.type, operands, self.opset, blocks)
         key = None if blocks else arguments.key
-        inferred, clash = _applied(arguments) if key is None else self.applied(key, arguments)
+        inferred, clash, doubts = _applied(arguments) if key is None else self.applied(key, arguments)
         declared = [output.stated.type for output in operation.outputs]
-        self.found.append(Inference(path, operation.message, declared, inferred, clash, arguments, key))
+        self.found.append(Inference(path, operation.message, declared, inferred, clash, doubts, arguments, key))
         for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
             if output is not None:
                 agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
@@ -122,9 +125,9 @@ class Walk:
 
 def _applied(arguments: Arguments) -> Outcome:
     try:
-        return apply(arguments), None
+        return apply(arguments), None, arguments.doubts
     except Conflict as refused:
-        return None, refused.clash
+        return None, refused.clash, ()
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
