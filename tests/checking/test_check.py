@@ -382,3 +382,38 @@ def test_a_quoted_opset_is_told_from_the_known_one() -> None:
     text = TEXT.replace("<ios18>", '<$"ios18">')
     (said,) = [found.message for found in miltext.check(text) if found.code == "MIL609"]
     assert said == 'unknown opset `$"ios18"`; did you mean `ios18`?'
+
+
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [
+        (
+            "slice_by_index(begin = [0, 0], end = [1, 2], x = x)",
+            ["MIL515 `begin` of `slice_by_index` must be of shape [4], not [2]; `x` is of shape [1, 4, 8, 8]"],
+        ),
+        (
+            'max_pool(kernel_sizes = [2], strides = [2], pad_type = "valid", x = x)',
+            ["MIL515 `kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is of shape [1, 4, 8, 8]"],
+        ),
+        (
+            "crop_resize(roi = roi, target_height = 2, target_width = 2, x = x)",
+            ["MIL502 `roi` of `crop_resize` went away with ios17; from then on it is `boxes`"],
+        ),
+    ],
+)
+def test_arguments_that_are_wrong_together_are_told_once(operation: str, said: list[str]) -> None:
+    inputs = "tensor<fp16, [1, 4, 8, 8]> x, tensor<fp16, [2, 1, 4, 1, 1]> roi"
+    text = f"program(1.3) {{ func f<ios17>({inputs}) {{ _ y = {operation}; }} -> (y); }}"
+    found = [f"{one.code} {one.message}" for one in miltext.check(text) if one.severity == "error"]
+    assert found == said
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("int64", "int32"), ("float64", "fp32"), ("double", "fp32"), ("FP17", "fp16"), ("gelu", None), ("nt32", None)],
+)
+def test_a_word_of_another_meaning_is_not_suggested(word: str, meant: str | None) -> None:
+    text = f'program(1.3) {{ func f<ios17>(fp16 x) {{ _ y = cast(dtype = "{word}", x = x); }} -> (y); }}'
+    (found,) = [one for one in miltext.check(text) if one.severity == "error"]
+    assert found.code == "MIL519"
+    assert found.suggestion == (meant and f'string("{meant}")')

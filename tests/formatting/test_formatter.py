@@ -291,7 +291,7 @@ def test_the_last_line_keeps_its_end() -> None:
         ("program(1.3) [a = fp16(foo)] { }", "MIL010"),
         ("program(1.3) [a = tensor<foo, []>(1)] { }", "MIL104"),
         ("program(1.3) [a = fp16(1.2.3)] { }", "MIL003"),
-        ("program(1.3) { func f() { x(a = fp16); } -> (); }", "MIL010"),
+        ("program(1.3) { func f() { x(a = fp16); } -> (); }", "MIL025"),
         ("program(1.3) [a = int32(" + "(" * 9000, "MIL006"),
         ("// 1.3\nprogram(1.2) { }", "MIL101"),
         ("program(2.0) { func }", "MIL010"),

@@ -115,10 +115,9 @@ def test_of_four_commands_that_race_exactly_one_succeeds(tmp_path: Path) -> None
         racing = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(4)]
         ends = [(each.communicate(timeout=100)[1], each.returncode) for each in racing]
         assert sorted(status for _, status in ends) == [0, 2, 2, 2]
-        came = (
-            f"{os.path.join('weights', 'weight.bin')}: it appeared".encode()
-        )  # the winner's, a moment before its model
-        sayings = (f"{name}: it already exists; --force".encode(), *[came] * name.endswith(".mlmodel"))
+        weights = os.path.join("weights", "weight.bin")  # the winner's, a moment before its model
+        came = [f"{weights}: it appeared".encode(), f"{weights}: it already exists; --force".encode()]
+        sayings = (f"{name}: it already exists; --force".encode(), *came * name.endswith(".mlmodel"))
         assert all(any(saying in said for saying in sayings) for said, status in ends if status)
         assert load(tmp_path / name).program == load(EXAMPLE).program
     assert {path.name for path in tmp_path.iterdir()} == {"out.mlpackage", "out.mlmodel", "weights"}

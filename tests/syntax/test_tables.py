@@ -137,7 +137,7 @@ def test_a_phrase_that_is_nested_too_deeply_is_refused_at_its_place() -> None:
 
 EVERYTHING = """
 import miltext
-text = 'program(1.3) { func f(fp16 x) { /* c */ fp16 y = relu(x = x)[name = string("y")]; } -> (y); }'
+text = 'program(1.3) { func f<ios18>(fp16 x) { /* c */ fp16 y = relu(x = x)[name = string("y")]; } -> (y); }'
 draft = text.replace("fp16 y", "_ y")
 broken = text.replace("relu(", "relu((")
 program = miltext.parse(text)
@@ -184,7 +184,7 @@ THREADS = """
 import sys, threading
 sys.setswitchinterval(1e-6)
 import miltext
-text = 'program(1.3) { func f(fp16 x) { /* c */ fp16 y = relu(x = x)[name = string("y")]; } -> (y); }'
+text = 'program(1.3) { func f<ios18>(fp16 x) { /* c */ fp16 y = relu(x = x)[name = string("y")]; } -> (y); }'
 broken = text.replace("relu(", "relu((")
 start, failed = threading.Barrier(8), []
 

@@ -7,7 +7,7 @@ The table of `miltext.schema.operations` says so for each parameter. What rules 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import listed
@@ -29,13 +29,13 @@ def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = Sizes()
     wrong = {clash.parameter: clash for clash in _ranks(known, judged, sizes, dialect)}
+    found = [_shape(known.parameters[name], judged, sizes) for name in judged if name not in wrong]
+    wrong |= {clash.parameter: clash for clash in filter(None, found)}
+    yield from _together(wrong.values())
     for name, operand in judged.items():
         parameter = known.parameters[name]
-        found = wrong.get(name) or _shape(parameter, _shape_of(operand), judged, sizes)
-        if found is None and parameter.limited:
-            found = _Elements(parameter, operand, sizes, dialect).clash()
-        if found is not None:
-            yield found
+        if name not in wrong and parameter.limited and (clash := _Elements(parameter, operand, sizes, dialect).clash()):
+            yield clash
 
 
 def _singles(known: Signature, operands: Mapping[str, Sequence[Operand]]) -> Iterator[tuple[str, Operand]]:
@@ -107,8 +107,19 @@ def _reshaped(operand: Operand, shape: Shape, dialect: str) -> str | None:
     return f"{spelled(TensorType(dtype, shape), dialect)}({literal})"
 
 
-def _shape(parameter: Parameter, shape: Shape, operands: Mapping[str, Operand], sizes: Sizes) -> Clash | None:
+def _together(found: Iterable[Clash]) -> Iterator[Clash]:
+    """Make one of the clashes of shapes with the same arguments: whichever of them is wrong, it is one mistake."""
+    together: dict[object, list[Clash]] = {}
+    for clash in found:
+        alone = clash.parameter if clash.code != WRONG_SHAPE else ""
+        together.setdefault((alone, *clash.beside), []).append(clash)
+    for first, *others in together.values():
+        yield first._replace(beside=[*first.beside, *(str(other.parameter) for other in others)])
+
+
+def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes) -> Clash | None:
     """Hold the sizes of an argument to those that others say."""
+    shape = _shape_of(operands[parameter.name])
     fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
     found = [sizes.clashes(pattern, shape) for pattern in fitting]
     if not found or not all(found):
@@ -121,6 +132,26 @@ def _shape(parameter: Parameter, shape: Shape, operands: Mapping[str, Operand], 
 
 
 # ---- elements
+
+SYNONYMS = {
+    "fp64": "fp32",
+    "double": "fp32",
+    "float64": "fp32",
+    "int64": "int32",
+    "long": "int32",
+    "backward": "reverse",
+}
+"""Words that are known elsewhere, and the nearest thing that there is here."""
+
+
+def _meant(word: str, words: Collection[str]) -> str | None:
+    """Return the word that was meant by one that there is not: by another name, or a slip of one that begins alike.
+
+    `unnormalized` is not a slip of `normalized`, nor `relu` one of `gelu`.
+    """
+    named = SYNONYMS.get(word.lower()) or ELSEWHERE.get(word.lower())
+    alike = [known for known in words if known[:1].lower() == word[:1].lower()]
+    return named if named in words else nearest(word, alike, likeness=0.6)
 
 
 class _Elements:
@@ -150,9 +181,7 @@ class _Elements:
         return element.lower() if self.parameter.any_case else element
 
     def word(self, element: object) -> Clash:
-        word = self.cased(str(element))
-        named = ELSEWHERE.get(word.lower())  # the words may be data types
-        near = named if named in self.parameter.words else nearest(word, self.parameter.words, likeness=0.5)
+        near = _meant(self.cased(str(element)), self.parameter.words)
         clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
         string = spelled(TensorType("string", ()), self.dialect)
         meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None

@@ -18,7 +18,7 @@ from miltext.checking.limits import clashes
 from miltext.checking.values import ATTRIBUTES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.elsewhere import Meant, meant
-from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
+from miltext.schema.operations import Parameter, Signature, all_names, first_opset, opset_place, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, TensorType, Type, compatible, is_known, spelled
 from miltext.syntax.names import name_text
@@ -166,9 +166,11 @@ class _Call:
         for name in names:
             since = _first_with(known.name, name)
             near = nearest(name, missing)
-            if since is not None:
+            if since is not None and self.lacks(since):
                 what = f"{self.named(name)} came with {since}"
                 yield from self.later((*self.argument(name), "key"), what, known.name, name)
+            elif since is not None:
+                yield self.gone(name, known, missing)
             elif near is not None:
                 missing.remove(near)
                 yield self.stranger([name], known, near)
@@ -180,6 +182,19 @@ class _Call:
             if near is not None:
                 missing.remove(near)
             yield self.stranger(strange, known, near)
+
+    def lacks(self, opset: str) -> bool:
+        """Tell whether an opset is later than the function's."""
+        return opset_place(opset) > opset_place(self.opset)
+
+    def gone(self, name: str, known: Signature, missing: list[str]) -> Finding:
+        """Tell of a parameter that earlier opsets had; the only one that is required now takes its place."""
+        near = required[0] if len(required := _required(known, missing)) == 1 else None
+        if near is not None:
+            missing.remove(near)
+        now = f"it is `{near}`" if near else f"`{known.name}` takes {listed(known.parameters, 'and')}"
+        message = f"{self.named(name)} went away with {known.opset}; from then on {now}"
+        return Finding((*self.argument(name), "key"), "MIL502", message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
         """Tell of inputs that were meant to be `near`, if anything is near."""
@@ -222,10 +237,11 @@ class _Call:
         """Tell of a data type that the parameter does not take, in this opset or in any."""
         name, op_type = parameter.name, self.operation.type
         since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
-        if since is not None:
+        if since is not None and self.lacks(since):
             yield from self.later(path, f"{self.named(name)} may be {dtype} from {since} on", op_type, name, dtype)
         else:
-            message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`"
+            before = f"; it did before {opset_named(self.opset)}" if since is not None else ""
+            message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`{before}"
             yield Finding(path, "MIL505", message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:

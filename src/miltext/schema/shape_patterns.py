@@ -12,9 +12,10 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.schema.types import Dimension, Shape, compatible
+if TYPE_CHECKING:
+    from miltext.schema.types import Dimension, Shape
 
 _TERM = re.compile(
     r"(?P<run>\*\w+|\.\.\.)(?:\{(?:(?P<least>\d*),(?P<most>\d*)|(?P<length>#\w+))\})?"
@@ -100,10 +101,14 @@ Patterns: TypeAlias = "tuple[Pattern, ...]"
 
 
 class Bound(NamedTuple):
-    """What a name stands for, a size or a run of them, and the parameter that says so."""
+    """What a name stands for, a size or a run of them, and the parameter that says so.
+
+    One that is not sure counts less: a vector with an element for each axis is made for the tensor that has these.
+    """
 
     value: int | Shape
     parameter: str
+    is_sure: bool
 
 
 class Sizes:
@@ -114,11 +119,12 @@ class Sizes:
 
     def bound(self, name: str) -> Bound | None:
         """Return what a name stands for, None when no parameter says so."""
-        said = self.said.get(name)
-        if said is None or len(said) < 3:
+        said = self.said.get(name, ())
+        if len(said) < 2:
             return said[0] if said else None
+        sure = [bound.value for bound in said if bound.is_sure]
         values = [bound.value for bound in said]
-        return max(said, key=lambda bound: values.count(bound.value))
+        return max(said, key=lambda bound: (sure.count(bound.value), values.count(bound.value)))
 
     def of(self, name: str) -> Dimension:
         """Return the size that a name stands for, None when that is not known."""
@@ -137,24 +143,25 @@ class Sizes:
         """
         read = {parameter: _shared(*given) for parameter, given in shapes.items()}
         for parameter, said in read.items():
-            self._note(parameter, (one for one in said if one[0].startswith("#")))
+            has_run = any(pattern.run for pattern in shapes[parameter][0])
+            self._note(parameter, (one for one in said if one[0].startswith("#")), has_run)
         for parameter, said in read.items():
             if all(self.of(name) == value for name, value in said if name.startswith("#")):
-                self._note(parameter, (one for one in said if not one[0].startswith("#")))
+                self._note(parameter, (one for one in said if not one[0].startswith("#")), True)
 
-    def _note(self, parameter: str, said: Iterable[Said]) -> None:
+    def _note(self, parameter: str, said: Iterable[Said], is_sure: bool) -> None:
         for name, value in said:
-            self.said[name].append(Bound(value, parameter))
+            self.said[name].append(Bound(value, parameter, is_sure))
 
     def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
         """Return the parts of a pattern that a shape of its rank does not fit."""
         pairs, run = pattern.split(shape)
-        found: list[Term | Run] = [term for term, size in pairs if not compatible(term.value(self), size)]
+        found: list[Term | Run] = [term for term, size in pairs if _differ(term.value(self), size)]
         if pattern.run is not None and pattern.run.name:
             known = self.bound(pattern.run.name)
-            if not compatible(self.of(pattern.run.length), len(run)):
+            if _differ(self.of(pattern.run.length), len(run)):
                 found.append(read_term(pattern.run.length))
-            elif known is not None and not compatible(known.value, run):
+            elif known is not None and not isinstance(known.value, int) and any(map(_differ, known.value, run)):
                 found.append(pattern.run)
         return found
 
@@ -174,6 +181,11 @@ class Sizes:
         for term in terms:
             value = term.value(self)
             yield term.text if value is None else str(value)
+
+
+def _differ(first: Dimension, second: Dimension) -> bool:
+    """Tell whether two sizes are known, and not the same."""
+    return first is not None and second is not None and first != second
 
 
 def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[Said]:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
 Outcome: TypeAlias = "tuple[Sequence[Type] | None, Clash | None, Sequence[Clash]]"
-"""The types that an op gives back, None when they cannot be told; why it cannot take its inputs, when it cannot; and what
-is odd in them all the same."""
+"""The types that an op gives back, None when they cannot be told; why it cannot take its inputs, when it cannot; and
+what is odd in them although it can.
+"""
 
 UNDEFINED = Operand(None)
 """What stands for a value of which nothing can be known because of a mistake, told where that was made."""
@@ -34,8 +35,8 @@ class Inference(NamedTuple):
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
     state, None for those that state none; `inferred` those that follow from the inputs, None when they
     cannot be told. `clash` says why the op cannot take its inputs, when it cannot, and `doubts` what is odd in them
-    although it can. `arguments` is what
-    the op is given; ops of one `key` are given the same, None is that of an op with blocks.
+    although it can. `arguments` is what the op is given; ops of one `key` are given the same, None is that of an op
+    with blocks.
     """
 
     path: Path
