@@ -37,5 +37,5 @@ FACTS: Facts = {
     " reduce_sum reduce_sum_square": {"x": _REDUCED, "axes": axes("#d"), "keep_dims": SCALAR},
     "reduce_argmax reduce_argmin": {"x": _REDUCED, "axis": axis("#d"), "keep_dims": SCALAR},
     # iOS17/reduction.py
-    "reduce_argmax reduce_argmin@ios17": {"output_dtype": word("int32 uint16")},
+    "reduce_argmax reduce_argmin@ios17": {"output_dtype": word("int32 uint16", any_case=True)},
 }

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from support.check_mutants import drafts
-from support.check_mutants.judging import ALARM, CRASH, ELSEWHERE, STRICTER, TOLD, UNNAMED, VALID, Said, told
+from support.check_mutants.judging import ALARM, BLIND, CRASH, ELSEWHERE, STRICTER, TOLD, UNNAMED, VALID, Said, told
 from support.check_mutants.loader import refusal, weights_made_up
 from support.check_mutants.matrix import figures, markdown, share, table
 from support.check_mutants.run import rows, seeds, sites_of
 from support.check_mutants.sites import Copy, Mutant
 
 from miltext.parsing.parser import parse
+from miltext.schema.operations import all_names, versions
 from miltext.schema.paths import Key
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +95,13 @@ PATH = ("functions", Key("main"), "block_specializations", Key("CoreML8"), "oper
 def test_what_counts_as_told(words: str, at_argument: bool, at_operation: bool, clashes: bool, verdict: str) -> None:
     mutant = Mutant("axes", "", Copy(parse(SITE), PATH), "axes", clashes)
     assert told(mutant, Said("MIL000", words, words, "error", at_operation, at_argument)) == verdict
+
+
+def test_what_coremltools_does_not_look_at_are_parameters() -> None:
+    parameters = {
+        (name, parameter) for name in all_names() for version in versions(name) for parameter in version.parameters
+    }
+    assert sorted(set(BLIND) - parameters) == []
 
 
 def test_the_matrix_counts_each_mutant_once() -> None:

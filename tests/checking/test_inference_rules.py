@@ -81,6 +81,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("reduce_mean", {"x": X, "axes": (1,), "keep_dims": True}, t("fp32", 2, 1, 4)),
     ("reduce_argmax", {"x": X}, t("int32", 2, 3)),
     ("reduce_argmin", {"x": X, "axis": 0, "keep_dims": True, "output_dtype": "uint16"}, t("uint16", 1, 3, 4)),
+    ("reduce_argmin", {"x": X, "output_dtype": "UINT16"}, t("uint16", 2, 3)),
     ("reshape", {"x": X, "shape": (4, -1)}, t("fp32", 4, 6)),
     ("reshape", {"x": HALF, "shape": (2, -1)}, t("fp16", 2, None)),
     ("reshape", {"x": X, "shape": t("int32", 2)}, t("fp32", None, None)),

@@ -141,6 +141,8 @@ ROWS = [
     Row("reduce_argmax(axis = -3, x = m)", "MIL516", "names axis -3", "reduce_argmax(axis = -2, x = m)"),
     Row('reduce_argmin(axis = 0, output_dtype = "fp32", x = m)', "MIL519", 'takes `int32` or `uint16`, not "fp32"',
         'reduce_argmin(axis = 0, output_dtype = "uint16", x = m)'),
+    Row('reduce_argmax(output_dtype = "UINT8", x = m)', "MIL519", 'takes `int32` or `uint16`, not "UINT8"',
+        'reduce_argmax(output_dtype = "UINT16", x = m)'),
     Row("reduce_argmin(axis = [0], x = m)", "MIL514", "takes a scalar", "reduce_argmin(axis = 0, x = m)"),
     # ---- quantization
     Row('quantize(input = m, output_dtype = "int4", scale = 0.5)', "MIL519", 'takes `int8` or `uint8`, not "int4"',

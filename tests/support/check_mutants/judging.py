@@ -51,14 +51,58 @@ ON_PURPOSE = {
 }
 """Errors that miltext gives though coremltools loads the Program, and why they are right."""
 
-BLIND = {
-    ("make_list", "elem_shape"): "coremltools does not look at its data type",
-    ("range_1d", "end"): "coremltools works out a size below zero, and takes it for one that is not known",
-    ("rnn", "weight_hh"): "coremltools does not look at the shapes of an rnn's weights",
-    ("rnn", "weight_ih"): "coremltools does not look at the shapes of an rnn's weights",
-    ("select", "cond"): "coremltools does not look at the shape of cond where the others broadcast",
+_BLIND = {
+    "coremltools does not look at this word": """
+        conv_quantized.quantization_type conv_transpose.pad_type gru.activation gru.recurrent_activation
+        lstm.activation lstm.cell_activation lstm.recurrent_activation random_categorical.mode
+        resample.coordinates_mode resample.padding_mode resample.sampling_mode rnn.activation scatter.mode
+        scatter_along_axis.mode scatter_nd.mode
+        """,
+    "coremltools does not hold these sizes and ranks to each other": """
+        affine.transform_matrix affine.x argsort.x band_part.x batch_norm.beta batch_norm.gamma batch_norm.mean
+        batch_norm.variance batch_norm.x conv.pad conv_quantized.pad conv_transpose.bias conv_transpose.dilations
+        conv_transpose.output_shape conv_transpose.pad conv_transpose.strides conv_transpose.weight conv_transpose.x
+        crop_resize.roi fill.shape gather.indices gather.x gru.bias gru.initial_h gru.input_bias gru.weight_hh
+        gru.weight_ih gru.x instance_norm.beta instance_norm.gamma instance_norm.x layer_norm.axes list_gather.indices
+        list_read.index list_scatter.indices list_write.index local_response_norm.x lstm.bias lstm.bias_back
+        lstm.initial_c lstm.initial_h lstm.weight_hh lstm.weight_hh_back lstm.weight_ih lstm.weight_ih_back lstm.x
+        non_maximum_suppression.boxes non_maximum_suppression.scores random_bernoulli.shape random_categorical.x
+        random_normal.shape random_uniform.shape reverse.axes reverse_sequence.batch_axis reverse_sequence.lengths
+        reverse_sequence.x rnn.bias rnn.initial_h rnn.weight_hh rnn.weight_ih rnn.x select.cond slice_update.begin
+        tile.reps tile.x
+        """,
+    "coremltools does not hold this number to a range": """
+        affine.output_height affine.output_width batch_norm.epsilon clip.alpha clip.beta conv_quantized.nbits
+        crop_resize.target_height crop_resize.target_width instance_norm.epsilon l2_norm.epsilon layer_norm.epsilon
+        non_maximum_suppression.max_boxes random_bernoulli.prob random_normal.stddev random_uniform.high
+        random_uniform.low range_1d.step resize_bilinear.target_size_height resize_bilinear.target_size_width
+        resize_nearest_neighbor.target_size_height resize_nearest_neighbor.target_size_width topk.k
+        upsample_bilinear.scale_factor_height upsample_bilinear.scale_factor_width
+        upsample_nearest_neighbor.scale_factor_height upsample_nearest_neighbor.scale_factor_width
+        """,
+    "coremltools rounds a size that does not divide": """
+        conv.weight conv_transpose.groups depth_to_space.block_size depth_to_space.x pixel_shuffle.upscale_factor
+        pixel_shuffle.x pixel_unshuffle.downscale_factor pixel_unshuffle.x space_to_batch.block_shape
+        space_to_batch.paddings space_to_batch.x space_to_depth.block_size space_to_depth.x
+        """,
+    "coremltools does not compare these positions with what the tensor has": """
+        crop.crop_height crop.crop_width crop.x pad.pad pad.x reshape_like.begins reshape_like.ends reverse.x
+        reverse_sequence.seq_axis scatter.data scatter.indices scatter_nd.data scatter_nd.indices slice_by_index.begin
+        slice_by_index.end slice_by_index.x slice_by_size.begin slice_by_size.size slice_by_size.x slice_update.end
+        sliding_windows.x
+        """,
+    "coremltools takes an axis twice": """
+        expand_dims.axes layer_norm.axes reduce_l1_norm.axes reduce_l2_norm.axes reduce_log_sum.axes
+        reduce_log_sum_exp.axes reduce_max.axes reduce_mean.axes reduce_min.axes reduce_prod.axes reduce_sum.axes
+        reduce_sum_square.axes reverse.axes squeeze.axes transpose.perm
+        """,
+    "coremltools does not add up the parts": "split.split_sizes split.x",
+    "coremltools does not look at its data type": "make_list.elem_shape",
+    "coremltools works out a size below zero, and takes it for one that is not known": "range_1d.end",
+    "coremltools works out 0 for a 0 in `shape` and a size that is not known": "reshape.x",
 }
-"""Parameters of operations of which miltext tells more than coremltools, and why."""
+BLIND = {tuple(each.split(".")) for parameters in _BLIND.values() for each in parameters.split()}
+"""Parameters of operations of which miltext tells more than coremltools; `_BLIND` says why."""
 
 UNDECLARED = ("const", "cond", "while_loop")
 """The operations, beside the constexpr ones, whose declared types coremltools does not look at."""

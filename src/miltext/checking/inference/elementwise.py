@@ -128,7 +128,7 @@ def reduction(op: Arguments) -> Sequence[Type]:
 @rule("reduce_argmax", "reduce_argmin")
 def reduction_to_index(op: Arguments) -> Sequence[Type]:
     """Return `x` without the dimension `axis` (the last by default), of int32 or of `output_dtype`."""
-    dtype = named(op.scalar("output_dtype", str, "int32"))
+    dtype = named(op.scalar("output_dtype", str, "int32").lower())
     return [TensorType(dtype, _reduced(op, [op.scalar("axis", int, -1)]))]
 
 
