@@ -249,6 +249,21 @@ def test_inputs_of_another_operation_are_told_of_together() -> None:
     assert [note.message for note in found.notes] == ["nor `strides`"]
 
 
+@pytest.mark.parametrize(
+    ("call", "note"),
+    [
+        ('max_pool(ceil_mode = true, kernel_sizes = [2], pad_type = "same", x = x)', '`pad_type` is string("same")'),
+        ("clip(alpha = fp16(2), beta = fp16(1), x = x)", "`alpha` is fp16(2.0)"),
+        ("clip(alpha = some, beta = fp16(1), x = x)", "`alpha` is fp16(3.0)"),
+        ("reshape(shape = [7], x = x)", "`x` is tensor<fp16, [1, 2, 4]>"),
+    ],
+)
+def test_what_an_argument_clashes_with_is_shown_by_value_or_type(call: str, note: str) -> None:
+    body = f"fp16 some = const()[val = fp16(3)]; _ y = {call};"
+    found = miltext.check(f"program(1.3) {{ func main<ios18>(tensor<fp16, [1, 2, 4]> x) {{ {body} }} -> (y); }}")
+    assert note in [note.message for each in found for note in each.notes]
+
+
 def test_an_operation_like_a_right_one_is_judged_by_itself() -> None:
     """What no signature lists is right as an attribute, not as an input; in each function, what is too new for it."""
     body = """{

@@ -55,6 +55,8 @@ ROWS = [
         "reshape(shape = [6, -1], x = m)"),
     Row("reshape(shape = [5, 3], x = m)", "MIL521", "asks for [5, 3], 15 elements, and `x`, [2, 3], has 6",
         "reshape(shape = [3, 2], x = m)"),
+    Row("reshape(shape = [0, 6], x = m)", "MIL521", "is [0, 6], where 0 takes the size of `x`: it asks for [2, 6], 12",
+        "reshape(shape = [0, 3], x = m)"),
     Row("reshape(shape = [0], x = m)", "MIL521", "must be as long as `x` has dimensions, 2, not 1",
         "reshape(shape = [0, 3], x = m)", "ios16"),
     Row("reshape_like(x = m, ref_tensors = (v), begins = (0, 0), ends = (1, 1), end_masks = (false, false))",

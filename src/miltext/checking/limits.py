@@ -72,10 +72,10 @@ def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> 
     shape, ranks = _shape_of(operand), {pattern.ranks for pattern in patterns}
     given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
     if ranks == {(0, 0)}:
-        meant = _reshaped(operand, (), dialect) if shape == (1,) else None
+        meant = literal_of(operand, (), dialect) if shape == (1,) else None
         return f"takes a scalar, not {given}{_to_write(meant)}", meant
     if ranks == {(1, 1)}:
-        meant = _reshaped(operand, (1,), dialect) if not shape else None
+        meant = literal_of(operand, (1,), dialect) if not shape else None
         return f"takes a vector, not {given}{_to_write(meant)}", meant
     if ranks <= {(0, 0), (0, 1), (1, 1)}:
         return f"takes a scalar or a vector, not {given}", None
@@ -95,7 +95,7 @@ def _to_write(meant: str | None) -> str:
     return f"; write `{meant}`" if meant else ""
 
 
-def _reshaped(operand: Operand, shape: Shape, dialect: str) -> str | None:
+def literal_of(operand: Operand, shape: Shape, dialect: str) -> str | None:
     """Spell the one element of a constant as one of another shape, None when it is not plain."""
     value = operand.value[0] if isinstance(operand.value, tuple) and operand.value else operand.value
     if not isinstance(operand.type, TensorType) or not isinstance(value, bool | int | float | str):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_named
 from miltext.checking.inference.program import Walk
-from miltext.checking.limits import clashes
+from miltext.checking.limits import clashes, literal_of
 from miltext.checking.values import ATTRIBUTES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.elsewhere import Meant, meant
@@ -272,7 +272,7 @@ class _Call:
     def clash(self, clash: Clash) -> Finding:
         """Tell of a clash at its argument, and beside it of those that it clashes with."""
         remarks = tuple(
-            Remark(f"`{name}` is {spelled(self.operands[name][0].type, self.dialect)}", self.binding(name, 0))
+            Remark(f"`{name}` is {self.shown(self.operands[name][0])}", self.binding(name, 0))
             for name in clash.beside
             if self.operands.get(name)
         )
@@ -281,6 +281,12 @@ class _Call:
         else:
             path, message = self.binding(clash.parameter, clash.place), f"{self.named(clash.parameter)} {clash.clause}"
         return Finding(path, clash.code, message, remarks, clash.suggestion)
+
+    def shown(self, operand: Operand) -> str:
+        """Spell a scalar whose value is known, and the type of anything else."""
+        scalar = isinstance(operand.type, TensorType) and operand.type.shape == ()
+        literal = literal_of(operand, (), self.dialect) if scalar else None
+        return literal or spelled(operand.type, self.dialect)
 
     def named(self, name: str) -> str:
         """Name a parameter in a message."""

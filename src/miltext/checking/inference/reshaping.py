@@ -28,10 +28,12 @@ def reshape(op: Arguments) -> Sequence[Type]:
     if sizes.count(-1) > 1:
         clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
         raise Conflict(clause, "shape", code=WRONG_SUM)
+    asks = "asks for"
     if 0 in sizes:
+        asks = f"is {show(sizes)}, where 0 takes the size of `x`: it asks for"
         sizes = _keep_zeros(x.shape, sizes, from_back=op.since("ios17"))
     shape = _fill_rest(x.shape, sizes)
-    _hold_count(x.shape, shape, "shape", "asks for")
+    _hold_count(x.shape, shape, "shape", asks)
     return [TensorType(x.dtype, shape)]
 
 
