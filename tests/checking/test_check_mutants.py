@@ -12,7 +12,7 @@ import pytest
 from support.check_mutants import drafts
 from support.check_mutants.judging import ALARM, BLIND, CRASH, ELSEWHERE, STRICTER, TOLD, UNNAMED, VALID, Said, told
 from support.check_mutants.loader import refusal, weights_made_up
-from support.check_mutants.matrix import figures, markdown, share, table
+from support.check_mutants.matrix import DTYPES, VALUES_AND_SHAPES, figures, markdown, share, table
 from support.check_mutants.run import rows, seeds, sites_of
 from support.check_mutants.sites import Copy, Mutant
 
@@ -51,9 +51,10 @@ def test_nothing_crashes_and_nothing_alarms() -> None:
 
 
 def test_most_refusals_are_told() -> None:
-    told, refused = share(_rows())
-    assert refused > 250
-    assert told / refused > 0.6
+    for kinds, least, part in ((None, 300, 0.99), (VALUES_AND_SHAPES, 100, 0.98), (DTYPES, 80, 0.98)):
+        told, refused = share(_rows(), kinds)
+        assert refused > least
+        assert told / refused > part
 
 
 def test_every_class_of_mistakes_is_tried() -> None:

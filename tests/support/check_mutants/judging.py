@@ -69,7 +69,7 @@ _BLIND = {
         non_maximum_suppression.boxes non_maximum_suppression.scores random_bernoulli.shape random_categorical.x
         random_normal.shape random_uniform.shape reverse.axes reverse_sequence.batch_axis reverse_sequence.lengths
         reverse_sequence.x rnn.bias rnn.initial_h rnn.weight_hh rnn.weight_ih rnn.x select.cond slice_update.begin
-        tile.reps tile.x
+        slice_update.squeeze_mask tile.reps tile.x
         """,
     "coremltools does not hold this number to a range": """
         affine.output_height affine.output_width batch_norm.epsilon clip.alpha clip.beta conv_quantized.nbits
@@ -89,7 +89,7 @@ _BLIND = {
         crop.crop_height crop.crop_width crop.x pad.pad pad.x reshape_like.begins reshape_like.ends reverse.x
         reverse_sequence.seq_axis scatter.data scatter.indices scatter_nd.data scatter_nd.indices slice_by_index.begin
         slice_by_index.end slice_by_index.x slice_by_size.begin slice_by_size.size slice_by_size.x slice_update.end
-        sliding_windows.x
+        slice_update.x sliding_windows.x
         """,
     "coremltools takes an axis twice": """
         expand_dims.axes layer_norm.axes reduce_l1_norm.axes reduce_l2_norm.axes reduce_log_sum.axes
