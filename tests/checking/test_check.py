@@ -264,6 +264,26 @@ def test_what_an_argument_clashes_with_is_shown_by_value_or_type(call: str, note
     assert note in [note.message for each in found for note in each.notes]
 
 
+@pytest.mark.parametrize(
+    ("call", "argument", "words"),
+    [
+        ('einsum(equation = "nchw,nwhu->nchu", values = ())', "values = ()", "takes two tensors, not 0"),
+        (
+            "reshape_like(begins = (), ends = (1), end_masks = (false), ref_tensors = (x), x = x)",
+            "begins = ()",
+            "must have a value for each of the 1 `ref_tensors`, not 0",
+        ),
+        ("concat(axis = 0, interleave = false, values = ())", "values = ()", "takes one value or more, not none"),
+    ],
+)
+def test_no_values_where_there_must_be_some_are_told_at_the_argument(call: str, argument: str, words: str) -> None:
+    text = f"program(1.3) {{ func main<ios18>(tensor<fp16, [1]> x) {{ _ y = {call}; }} -> (y); }}"
+    [found] = [each for each in miltext.check(text) if each.severity == "error"]
+    assert words in found.message
+    assert found.span is not None
+    assert text[found.span.start : found.span.end] == argument
+
+
 def test_an_operation_like_a_right_one_is_judged_by_itself() -> None:
     """What no signature lists is right as an attribute, not as an input; in each function, what is too new for it."""
     body = """{

@@ -143,6 +143,12 @@ class Arguments:
             raise Unknown
         return operands
 
+    def count(self, name: str) -> int:
+        """Return how many values a parameter is bound to, maybe none."""
+        if name not in self.operands:
+            raise Unknown
+        return len(self.operands[name])
+
     # ---- types
 
     def type(self, name: str) -> Type:

@@ -75,10 +75,10 @@ EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
 @rule("einsum")
 def einsum(op: Arguments) -> Sequence[Type]:
     """Return the product of the two values that the equation says, other dimensions broadcast."""
-    first, second, *others = op.tensors("values") if len(op.all("values")) > 1 else (None, None)
-    if first is None or second is None or others:
-        count = len(op.all("values"))
-        raise Conflict(f"takes two tensors, not {count}", "values", place=min(count - 1, 2))
+    count = op.count("values")
+    if count != 2:
+        raise Conflict(f"takes two tensors, not {count}", "values", place=max(0, min(count - 1, 2)))
+    first, second = op.tensors("values")
     _hold_equation(op, first, second)
     x, y = first.shape, second.shape
     if first.dtype != second.dtype:

@@ -91,10 +91,10 @@ def reshape_like(op: Arguments) -> Sequence[Type]:
 
 def _one_each(op: Arguments, name: str, number: int) -> list[object]:
     """Return the scalars that a parameter is bound to, one for each reference. Raise Conflict."""
-    operands = op.all(name)
-    if len(operands) != number:
-        clause = f"must have a value for each of the {number} `ref_tensors`, not {len(operands)}"
+    if op.count(name) != number:
+        clause = f"must have a value for each of the {number} `ref_tensors`, not {op.count(name)}"
         raise Conflict(clause, name, "ref_tensors", code=WRONG_SUM)
+    operands = op.all(name)
     for place, operand in enumerate(operands):
         if isinstance(operand.type, TensorType) and operand.type.shape:
             clause = f"takes scalars, not a tensor of shape {show(operand.type.shape)}"
