@@ -1,12 +1,15 @@
 """Mending a text by what its findings suggest, until nothing is left that could be mended.
 
-Each step is proven by another check: more of the text can be read, or there are fewer errors, or fewer findings. What
-comes of all steps has no more errors than the text had, even where mending brings some to light.
+Each step is proven by another check. A mistake often hides the next one in its phrase. So a step that lets a parse go
+on is good if the parse does not fail in what was put in, and fails in no more lines; any other step, if there are no
+more errors, nor more findings.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,11 +23,15 @@ _BLANKS = " \t"
 
 
 class Mended(NamedTuple):
-    """A text, how many suggestions were applied to make it, and all that a check says of it."""
+    """A text, how many suggestions were applied to make it, and all that a check says of it.
+
+    `useless` counts the suggestions left that would make it no better; None where MOST_CHECKS came before the end.
+    """
 
     text: str
     applied: int
     diagnostics: list[Diagnostic]
+    useless: int | None = 0
 
 
 def is_fixable(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
@@ -36,61 +43,53 @@ def is_fixable(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
 def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[Diagnostic], bool]) -> Mended:
     """Apply the suggestions of the `chosen` findings, as far as that does good; `check` says what is wrong with a text.
 
+    What is certain stays mended, even if that brings more to light. A guess stays only if less is wrong in the end.
     Raise what the first check raises.
     """
     result = last = Mended(text, 0, check(text))
-    useless: set[Diagnostic] = set()
-    fixes: list[Diagnostic] = []
+    batches = _batches(last, chosen)
+    seen = {text}
     for _ in range(MOST_CHECKS):
-        fixes = fixes or _apart(each for each in last.diagnostics if chosen(each) and each not in useless)
-        if not fixes:
+        if not batches:
             break
-        tried = _tried(last, fixes, check)
-        if tried is not None:
-            last, useless, fixes = tried, set(), []
-            old, new = _badness(result), _badness(last)
-            result = last if new < old and new.errors <= old.errors else result
-        elif len(fixes) == 1:
-            useless.add(fixes.pop())
-        else:
-            fixes = fixes[: len(fixes) // 2]
-    return result
+        fixes = batches.pop()
+        after, failed = _tried(last, fixes, check)
+        if after is None or after.text in seen:
+            batches += _smaller(last.text, fixes, failed)
+            continue
+        is_certain = last is result and all(fix.applicability == SAFE for fix in fixes)
+        result = after if is_certain or _is_better(after, result) else result
+        last, batches = after, _batches(after, chosen)
+        seen.add(after.text)
+    return result._replace(useless=None if batches else sum(map(chosen, result.diagnostics)))
 
 
-def _tried(before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]) -> Mended | None:
-    """Return what fixes make of a text, None if that does no good.
+# ---- what to try
 
-    Several have to leave so many findings less; a single one may bring another finding to light instead of its own.
+
+def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
+    """Return what to try together, the last first: what is certain before guesses, what cannot be read before more."""
+    kinds: dict[tuple[bool, bool], list[Diagnostic]] = {}
+    for fix in filter(chosen, mended.diagnostics):
+        kinds.setdefault((fix.applicability == SAFE, keeps_from_reading(fix)), []).append(fix)
+    return [_apart(kinds[kind]) for kind in sorted(kinds)]
+
+
+def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> list[list[Diagnostic]]:
+    """Return what to try, the last first, instead of fixes that did no good together.
+
+    One that failed alone in its line is not tried again.
     """
-    text = applied(before.text, fixes)
-    try:
-        after = Mended(text, before.applied + len(fixes), check(text))
-    except MiltextError:
-        return None
-    old, new = _badness(before), _badness(after)
-    if len(fixes) > 1:
-        return after if new < old and new.findings <= old.findings - len(fixes) else None
-    [fix] = fixes
-    is_still_there = any(_place(each) == _place(fix) for each in after.diagnostics)
-    return after if new < old or (new == old and not is_still_there) else None
-
-
-def _place(found: Diagnostic) -> tuple[str, int | None]:
-    return found.code, found.span and found.span.start
-
-
-class _Badness(NamedTuple):
-    """How many findings keep parts of a text from being read, how many are errors, and how many there are."""
-
-    unread: int
-    errors: int
-    findings: int
-
-
-def _badness(mended: Mended) -> _Badness:
-    found = mended.diagnostics
-    unread = sum(keeps_from_reading(diagnostic) for diagnostic in found)
-    return _Badness(unread, sum(diagnostic.severity == "error" for diagnostic in found), len(found))
+    if len(fixes) == 1:
+        return []
+    line_of = _Lines(text).of
+    in_line = Counter(map(line_of, fixes))
+    good = [fix for fix in fixes if fix not in failed]
+    doubtful = [fix for fix in fixes if fix in failed and in_line[line_of(fix)] > 1]
+    parts = [doubtful, good]
+    if len(fixes) in (len(good), len(doubtful)):
+        parts = [fixes[len(fixes) // 2 :], fixes[: len(fixes) // 2]]
+    return [part for part in parts if part]
 
 
 def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -105,16 +104,103 @@ def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
     return kept
 
 
+# ---- whether it does good
+
+
+def _tried(
+    before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]
+) -> tuple[Mended | None, set[Diagnostic]]:
+    """Return what fixes of one kind make of a text, None if that does no good; and those of them that fail."""
+    text, starts = _applied(before.text, fixes)
+    try:
+        after = Mended(text, before.applied + len(fixes), check(text))
+    except MiltextError:
+        return None, set()
+    old, new = _badness(before), _badness(after)
+    failed = _failed(fixes, starts, after.diagnostics)
+    if keeps_from_reading(fixes[0]):
+        is_good = new.unread <= old.unread
+    else:
+        is_good = new <= old
+        was, is_now = _by_line(before), _by_line(after)
+        line_of, new_lines = _Lines(before.text).of, _Lines(text)
+        failed |= {fix for fix, at in zip(fixes, starts, strict=True) if is_now[new_lines.at(at)] > was[line_of(fix)]}
+    return (after if is_good and not failed else None), failed
+
+
+def _failed(fixes: Sequence[Diagnostic], starts: Sequence[int], found: Sequence[Diagnostic]) -> set[Diagnostic]:
+    """Return the fixes whose findings are still there, and those in whose suggestions a parse now fails."""
+    same = {(each.code, each.message, each.span.start) for each in found if each.span}
+    unread = sorted(each.span.start for each in found if each.span and keeps_from_reading(each))
+    failed = set[Diagnostic]()
+    for fix, start in zip(fixes, starts, strict=True):
+        end = start + len(fix.suggestion or "")
+        if (fix.code, fix.message, start) in same or bisect_left(unread, start) < bisect_left(unread, end):
+            failed.add(fix)
+    return failed
+
+
+class _Badness(NamedTuple):
+    """How many lines of a text cannot be read whole, how many errors it has, and how many findings."""
+
+    unread: int
+    errors: int
+    findings: int
+
+
+def _badness(mended: Mended) -> _Badness:
+    found, line_of = mended.diagnostics, _Lines(mended.text).of
+    unread = {line_of(each) for each in found if keeps_from_reading(each)}
+    return _Badness(len(unread), sum(each.severity == "error" for each in found), len(found))
+
+
+def _by_line(mended: Mended) -> Counter[int]:
+    """Return how many errors there are in each line."""
+    return Counter(map(_Lines(mended.text).of, (each for each in mended.diagnostics if each.severity == "error")))
+
+
+def _is_better(new: Mended, old: Mended) -> bool:
+    """Whether less is wrong with a text than with another, and no more errors are told."""
+    return _badness(new) < _badness(old) and _badness(new).errors <= _badness(old).errors
+
+
+class _Lines:
+    """The lines of a text by their numbers."""
+
+    def __init__(self, text: str) -> None:
+        self.ends = [end.start() for end in re.finditer("\n", text)]
+
+    def at(self, place: int) -> int:
+        """Return the line of a place."""
+        return bisect_left(self.ends, place)
+
+    def of(self, found: Diagnostic) -> int:
+        """Return the line in which a finding begins; -1 where it has no place."""
+        return -1 if found.span is None else self.at(found.span.start)
+
+
+# ---- how it is applied
+
+
 def applied(text: str, fixes: Iterable[Diagnostic]) -> str:
     """Return a text with suggestions in place of their spans, which do not overlap and are in order."""
-    pieces, last = list[str](), 0
+    return _applied(text, fixes)[0]
+
+
+def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
+    """Return a text with suggestions in place of their spans, and where each of them stands then."""
+    pieces, starts = list[str](), list[int]()
+    last = length = 0
     for fix in fixes:
         assert fix.span is not None
         assert fix.suggestion is not None
         start, end = fix.span if fix.suggestion else _with_blanks(text, *fix.span)
         pieces += text[last : max(start, last)], fix.suggestion
+        length += len(pieces[-2])
+        starts.append(length)
+        length += len(fix.suggestion)
         last = end
-    return "".join([*pieces, text[last:]])
+    return "".join([*pieces, text[last:]]), starts
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
