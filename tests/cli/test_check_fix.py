@@ -13,6 +13,11 @@ import pytest
 from cli.test_check_verb import EXAMPLE, GOOD, run
 from conftest import SLOW_IMPORTS
 
+from miltext.checking.fixing import Mended
+from miltext.checking.verifier import Checked
+from miltext.cli.fixing_files import Fixing
+from miltext.models.programs import TextModel
+
 CERTAIN = GOOD.replace("relu(x = x);", "relu(x = x)")
 """What is certain is mended: a `;`."""
 
@@ -158,6 +163,50 @@ def test_a_sidecar_is_not_mended(name: str, folder: Path) -> None:
     assert status == 1
     assert f"miltext: {name}: not fixed: it is a sidecar, which `miltext sidecar` makes from its model\n" in err
     assert (folder / name).read_text() == CERTAIN
+
+
+def test_the_text_of_a_compiled_model_is_not_mended(folder: Path) -> None:
+    path = put(folder, "Compiled.mlmodelc/model.mil", CERTAIN)
+    status, _, err = run("check", "--fix", "Compiled.mlmodelc", cwd=folder)
+    assert status == 1
+    named = os.path.join("Compiled.mlmodelc", "model.mil")
+    assert f"miltext: {named}: not fixed: it is the text of a compiled model; mend a copy, or the model that" in err
+    assert path.read_text() == CERTAIN
+
+
+MISLED = CERTAIN.replace(
+    "        }",
+    "            bool flag = const()[val = bool(true)];\n"
+    "            tensor<fp16, [2, 3]> other = tanh(x = flg);\n        }",
+)
+"""Two mistakes: one that is mended, and a name like only one that does not fit."""
+
+
+@pytest.mark.parametrize("options", [["--fix"], ["--fix", "--diff"], ["--fix", "--format", "json"]])
+def test_a_suggestion_that_would_make_nothing_better_is_told_of(options: list[str], folder: Path) -> None:
+    put(folder, "a.mil", MISLED)
+    said = "miltext: a.mil: 1 suggestion was not applied: the text would be no better\n"
+    assert said in run("check", *options, "--unsafe-fixes", "a.mil", cwd=folder)[2]
+    put(folder, "a.mil", MISLED)
+    assert "not applied" not in run("check", *options, "a.mil", cwd=folder)[2]
+    assert "not applied" not in run("check", *options, "--unsafe-fixes", "--ignore", "MIL604", "a.mil", cwd=folder)[2]
+
+
+@pytest.mark.parametrize(
+    ("useless", "said"),
+    [
+        (0, ""),
+        (2, "miltext: a.mil: 2 suggestions were not applied: the text would be no better\n"),
+        (None, "miltext: a.mil: stopped after 100 checks; run it again, there may be more\n"),
+    ],
+)
+def test_what_mending_left_is_told(
+    useless: int | None, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("miltext.checking.fixing.mend", lambda text, *_: Mended(text, 0, [], useless))
+    model = TextModel(GOOD.encode(), "a.mil", Path("a.mil"))
+    Fixing(diff=True).fix(model, lambda _: Checked([], GOOD), lambda _: True)
+    assert capsys.readouterr().err == said
 
 
 def test_other_models_are_reported_but_not_mended(folder: Path) -> None:

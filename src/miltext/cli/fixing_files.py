@@ -53,6 +53,7 @@ class Fixing:
         mended = mend(text, found, chosen)
         if self._settled(model, mended):
             self.fixed += mended.applied
+            _say_what_is_left(model.name, mended)
             return mended.diagnostics, mended.text
         return found(text), text
 
@@ -70,6 +71,17 @@ class Fixing:
         return True
 
 
+def _say_what_is_left(name: str, mended: Mended) -> None:
+    """Say which suggestions were not applied, though they were asked for."""
+    from miltext.checking.fixing import MOST_CHECKS
+
+    if mended.useless is None:
+        click.echo(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again, there may be more", err=True)
+    elif mended.useless:
+        what = "1 suggestion was" if mended.useless == 1 else f"{mended.useless} suggestions were"
+        click.echo(f"miltext: {name}: {what} not applied: the text would be no better", err=True)
+
+
 def is_text(model: Model) -> bool:
     """Whether a model was read from a .mil, or from MIL text on standard input."""
     return model.kind == "mil" and model.text is not None
@@ -80,6 +92,8 @@ def _not_fixable(model: Model) -> str | None:
     from miltext.models.files import is_stream
     from miltext.review.sidecar import is_sidecar
 
+    if model.kind == "mlmodelc":
+        return "it is the text of a compiled model; mend a copy, or the model that it was compiled from"
     if not is_text(model):
         return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"
     if is_sidecar(model.name):
