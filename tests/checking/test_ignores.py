@@ -63,10 +63,8 @@ def test_a_comment_ignores_what_is_on_its_line(comment: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        f"{OWN} /* mil: ignore */",
         f"{OWN} // mil ignore",
         f"{OWN} // MIL501",
-        f"{OWN} // ignore[MIL501]",
         f"{OWN.replace('x);', 'x)[name = string(`// mil: ignore`)];').replace('`', chr(34))}",
         f"/* // mil: ignore */ {OWN.strip()}",
         f"/* \n // mil: ignore \n */ {OWN.strip()}",
@@ -211,6 +209,46 @@ def test_a_comment_without_a_known_code_is_told_of(comment: str, about: str, mea
     found = one(text, "MIL714")
     assert (of(found, text), found.suggestion, found.applicability) == (about, meant, "unsafe")
     assert ("MIL501", 4) in told(text) or "MIL501," in comment
+
+
+@pytest.mark.parametrize("comment", ["// MIL: ignore[MIL501]", "// Mil: Ignore[mil501]", "//mil:IGNORE"])
+def test_letters_of_either_case_are_taken(comment: str) -> None:
+    assert told(text_of(f"{OWN} {comment}")) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "about", "meant"),
+    [
+        ("/* mil: ignore[MIL501] */", "/* mil: ignore[MIL501] */", "// mil: ignore[MIL501]"),
+        ("/* MIL: ignore MIL501, MIL5 */", "/* MIL: ignore MIL501, MIL5 */", "// mil: ignore[MIL501, MIL5]"),
+        ("// ignore[MIL501]", "// ignore[MIL501]", "// mil: ignore[MIL501]"),
+        ("/* mil: ignore */", "/* mil: ignore */", None),
+        ("/** mil: ignore[MIL501] **/ // why", "/** mil: ignore[MIL501] **/", None),
+        ("/* mil: ignore[MIL501] our own */", "/* mil: ignore[MIL501] our own */", None),
+        ("/* mil: ignore[MIL501]\n */", "/* mil: ignore[MIL501]\n */", None),
+        ("// mil ignore[MIL501] why", "// mil ignore[MIL501]", "// mil: ignore[MIL501]"),
+        ("// miltext: ignore[MIL501]", "// miltext: ignore[MIL501]", "// mil: ignore[MIL501]"),
+        ("// mil: noqa", "// mil: noqa", None),
+        ("// noqa: MIL501", "// noqa: MIL501", "// mil: ignore[MIL501]"),
+        ("// type: ignore[MIL501]", "// type: ignore[MIL501]", "// mil: ignore[MIL501]"),
+        ("// mil: disable=MIL501", "// mil: disable=MIL501", "// mil: ignore[MIL501]"),
+    ],
+)
+def test_a_comment_written_otherwise_is_told_of(comment: str, about: str, meant: str | None) -> None:
+    text = text_of(f"{OWN} {comment}")
+    found = one(text, "MIL714")
+    assert (of(found, text), found.suggestion, found.applicability) == (about, meant, "unsafe")
+    assert ("MIL501", 4) in told(text)
+    if meant:
+        assert told(text.replace(about, meant)) == []
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["// ignore this", "// we ignore what MIL says", "/* ignored: MIL501 */", "// see MIL501", "/* // mil: ignore */"],
+)
+def test_other_comments_are_left_alone(comment: str) -> None:
+    assert told(text_of(f"{OWN} {comment}")) == [("MIL501", 4)]
 
 
 def test_a_comment_about_a_comment_is_not_taken_by_it() -> None:

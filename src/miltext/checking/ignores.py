@@ -17,7 +17,14 @@ from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
 from miltext.diagnostics.selection import keeps_from_reading, means, near_code, normal, unknown
 from miltext.syntax.lexer import FINE, lexer
 
-_IGNORE = re.compile(r"//[ \t]*mil:[ \t]*ignore\b(?P<codes>[ \t]*\[(?P<listed>[^\]\r\n]*)\])?")
+_IGNORE = re.compile(r"(?i)//[ \t]*mil:[ \t]*ignore\b(?P<codes>[ \t]*\[(?P<listed>[^\]\r\n]*)\])?")
+_NEAR = re.compile(
+    r"""(?ix) /[/*] [ \t*]* (?: mil(?:text)? [ \t]*:[ \t]* (?:ignore|noqa|disable) \b
+      | (?: \w+ [ \t]* :? [ \t]* )? (?:ignore|noqa|disable) \b (?= [ \t:=(\[]* MIL\d ) )
+    (?: [ \t:=(\[]* (?P<codes> MIL\d+ (?: [ \t,]+ MIL\d+ )* ) [ \t]* [])]? )?"""
+)
+"""How a comment may begin that is meant to ignore findings, but is written otherwise."""
+
 _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
 """The tokens that end a phrase, for what a comment speaks of."""
@@ -58,7 +65,7 @@ def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
     A comment that ignores nothing is told of only in a text without gaps and errors: else findings are still to come.
     """
-    if not _IGNORE.search(text):
+    if not (_IGNORE.search(text) or _NEAR.search(text)):
         return [*found]
     is_whole = GAPS.isdisjoint(diagnostic.code for diagnostic in found)
     ignores, broken = _read(text)
@@ -108,6 +115,9 @@ def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
     starts, ends = [phrase.start for phrase in phrases], [phrase.end for phrase in phrases]
     ignores, broken = list[Ignore](), list[Diagnostic]()
     for comment in comments:
+        broken += _misspelt(text, comment)
+        if not text.startswith("//", comment.start):
+            continue
         for match in _IGNORE.finditer(text, *comment):
             words, wrong = _words(match, text[match.end() : comment.end])
             broken += wrong
@@ -123,19 +133,32 @@ def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
 
 
 def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
-    """Return where the comments to the ends of lines stand, and the phrases: what ends in `;`, `{` or `}`."""
+    """Return where the comments stand, and the phrases: what ends in `;`, `{` or `}`."""
     comments, phrases = list[Span](), list[Span]()
     start = end = -1
     for kind, token, at in lexer(FINE).tokens(text, 0):
         if kind == "COMMENT":
-            if token.startswith("//"):
-                comments.append(Span(at, at + len(token)))
+            comments.append(Span(at, at + len(token)))
             continue
         start, end = at if start < 0 else start, at + len(token)
         if token in _ENDS:
             phrases.append(Span(start, end))
             start = -1
     return comments, [*phrases, Span(start, end)] if start >= 0 else phrases
+
+
+def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
+    """Return the warning about a comment that is meant to ignore findings, but is written otherwise."""
+    near = _NEAR.match(text, *comment)
+    if near is None or _IGNORE.search(text, *comment):
+        return []
+    known = [word for word in re.findall(r"\w+", near["codes"] or "") if unknown(word) is None]
+    meant, span = f"// mil: ignore[{', '.join(known)}]" if known else None, Span(*near.span())
+    if text.startswith("/*", comment.start):
+        rest = re.match(r"[ \t]*(?:[\r\n]|\Z)", text[comment.end : comment.end + 200])
+        is_all = not text[near.end() : comment.end].rstrip("*/ \t")
+        meant, span = meant if rest and is_all else None, comment
+    return [_wrong(f"this comment ignores nothing; {FORM}", span, meant)]
 
 
 def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, list[Diagnostic]]:

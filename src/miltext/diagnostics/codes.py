@@ -94,6 +94,7 @@ TITLES: dict[str, str] = {
     "MIL461": "unknown setting",
     "MIL462": "setting of the wrong type",
     "MIL463": "unknown code in the settings",
+    "MIL464": "pattern that fits no file",
     "MIL480": "coremltools is not installed",
     "MIL481": "weights in several folders",
     # Operations and their signatures.

@@ -96,6 +96,36 @@ def _strings(value: object, at: Keys, what: str = 'patterns, such as `["build", 
     return tuple(value)
 
 
+def _patterns(value: object, at: Keys) -> tuple[str, ...]:
+    patterns = _strings(value, at)
+    for index, pattern in enumerate(patterns):
+        _refuse_idle(pattern, (*at, index))
+    return patterns
+
+
+def _refuse_idle(pattern: str, at: Keys, *, key: bool = False) -> None:
+    """Raise _Mistake for a pattern that no path below the pyproject.toml can fit."""
+    reason = next((reason for form, reason in IDLE.items() if re.search(form, pattern)), None)
+    if reason is None:
+        return
+    meant = re.sub("/+", "/", pattern.replace("\\", "/")).lstrip("/")
+    is_mended = '"' not in meant and not any(re.search(form, meant) for form in IDLE)
+    message = f"no file fits the pattern `{pattern}`: {reason}"
+    raise _Mistake("MIL464", message, at, key=key, suggestion=f'"{meant}"' if is_mended else None)
+
+
+IDLE = {
+    r"\A\s*\Z": "it is empty; write a name or a path",
+    r"\\": "names are parted by `/`",
+    r"\A(?:/|~|[A-Za-z]:)": "it is a path from the pyproject.toml, without a `/` or a drive before it",
+    r"\A(?:\./)*\.\.(?:/|\Z)": "the settings speak of what is below the pyproject.toml",
+    r"\A(?:\./*)+\Z": "it is the folder of the pyproject.toml; `*` stands for all that is in it",
+    r"\A!": "there are no exceptions to patterns",
+    r"\{[^{}/]*,[^{}/]*\}": "write each of the names in braces in a pattern of its own",
+}
+"""Spellings of patterns that fit nothing, and why."""
+
+
 def _codes(value: object, at: Keys) -> tuple[str, ...]:
     words = _strings(value, at, 'codes, such as `["MIL603", "MIL7"]`')
     for index, word in enumerate(words):
@@ -108,6 +138,8 @@ def _codes(value: object, at: Keys) -> tuple[str, ...]:
 def _codes_by_pattern(value: object, at: Keys) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise _wrong_type(value, at, 'a table of patterns and codes, such as `{ "old/*.mil" = ["MIL603"] }`')
+    for pattern in value:
+        _refuse_idle(pattern, (*at, pattern), key=True)
     return tuple((pattern, _codes(codes, (*at, pattern))) for pattern, codes in value.items())
 
 
@@ -115,7 +147,7 @@ READERS: dict[str, Callable[[object, Keys], Any]] = {
     "select": _codes,
     "ignore": _codes,
     "per-file-ignores": _codes_by_pattern,
-    "exclude": _strings,
+    "exclude": _patterns,
     "unsafe-fixes": _flag,
 }
 """The settings, and what reads each."""

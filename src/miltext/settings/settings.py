@@ -55,8 +55,13 @@ def _matches(pattern: str, path: str, root: str, below: str | None = None) -> bo
     if "/" not in pattern:
         return any(fnmatchcase(part, pattern) for part in parts[first:])
     around = ["/".join(parts[:end]) for end in range(first + 1, len(parts) + 1)]
-    forms = {pattern, pattern.removeprefix("**/"), pattern.replace("/**/", "/")}
-    return any(fnmatchcase(place, form) for place in around for form in forms)
+    return any(fnmatchcase(place, form) for place in around for form in _forms(pattern))
+
+
+def _forms(pattern: str) -> list[str]:
+    """Return a pattern with and without each `**/` in it."""
+    first, found, rest = pattern.partition("**/")
+    return [first + some + form for form in _forms(rest) for some in ("", found)] if found else [pattern]
 
 
 def _parts(path: str, root: str) -> tuple[str, ...]:
