@@ -293,6 +293,46 @@ def reports(shown: str) -> list[str]:
     return re.findall(r"^wrong\.mil:.*$", shown, re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("Model.mlpackage", None),
+        ("Model.mlmodelc", None),
+        ("texts", None),
+        ("a.mlmodel", b"\x08\x09"),
+        ("a.pb", b"\x08\x01"),
+        ("a.txtpb", b"version: 1"),
+        ("a", b"\x08\x01"),
+    ],
+)
+def test_infer_of_what_is_not_a_text_says_what_it_takes(name: str, data: bytes | None, files: Path) -> None:
+    if data is None:
+        (files / name).mkdir()
+    else:
+        (files / name).write_bytes(data)
+    status, out, err = run("infer", name, cwd=files)
+    assert (status, out) == (2, "")
+    assert f"infer takes the text of a draft, a .mil, and {name} is {'none' if data else 'a folder'}" in err
+    assert "`miltext print` writes the text of a model" in err
+
+
+@pytest.mark.parametrize("text", [DRAFT, "# of Python\n" + DRAFT])
+def test_infer_takes_a_text_of_any_name(text: str, files: Path) -> None:
+    (files / "draft.txt").write_text(text)
+    status, out, err = run("infer", input=text, cwd=files)
+    assert run("infer", "draft.txt", cwd=files) == (status, out, err.replace("<stdin>", "draft.txt"))
+
+
+@pytest.mark.parametrize("output", ["s.pb", "draft.mil", "absent/whole.mil"])
+def test_infer_ends_with_two_where_it_cannot_write(output: str, files: Path) -> None:
+    before = (files / "draft.mil").read_text()
+    status, out, err = run("infer", "draft.mil", "-o", output, cwd=files)
+    assert (status, out) == (2, "")
+    assert err
+    assert (files / "draft.mil").read_text() == before
+    assert not (files / "s.pb").exists()
+
+
 def test_infer_shows_warnings_and_writes(files: Path) -> None:
     (files / "draft.mil").write_text(DOUBTFUL)
     status, out, err = run("infer", "draft.mil", cwd=files)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
-from miltext.cli.streams import WRONG, existing, output_option, read_stdin, show, write_text
+from miltext.cli.streams import STDIN, WRONG, existing, output_option, read_stdin, show, write_text
 
 EPILOG = """\b
 Examples:
@@ -17,6 +18,12 @@ Examples:
 \b
 Exit status: 0 the text is written, warnings or not; 1 errors were found, and nothing is written; 2 usage, files.
 """
+
+
+MODELS = (".mlmodel", ".pb", ".txtpb")
+"""How the names of files end that are models and no texts."""
+
+_NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` writes the text of a model"
 
 
 @click.command("infer", epilog=EPILOG)
@@ -29,10 +36,15 @@ def command(draft: str, output: str) -> None:
     `miltext check`. `-` or nothing, in a pipe, is standard input.
     """
     from miltext.checking.verifier import complete
-    from miltext.models.contents import decode, read_file
+    from miltext.models.contents import decode, is_binary, read_file
 
-    name = "<stdin>" if draft == "-" else draft
-    text = decode(read_stdin() if draft == "-" else read_file(Path(existing(draft))), name)
+    if draft != "-" and os.path.isdir(existing(draft)):
+        raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))
+    name, ending = STDIN if draft == "-" else draft, os.path.splitext(draft)[1].lower()
+    data = read_stdin() if draft == "-" else read_file(Path(draft))
+    if ending in MODELS or (ending != ".mil" and is_binary(data)):
+        raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
+    text = decode(data, name)
     completed = complete(text, name)
     show(completed.diagnostics, text, name)
     if completed.text is None:

@@ -25,6 +25,9 @@ WRONG, FAILED = 1, 2
 CANNOT_READ = "MIL250"
 """The code of a file that does not exist or cannot be read."""
 
+NO_OUTPUT = ("MIL401", "MIL402")
+"""The codes of an output that is not to be written there."""
+
 STDIN, STDOUT = "<stdin>", "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of writing to a stream; where files are written, the failure has their name."""
@@ -229,7 +232,7 @@ def report_failures() -> Iterator[None]:
         yield
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
-        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code == CANNOT_READ
+        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (CANNOT_READ, *NO_OUTPUT)
         sys.exit(FAILED if is_setup else WRONG)
     except BrokenPipeError:
         _give_up_output()  # the reader left; nothing more to say
