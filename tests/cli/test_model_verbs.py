@@ -73,7 +73,7 @@ def test_usage(tmp_path: Path) -> None:
     ):
         result = run(*arguments)
         assert (result.exit_code, saying in result.stderr) == (2, True), result.stderr
-    assert run("build", EXAMPLE, "-o", tmp_path / "x.onnx").exit_code == 1
+    assert run("build", EXAMPLE, "-o", tmp_path / "x.onnx").exit_code == 2
 
 
 def test_weights_are_listed_and_saved(tmp_path: Path) -> None:

@@ -316,7 +316,7 @@ def test_one_may_write_in_a_folder_that_one_may_not_list(tmp_path: Path, monkeyp
         (1, ("check", EXAMPLE), 0, b"nothing found in 1 program\n"),
         (2, ("print", EXAMPLE), 0, b""),
         (2, ("print", "missing"), 2, b""),
-        (2, ("build", EXAMPLE, "-o", "missing.onnx"), 1, b""),
+        (2, ("build", EXAMPLE, "-o", "missing.onnx"), 2, b""),
     ],
 )
 def test_a_closed_stream(closed: int, arguments: tuple[object, ...], status: int, said: bytes) -> None:
