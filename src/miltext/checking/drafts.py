@@ -6,6 +6,7 @@ the literal decide. The type of an output follows by the rules of `miltext.check
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,7 @@ from miltext.schema.types import StateType, TensorType, is_known, spelled, write
 from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Set
 
     from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import Operand
@@ -39,6 +40,10 @@ def dialect_of(text: str) -> str:
     """Return the dialect that a text says it is in; 1.3 where that is not plain."""
     words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
     return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
+
+
+_TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
+"""A literal with its type."""
 
 
 class DraftTypes(NamedTuple):
@@ -107,6 +112,16 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
         return finding
     remark = Remark("no type follows from it for what is left out here; write it out", strange.path)
     return finding._replace(severity="error", remarks=(*finding.remarks, remark))
+
+
+def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
+    """Return a finding with its suggestion as a draft has it, `[1]`, if it is about a literal without a type."""
+    typed = finding.suggestion and _TYPED.search(finding.suggestion)
+    if not typed or finding.path[-1] == "key" or gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0))):
+        return finding
+    suggestion = typed.string.replace(typed[0], typed["literal"])
+    message = finding.message.replace(f"`{typed[0]}`", f"`{typed['literal']}`")
+    return finding._replace(message=message, suggestion=suggestion)
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:

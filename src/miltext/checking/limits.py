@@ -7,6 +7,7 @@ The table of `miltext.schema.operations` says so for each parameter. What rules 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand, Row
     from miltext.schema.operations import Parameter, Signature
 
+FEW = 8
+"""The most elements of a vector that is suggested."""
+
 
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
     """Yield what is wrong with the arguments of one operation; of several faults of one argument, the first."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = Sizes()
-    wrong = {clash.parameter: clash for clash in _ranks(known, judged, sizes, dialect)}
-    found = [_shape(known.parameters[name], judged, sizes) for name in judged if name not in wrong]
-    wrong |= {clash.parameter: clash for clash in filter(None, found)}
+    odd = set(_odd_ranks(known, judged, sizes))
+    wrong = {
+        name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
+        for name, operand in judged.items()
+        if name in odd
+    }
+    found = [_shape(known.parameters[name], judged, sizes) for name in judged if name not in odd]
+    wrong |= {str(clash.parameter): clash for clash in filter(None, found)}
     yield from _together(wrong.values())
     for name, operand in judged.items():
         parameter = known.parameters[name]
@@ -53,34 +62,43 @@ def _shape_of(operand: Operand) -> Shape:
 # ---- shapes
 
 
-def _ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Iterator[Clash]:
-    """Yield the arguments of a wrong rank, and bind the sizes of the others."""
+def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) -> Iterator[str]:
+    """Yield the names of the arguments of a wrong rank, and bind the sizes of the others."""
     fitting = {}
     for name, operand in operands.items():
         patterns, shape = known.parameters[name].shape, _shape_of(operand)
         of_its_rank = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
-        if patterns and not of_its_rank:
-            clause, meant = _wrong_rank(patterns, operand, dialect)
-            yield Clash(clause, name, code=WRONG_RANK, suggestion=meant)
-        elif patterns:
+        if of_its_rank:
             fitting[name] = of_its_rank, shape
+        elif patterns:
+            yield name
     sizes.bind(fitting)
 
 
-def _wrong_rank(patterns: Sequence[Pattern], operand: Operand, dialect: str) -> tuple[str, str | None]:
-    """Return the clause about an argument of a wrong rank, and what was meant if that is plain."""
-    shape, ranks = _shape_of(operand), {pattern.ranks for pattern in patterns}
+def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> Clash:
+    """Return what is wrong with an argument of a wrong rank, and what was meant if that is plain."""
+    patterns, shape, meant = parameter.shape, _shape_of(operand), None
+    ranks = {pattern.ranks for pattern in patterns}
     given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
     if ranks == {(0, 0)}:
-        meant = literal_of(operand, (), dialect) if shape == (1,) else None
-        return f"takes a scalar, not {given}{_to_write(meant)}", meant
-    if ranks == {(1, 1)}:
-        meant = literal_of(operand, (1,), dialect) if not shape else None
-        return f"takes a vector, not {given}{_to_write(meant)}", meant
-    if ranks <= {(0, 0), (0, 1), (1, 1)}:
-        return f"takes a scalar or a vector, not {given}", None
-    written = " or ".join(pattern.text for pattern in patterns if pattern.before or pattern.after)
-    return f"takes a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}, not {given}", None
+        meant = _repeated(operand, (), dialect) if shape == (1,) else None
+        takes = "a scalar"
+    elif ranks == {(1, 1)}:
+        meant = None if shape else _repeated(operand, (_length(patterns, sizes),), dialect)
+        takes = "a vector"
+    elif ranks <= {(0, 0), (0, 1), (1, 1)}:
+        takes = "a scalar or a vector"
+    else:
+        written = " or ".join(pattern.text for pattern in patterns if pattern.before or pattern.after)
+        takes = f"a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}"
+    clause = f"takes {takes}, not {given}{to_write(meant)}"
+    return Clash(clause, parameter.name, code=WRONG_RANK, suggestion=meant)
+
+
+def _length(patterns: Sequence[Pattern], sizes: Sizes) -> int:
+    """Return the length of a vector, 1 where nothing else says one."""
+    terms = [term for pattern in patterns for term in (*pattern.before, *pattern.after)]
+    return next(filter(None, (term.value(sizes) for term in terms)), 1)
 
 
 def _spelled_ranks(patterns: Iterable[Pattern]) -> str:
@@ -91,20 +109,37 @@ def _spelled_ranks(patterns: Iterable[Pattern]) -> str:
     return " or ".join(dict.fromkeys(spelled_ranks))
 
 
-def _to_write(meant: str | None) -> str:
+def to_write(meant: str | None) -> str:
+    """Return the end of a clause that says what to write."""
     return f"; write `{meant}`" if meant else ""
 
 
-def literal_of(operand: Operand, shape: Shape, dialect: str) -> str | None:
+def _repeated(operand: Operand, shape: Shape, dialect: str) -> str | None:
     """Spell the one element of a constant as one of another shape, None when it is not plain."""
-    value = operand.value[0] if isinstance(operand.value, tuple) and operand.value else operand.value
-    if not isinstance(operand.type, TensorType) or not isinstance(value, bool | int | float | str):
+    return literal([operand] * _count(shape), shape, dialect) if _count(shape) <= FEW else None
+
+
+def _count(shape: Shape) -> int:
+    return math.prod(size or 1 for size in shape)
+
+
+def literal(operands: Sequence[Operand], shape: Shape, dialect: str) -> str | None:
+    """Spell the elements of constants, each of which has one, as a scalar or a vector; None when that is not plain."""
+    dtypes = {operand.type.dtype if isinstance(operand.type, TensorType) else None for operand in operands}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    elements = [None if dtype is None else _element(operand, dtype) for operand in operands]
+    if dtype is None or None in elements:
         return None
-    dtype = operand.type.dtype
+    written = ", ".join(filter(None, elements))
+    return f"{spelled(TensorType(dtype, shape), dialect)}({f'[{written}]' if shape else written})"
+
+
+def _element(operand: Operand, dtype: str) -> str | None:
+    value = operand.value[0] if isinstance(operand.value, tuple) and operand.value else operand.value
+    if not isinstance(value, bool | int | float | str):
+        return None
     form = FORMATS.get(dtype) if isinstance(value, float) else None
-    element = decimal_text(bits_of(repr(value), form), form) if form else json.dumps(value, ensure_ascii=False)
-    literal = f"[{element}]" if shape else element
-    return f"{spelled(TensorType(dtype, shape), dialect)}({literal})"
+    return decimal_text(bits_of(repr(value), form), form) if form else json.dumps(value, ensure_ascii=False)
 
 
 def _together(found: Iterable[Clash]) -> Iterator[Clash]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.blocks import block_findings
 from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_named
 from miltext.checking.inference.program import Walk
-from miltext.checking.limits import clashes, literal_of
+from miltext.checking.limits import clashes, literal, to_write
 from miltext.checking.values import ATTRIBUTES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.elsewhere import Meant, meant
@@ -206,12 +206,23 @@ class _Call:
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
-            message = f"`{parameter.name}` takes one value, not {len(operands)}"
-            yield Finding(self.argument(parameter.name), "MIL508", message)
+            yield self.several(parameter, operands)
             return
         for index, operand in enumerate(operands):
             if self.is_news(found := list(self.operand(parameter, operand, index)), operand):
                 yield from found
+
+    def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
+        """Tell of what takes one value, bound to another number of them: constants may be meant as a vector."""
+        name, message = parameter.name, f"`{parameter.name}` takes one value, not {len(operands)}"
+        is_vector = any(pattern.has_rank(1) for pattern in parameter.shape) and {()} == {
+            operand.type.shape if isinstance(operand.type, TensorType) else None for operand in operands
+        }
+        meant = literal(operands, (len(operands),), self.dialect) if is_vector else None
+        if meant is None and is_vector:
+            message += "; `concat` makes a vector of them first"
+        suggestion = f"{name_text(name)} = {meant}" if meant else None
+        return Finding(self.argument(name), "MIL508", message + to_write(meant), suggestion=suggestion)
 
     def is_news(self, found: list[Finding], *operands: Operand) -> bool:
         """Tell whether findings about operands are news: what is wrong with a value is told where it is first used."""
@@ -285,8 +296,7 @@ class _Call:
     def shown(self, operand: Operand) -> str:
         """Spell a scalar whose value is known, and the type of anything else."""
         scalar = isinstance(operand.type, TensorType) and operand.type.shape == ()
-        literal = literal_of(operand, (), self.dialect) if scalar else None
-        return literal or spelled(operand.type, self.dialect)
+        return (literal([operand], (), self.dialect) if scalar else None) or spelled(operand.type, self.dialect)
 
     def named(self, name: str) -> str:
         """Name a parameter in a message."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.drafts import DRAFT_NOTICE, dialect_of, draft_notice, draft_types
+from miltext.checking.drafts import DRAFT_NOTICE, as_in_draft, dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
@@ -149,7 +149,8 @@ def _check_broken(text: str) -> tuple[list[Diagnostic], DraftTypes]:
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         verified = apart_from(verify(read.program, dialect_of(text), faulty), {*read.flawed, *types.missing})
-        found += located(types.joined(verified, faulty), read.root)
+        joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
+        found += located(joined, read.root)
     return found, types
 
 
