@@ -208,7 +208,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "conv",
         {"strides": "2"},
-        "MIL514 `strides` of `conv` takes a vector, not a scalar; write `tensor<int32, [1]>([2])`",
+        "MIL514 `strides` of `conv` takes a vector, not a scalar; write `[2, 2]`",
     ),
     ("conv", {"dilations": "[1, -1]"}, "MIL518 `dilations` of `conv` takes numbers from 1 on, not -1"),
     ("conv", {"dilations": "[2, 1]"}, "MIL507 `weight` of `conv` must be known when the program is compiled, where"),
@@ -219,7 +219,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "conv",
         {"groups": "[2]"},
-        "MIL514 `groups` of `conv` takes a scalar, not a tensor of shape [1]; write `int32(2)`",
+        "MIL514 `groups` of `conv` takes a scalar, not a tensor of shape [1]; write `2`",
     ),
     ("conv", {"weight": V(6, 2, 3, 9)}, "MIL515 `weight` of `conv` spans 9 at axis 3, where `x` has only 8"),
     ("conv", {"weight": V(6, 2, 11, 3)}, "MIL515 `weight` of `conv` spans 11 at axis 2, where `x` has only 8 and 2 of"),
@@ -387,7 +387,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "resize_bilinear",
         {"target_size_height": "[3]"},
-        "MIL514 `target_size_height` of `resize_bilinear` takes a scalar, not a tensor of shape [1]; write `int32(3)`",
+        "MIL514 `target_size_height` of `resize_bilinear` takes a scalar, not a tensor of shape [1]; write `3`",
     ),
     ("resize_bilinear", {"sampling_mode": '"CORNERS"'}, "MIL519 `sampling_mode` of `resize_bilinear` takes"),
     ("resize", {"shape": "[1, 1, 4, 9, 9]"}, "MIL515 `shape` of `resize` says 5 sizes, more than the 4 of `x`"),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import miltext
-from miltext.schema.elsewhere import OPERATIONS, WAYS, meant
+from miltext.schema.elsewhere import NOWHERE, OPERATIONS, WAYS, meant
 from miltext.schema.operations import all_names, signature
 
 X, XY, VALUES = "x = x", "x = x, y = x", "values = (x, x), axis = int32(0)"
@@ -46,6 +46,11 @@ RENAMED = {
     f"argmax({X})": "reduce_argmax",
     f"reciprocal({X})": "inverse",
     f"relu_({X})": "relu",
+    f"absolute({X})": "abs",
+    'to(x = x, dtype = string("fp32"))': "cast",
+    'type_as(x = x, dtype = string("fp32"))': "cast",
+    "DepthwiseConv2dNative(x = x, weight = x)": "conv",
+    "select_scatter(x = x, update = x, begin = x, end = x)": "slice_update",
     f"contiguous({X})": "identity",
     f"detach({X})": "identity",
     f"clone({X})": "identity",
@@ -102,6 +107,8 @@ RENAMED = {
 }  # fmt: skip
 """What is written with the parameters of MIL: its name there is suggested."""
 
+NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
+
 OTHERWISE = {
     "cat(tensors = (x, x), dim = int32(0))": "in MIL it is `concat`, which takes `values`, `axis` and `interleave`",
     "unsqueeze(x = x, dim = int32(0))": "in MIL it is `expand_dims`, which takes `x` and `axes`",
@@ -124,7 +131,7 @@ OTHERWISE = {
     "neg(x = x)": "it is `mul(x, -1)`",
     "Neg(X = x)": "it is `mul(x, -1)`",
     "log_softmax(x = x)": "it is `sub(x, reduce_log_sum_exp(x, axes = [-1], keep_dims = true))`",
-    "HardSwish(x = x)": "it is `mul(x, sigmoid_hard(x, alpha = 1/6, beta = 0.5))`",
+    "HardSwish(x = x)": "it is `mul(x, sigmoid_hard(x, alpha = 0.16666667, beta = 0.5))`",
     "log1p(x = x)": "it is `log(add(x, 1))`",
     "std(x = x)": "it is `sqrt(reduce_mean(square(sub(x, mean))))`",
     "isnan(x = x)": "it is `not_equal(x, x)`",
@@ -133,6 +140,24 @@ OTHERWISE = {
     "ScatterElements(data = x)": 'it is `scatter_along_axis(data, indices, updates, mode = "update")`',
     "GlobalAveragePool(x = x)": "it is `reduce_mean(x, axes = [-2, -1], keep_dims = true)`",
     "flatten(x = x)": "it is `flatten2d` where two dimensions are left, and `reshape` for any other shape",
+    "rope(x = x)": "it is `add(mul(x, cos), mul(turned, sin))`, turned by `split`, `mul` of the second half by -1, "
+    "and `concat`",
+    "affine_grid(x = x)": "`affine` makes the grid and samples at it",
+    "celu(x = x)": "it is `mul(elu(real_div(x, a), alpha = 1.0), a)`",
+    "QLinearConv(x = x)": "it is `conv` between `dequantize` and `quantize`",
+    "AdaptiveAvgPool2d(x = x)": "for an output of size 1 it is `reduce_mean(x, axes = [-2, -1], keep_dims = true)`, "
+    "else `avg_pool`",
+    "half(x = x)": 'it is `cast(x, dtype = "fp16")`',
+    "float(x = x)": 'it is `cast(x, dtype = "fp32")`',
+    "numel(x = x)": "it is `reduce_prod(shape(x))`",
+    "Trilu(x = x)": "it is `band_part(x, lower = 0, upper = -1)`, or of a lower part "
+    "`band_part(x, lower = -1, upper = 0)`",
+    "isinf(x = x)": "it is `equal(abs(x), fp16(inf))`",
+    "TensorListGetItem(x = x)": "in MIL it is `list_read`, which takes `ls` and `index`",
+    "svd(x = x)": NONE,
+    "fft(x = x)": NONE,
+    "bitwise_and(x = x, y = x)": NONE,
+    "searchsorted(x = x)": NONE,
     "dropout(x = x)": "leave it out: it changes nothing when a model runs",
     "Dropout2d(x = x)": "leave it out: it changes nothing when a model runs",
     "cuda(x = x)": "leave it out: Core ML chooses where a model runs",
@@ -166,7 +191,11 @@ def test_what_another_name_does_not_mend_is_said(written: str) -> None:
 
 def test_a_slip_is_still_told_from_a_name_elsewhere() -> None:
     assert told("rellu(x = x)") == ("did you mean `relu`?", "relu")
+    assert told("sofmtax(x = x)") == ("did you mean `softmax`?", "softmax")
+    assert told("concta(x = x)") == ("did you mean `concat`?", "concat")
     assert told("an_op_of_ones_own(x = x)") == ("", None)
+    assert told("crpo_and(x = x)") == ("", None)
+    assert told("rolpe(x = x)") == ("", None)
 
 
 # ---- the table
@@ -176,18 +205,18 @@ def test_what_a_name_stands_for_is_an_operation() -> None:
     known = set(all_names())
     assert {name for names in OPERATIONS for name in names.split()} <= known
     formulas = [quoted for way in WAYS for quoted in re.findall("`(.*?)`", way) if quoted != "mode"]
-    assert {name for quoted in formulas for name in re.findall(r"(\w+)\(", quoted) or [quoted]} <= known
+    assert {name for quoted in formulas for name in re.findall(r"(\w+)\(", quoted) or [quoted]} <= known | {"fp16"}
 
 
 def test_the_names_of_parameters_in_a_way_are_those_of_the_operation() -> None:
     for way in WAYS:
         for operation, arguments in re.findall(r"(\w+)\(([^()]*)\)", way):
             named = set(re.findall(r"(\w+) = ", arguments))
-            assert named <= signature(operation).parameters.keys(), way  # type: ignore[union-attr]
+            assert operation == "fp16" or named <= signature(operation).parameters.keys(), way  # type: ignore[union-attr]
 
 
 def test_a_name_is_in_the_table_once_and_is_no_name_of_mil() -> None:
-    names = " ".join([*OPERATIONS.values(), *WAYS.values()]).split()
+    names = " ".join([*OPERATIONS.values(), *WAYS.values(), NOWHERE]).split()
     assert sorted(set(names)) == sorted(names)
     assert len(names) > 250
     assert all(name == name.lower() and "_" not in name for name in names)

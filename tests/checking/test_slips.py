@@ -48,6 +48,8 @@ EQUALS = "`=` stands between an output and its operation"
 ELEMENTS = "the elements of a tensor or a list stand in brackets"
 COMMA = "nothing follows this comma; remove it"
 DTYPE = 'a data type is given as a string: `string("fp32")`'
+TYPED = "the value of an attribute is written with its type"
+CONST_VAL = "`const` takes an attribute: `const()[val = ...]`"
 ALPHA = T + " y = leaky_relu(x = x, alpha = {});"
 AXES = "tensor<fp16, [2]> y = reduce_sum(x = x, axes = {}, keep_dims = bool(false));"
 CAST = "tensor<fp32, [2, 3]> y = cast(x = x, dtype = {});"
@@ -307,6 +309,146 @@ STATEMENTS = [
     Row("string c = const()[val = string(«a»)];", 'a string stands in double quotes: `"a"`', '"a"'),
     Row("string c = const()[val = string(«'a'»)];", "a string stands in double quotes", '"a"'),
     Row('string c = const()[val = string(«r"a"»)];', "a string has nothing before its quotes", '"a"'),
+    # ---- from other languages
+    Row("«struct» A y = relu(x = x);", "MIL has no `struct`"),
+    Row("«assert» x;", "MIL has no `assert`"),
+    Row(f"{T} y = «x if c else» x;", "MIL has no `if`; write `select(cond = ..., a = ..., b = ...)`"),
+    Row(f"{T}«:» y = relu(x = x);", "no colon stands between a type and a name", ""),
+    Row(
+        "tensor<fp16, [1, 3]> y, «z» = split(x = x, num_splits = 2, axis = 0);",
+        "each output has its own type, or `_` in a draft",
+        "_ z",
+    ),
+    Row(
+        "«torch.Tensor» y = relu(x = x);",
+        "the type of a tensor is written `tensor<fp16, [2, 3]>`, or `_` in a draft",
+        "_",
+    ),
+    Row("«func.return» %y", "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
+    Row("_ y = «linalg.generic»(x = x);", "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
+    Row("_ y = «torch.tensor»([0.5]);", CONSTANT.format("...")),
+    Row("_ y = «np.array»([0.5, 1]);", CONSTANT.format("...")),
+    Row("_ y = «self.relu»(x);", "no name has a dot; an operation is written by its name alone"),
+    Row("_ y = add(x = x, y = «self.weight»);", "no name has a dot; an operation is written by its name alone"),
+    Row("_ y = «x.reshape»(3, 2);", "a value of MIL has no methods; write `reshape(x = x, ...)`"),
+    Row("_ y = «x.mean»(axes = [1]);", "a value of MIL has no methods; write `reduce_mean(x = x, ...)`"),
+    Row(
+        "_ y = «x.half()»;",
+        'a value of MIL has no methods; write `cast(x = x, dtype = "fp16")`',
+        'cast(x = x, dtype = "fp16")',
+    ),
+    Row(
+        "_ y = «x.to(torch.float32)»;",
+        'a value of MIL has no methods; write `cast(x = x, dtype = "fp32")`',
+        'cast(x = x, dtype = "fp32")',
+    ),
+    Row(
+        "_ y = relu(x = «x.mean»());",
+        "a value of MIL has no methods; write `reduce_mean(x = x, ...)`",
+    ),
+    Row("_ y = add(x = x, y = «math.pi»);", "this is written `3.1415927`", "3.1415927"),
+    Row("_ y = add(x = x, y = «-INFINITY»);", "infinity is written `-inf`", "-inf"),
+    Row("_ y = add(x = x, y = «inf»);", "`inf` is not defined; did you mean `fp16(inf)`?", "fp16(inf)"),
+    Row("_ y = add(x = x, y = «NaN»);", "`NaN` is not defined; did you mean `fp16(nan)`?", "fp16(nan)"),
+    Row("_ y = cast(x = «float('inf')», dtype = \"fp16\");", "this is written `fp32(inf)`", "fp32(inf)"),
+    Row('_ y = cast(x = «float("-inf")», dtype = "fp16");', "this is written `fp32(-inf)`", "fp32(-inf)"),
+    Row(
+        "_ y = add(x = x, y = «0.5:fp16»);", "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"
+    ),
+    Row(
+        "_ y = relu(x = «-x»);",
+        "MIL has no operators; write `mul` as an operation of its own, and the name of its output here",
+    ),
+    Row(
+        "_ y = relu(x = «!x»);",
+        "MIL has no operators; write `logical_not` as an operation of its own, and the name of its output here",
+    ),
+    Row(
+        f"{T} y = relu(«tanh»(x = x));",
+        "an operation does not stand inside another; write `_ NAME = tanh(...);` before it, and NAME here",
+    ),
+    Row("_ y = relu«<x = x>»;", ARGUMENTS, "(x = x)"),
+    Row("_ y = relu(x«: tensor<fp16, [2, 3]>» = x);", "an argument has no type before its value", ""),
+    # ---- vectors
+    Row(
+        "_ y = reshape(x = x, «shape = (3, 2)»);",
+        "`shape` takes one value, not 2; write `[3, 2]`",
+        "shape = [3, 2]",
+    ),
+    Row(
+        "tensor<fp16, [3, 2]> y = reshape(x = x, «shape = (int32(3), int32(2))»);",
+        "`shape` takes one value, not 2; write `tensor<int32, [2]>([3, 2])`",
+        "shape = tensor<int32, [2]>([3, 2])",
+    ),
+    Row("_ y = relu(«x = (x, x)»);", "`x` takes one value, not 2"),
+    Row(
+        "_ y = reduce_sum(x = x, axes = «1»);",
+        "`axes` of `reduce_sum` takes a vector, not a scalar; write `[1]`",
+        "[1]",
+    ),
+    Row(
+        "_ y = avg_pool(x = tensor<fp16, [1, 1, 2, 2]>([[[[1, 2], [3, 4]]]]), kernel_sizes = «2», "
+        'pad_type = "valid", exclude_padding_from_average = true);',
+        "`kernel_sizes` of `avg_pool` takes a vector, not a scalar; write `[2, 2]`",
+        "[2, 2]",
+    ),
+    Row(
+        "_ y = max_pool(x = tensor<fp16, [1, 1, 2, 2]>([[[[1, 2], [3, 4]]]]), «kernel_sizes = (2, 2)», "
+        'pad_type = "valid");',
+        "`kernel_sizes` takes one value, not 2; write `[2, 2]`",
+        "kernel_sizes = [2, 2]",
+    ),
+    Row(
+        "_ y = reshape(x = x, shape = «[n, 2]»);",
+        "a list has no names of values in it; `concat` makes a vector of them first",
+    ),
+    # ---- literals without their types
+    Row('fp16 c = const()[val = fp16(0.5), name = «"c"»];', f'{TYPED}: `string("c")`', 'string("c")'),
+    Row('fp16 c = const()[name = string("c"), val = «0.5»];', f"{TYPED}: `fp16(0.5)`", "fp16(0.5)"),
+    Row(
+        'tensor<int32, [2]> c = const()[name = string("c"), val = «[1, 2]»];',
+        f"{TYPED}: `tensor<int32, [2]>([1, 2])`",
+        "tensor<int32, [2]>([1, 2])",
+    ),
+    Row("int32 c = const()[val = «1»];", f"{TYPED}: `int32(1)`", "int32(1)"),
+    Row('string c = const()[val = «"c"»];', f'{TYPED}: `string("c")`', 'string("c")'),
+    Row("bool c = const()[val = «true»];", f"{TYPED}: `bool(true)`", "bool(true)"),
+    Row("int32 c = const()[val = «0.5»];", f"{TYPED}, which is that of the output"),
+    Row("tensor<fp16, [2]> c = const()[val = «0.5»];", f"{TYPED}, which is that of the output"),
+    Row("fp16 c = const()[val = «x»];", "the value of a constant is a literal, not a name: `const()[val = fp16(0.5)]`"),
+    Row("int32 c = const«(1)»;", CONST_VAL, "()[val = int32(1)]"),
+    Row("bool c = const«(true)»;", CONST_VAL, "()[val = bool(true)]"),
+    Row('string c = const«("c")»;', CONST_VAL, '()[val = string("c")]'),
+    Row("tensor<int32, [2]> c = const«([1, 2])»;", CONST_VAL, "()[val = tensor<int32, [2]>([1, 2])]"),
+    Row("tensor<fp16, [2]> c = const«(0.5)»;", CONST_VAL),
+    Row("int32 c = «1»;", CONSTANT.format("int32(1)"), "const()[val = int32(1)]"),
+    Row(
+        "tensor<int32, [2]> c = «[1, 2]»;",
+        CONSTANT.format("tensor<int32, [2]>([1, 2])"),
+        "const()[val = tensor<int32, [2]>([1, 2])]",
+    ),
+    Row("int32 c = «0.5»;", f"{CONSTANT.format('...')}, its value with its type"),
+    Row('fp16 c = «"a"»;', f"{CONSTANT.format('...')}, its value with its type"),
+    Row("fp16 c = «true»;", f"{CONSTANT.format('...')}, its value with its type"),
+    Row(f"{T} y = relu(x = x)[n = «3»];", f"{TYPED}: `int32(3)`", "int32(3)"),
+    Row(f"{T} y = relu(x = x)[f = «0.5»];", f"{TYPED}: `fp32(0.5)`", "fp32(0.5)"),
+    Row(f"{T} y = relu(x = x)[on = «true»];", f"{TYPED}: `bool(true)`", "bool(true)"),
+    Row(f"{T} y = relu(x = x)[l = «[1, 2]»];", f"{TYPED}, as in `tensor<int32, [2]>([1, 2])`"),
+    Row(f"{T} y = relu(x = x)[l = tensor<int32, [1]>([1]), n = «3»];", f"{TYPED}: `int32(3)`", "int32(3)"),
+    Row("tensor<«fp16>[2, 3]» y = relu(x = x);", TENSOR, "fp16, [2, 3]>"),
+    Row("_ y = add(x = x, y = «tensor<fp16>»([0.5]));", "a tensor has a shape, as in `tensor<fp16, [2]>([0.5, 1.0])`"),
+    Row(
+        'fp16 c = const()[val = fp16(BLOBFILE(path = «"w.bin"», offset = uint64(64)))];',
+        'the path of a blob is written `string("w.bin")`',
+        'string("w.bin")',
+    ),
+    Row(
+        'fp16 c = const()[val = fp16(BLOBFILE(path = string("w.bin"), offset = «64»))];',
+        "the offset of a blob is written `uint64(64)`",
+        "uint64(64)",
+    ),
+    Row("«#define N 3»", "MIL has no preprocessor; a comment begins with `//`"),
+    Row("«#of x»", "a comment begins with `//`", "//of x"),
     # ---- comments
     Row(f"{T} y = relu(x = x);  «# of x»", "a comment begins with `//`", "// of x"),
     Row('«"""of x"""»', "a comment is written `/* ... */`", "/*of x*/"),
@@ -442,6 +584,12 @@ def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row
         ("fp16 y = x + x;", False),
         ("fp16 %0 = relu(x = x);", False),
         ("tensor<fp16, [n]> y = relu(x = x);", False),
+        ("#of x", False),
+        ("#define N", False),
+        ("fp16 y = relu(x: fp16 = x);", False),
+        ("fp16 y = relu(x = x)[n = 1];", False),
+        ("fp16 y = relu(x = x)[on = true];", True),
+        ("_ y = reshape(x = x, shape = [n]);", False),
     ],
 )
 def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:

@@ -227,7 +227,7 @@ class _DraftWalk(Walk):
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit)))
         except Undecided as undecided:
-            if not _lacks_a_name(operation, scope):
+            if not _lacks_a_name(operation, scope) and not known.open:  # `const(val = 0.5)` is told of as such
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 

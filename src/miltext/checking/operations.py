@@ -16,7 +16,7 @@ from miltext.checking.findings import Finding, Remark, but, counted, listed, nam
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes, literal, to_write
 from miltext.checking.values import ATTRIBUTES
-from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
 from miltext.schema.elsewhere import Meant, meant
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, opset_place, signature
 from miltext.schema.paths import Key, Path
@@ -322,7 +322,7 @@ class _Call:
 @functools.lru_cache(maxsize=1 << 8)
 def _slip_of(name: str) -> tuple[str, str | None]:
     """Return what to say of an operation's name that is not known anywhere, and the one that was perhaps meant."""
-    near = nearest(name, all_names())
+    near = one_slip_from(name, all_names())
     return did_you_mean(near), near
 
 

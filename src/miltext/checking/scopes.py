@@ -5,6 +5,7 @@ The rules are those that the comments of Apple's `MIL.proto` state.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
@@ -30,6 +31,8 @@ SUGGESTED_OPSET = "ios18"
 
 NOTHING = frozenset({"None", "none", "null", "NULL", "nil", "nullptr"})
 """What other languages write for no value."""
+
+_NOT_FINITE = re.compile("inf|infinity|(?P<nan>nan)", re.IGNORECASE)
 
 COMPARISONS = 200_000
 """How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
@@ -184,6 +187,8 @@ class _Specialization:
             return None
         if parameter and (truth := bool_meant(name, spelled(TensorType("bool", ()), self._dialect))):
             return truth
+        if parameter and (infinity := _NOT_FINITE.fullmatch(name)):
+            return f"{spelled(TensorType('fp16', ()), self._dialect)}({'nan' if infinity['nan'] else 'inf'})"
         names = list(seen)
         self._comparisons -= len(names)
         near = nearest(name, names) if self._comparisons >= 0 else None

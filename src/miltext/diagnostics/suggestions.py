@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from miltext.diagnostics import SAFE, UNSAFE
 
@@ -17,6 +18,28 @@ def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> st
     by_case = {choice.lower(): choice for choice in choices}
     found = get_close_matches(word.lower(), by_case, 1, likeness)
     return by_case[found[0]] if found else None
+
+
+def one_slip_from(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that differs from `word` by one letter or two that changed places; of several, the nearest."""
+    wanted = word.lower()
+    slips = [choice for choice in choices if _is_one_slip(wanted, choice.lower())]
+    return slips[0] if len(slips) == 1 else nearest(word, slips)
+
+
+def _is_one_slip(one: str, other: str) -> bool:
+    """Tell whether all that differs between two words is a letter, or two that changed places."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = _alike(one, other)
+    end = _alike(one[start:][::-1], other[start:][::-1])
+    left, right = one[start : len(one) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) < 2 or (len(left) == 2 and left == right[::-1])
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many letters two words begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def certainty(written: str, meant: str | None) -> str:

@@ -22,6 +22,20 @@ TYPES = [
         certain=True,
     ),
     Slip(
+        "tensor < (?P<at>(?P<dtype>DTYPE) )",
+        rf"> \[{_SIZES}\](?=\s*NAME)",
+        _TENSOR,
+        "{dtype}, [{sizes}]>",
+        ",",
+    ),
+    Slip(
+        "(?P<at>tensor < DTYPE )",
+        r">(?= \( \[)",
+        "a tensor has a shape, as in `tensor<fp16, [2]>([0.5, 1.0])`",
+        None,
+        ",",
+    ),
+    Slip(
         "(?P<at>tensor < (?P<dtype>DTYPE) )",
         ">(?! ,)",
         "a tensor has a shape, as in `tensor<{dtype}, [2, 3]>`; a single value is of type `{dtype}`",
@@ -113,6 +127,20 @@ VALUES = [
     ),
     Slip("", r"(?:[nN]a[nN]|NAN)\b", "what is not a number is written `nan`", "nan", "nan", certain=True),
     Slip("", r"MODULE\.(?P<word>inf|nan)\b", "this is written `{word}`", "{word}", "inf", certain=True),
+    Slip("[=(,] (?P<at>(?P<number>NUMBER) )", ": (?P<dtype>DTYPE)", _PARENTHESES, "{dtype}({number})"),
+    Slip(
+        "= ",
+        r"(?P<sign>[-+])(?:[iI]nf|INF)(?:inity|INITY)?\b",
+        "infinity is written `{sign}inf`",
+        "{sign}inf",
+        "NAME",
+    ),
+    Slip(
+        "= (?P<at>float )",
+        r"\( ['\"](?P<word>[-+]?inf|nan)(?:inity)?['\"] \)",
+        "this is written `fp32({word})`",
+        "fp32({word})",
+    ),
     Slip("(?P<at>(?P<dtype>DTYPE) )", "(?P<number>NUMBER)", _PARENTHESES, "{dtype}({number})", "(", certain=True),
     Slip(r"(?P<at>\( (?P<dtype>DTYPE) )", r"\) (?P<number>NUMBER)", _PARENTHESES, "{dtype}({number})", certain=True),
     Slip(
@@ -154,10 +182,13 @@ _OPERATORS = {
 }  # fmt: skip
 
 
+_APART = "MIL has no operators; write `{}` as an operation of its own, and the name of its output here"
+
+
 def _operators(sign: str, operation: str) -> list[Slip]:
     """Return the rows of an operator: between two values, and as a part of something longer."""
     call = f"{operation}(x = {{left}}, y = {{right}})"
-    apart = f"MIL has no operators; write `{operation}` as an operation of its own, and the name of its output here"
+    apart = _APART.format(operation)
     both = rf"{re.escape(sign)} (?P<right>NAME|NUMBER)(?= ;)"
     return [
         Slip(r"TYPE\s+NAME = (?P<at>(?P<left>NAME) )", both, f"MIL has no operators; write `{call}`", call, "("),
@@ -166,6 +197,11 @@ def _operators(sign: str, operation: str) -> list[Slip]:
         Slip(r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )", rf"{re.escape(sign)}(?= [\w(])", apart, None, ")"),
     ]
 
+
+_WITH_TYPE = "the value of an attribute is written with its type"
+
+ATTRIBUTE = r"\) \[ (?:[^;]*, )?NAME = "
+"""What stands before the value of an attribute of an operation."""
 
 OPERATIONS = [
     Slip(
@@ -176,22 +212,59 @@ OPERATIONS = [
     ),
     Slip(
         "= (?P<at>MODULE)",
+        r"\.(?:[Tt]ensor|array|as_?tensor|asarray|constant)(?= \()",
+        "a constant is made by an operation: `const()[val = ...]`",
+    ),
+    Slip(
+        "START (?P<at>MODULE)",
+        r"\.[Tt]ensor(?=\s+NAME)",
+        "the type of a tensor is written `tensor<fp16, [2, 3]>`, or `_` in a draft",
+        "_",
+    ),
+    Slip("= (?P<at>MODULE)", r"\.pi\b", "this is written `3.1415927`", "3.1415927"),
+    Slip(
+        "(?P<at>func|scf|cf|linalg)",
+        r"\.(?!matmul)NAME",
+        "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`",
+    ),
+    Slip(
+        "= (?P<at>MODULE)",
         r"(?:\.NAME)*\.(?P<operation>NAME)(?= \()",
         "an operation is written by its name alone: `{operation}`",
         "{operation}",
     ),
     Slip(
-        r"TYPE\s+NAME = (?P<at>(?P<name>NAME))",
-        r"\.(?P<operation>NAME) \( \)(?= ;)",
-        "a value of MIL has no methods; write `{operation}(x = {name})`",
-        "{operation}(x = {name})",
+        r"TYPE\s+NAME = (?P<at>(?P<defined>NAME))",
+        r"\.(?:(?P<dtype>half|float|double|int|long|bool) \( \)|(?:to|type|astype) \( (?:MODULE\.)?(?P<given>DTYPE) \))"
+        "(?= ;)",
+        'a value of MIL has no methods; write `cast(x = {defined}, dtype = "{dtype}{given}")`',
+        'cast(x = {defined}, dtype = "{dtype}{given}")',
     ),
     Slip(
-        "(?P<at>(?P<name>NAME))",
-        r"\.NAME",
-        "a value of MIL has nothing to ask it for; write an operation that takes `x = {name}`",
+        r"TYPE\s+NAME = (?P<at>(?P<defined>NAME))",
+        r"\.(?P<operation>NAME) \( \)(?= ;)",
+        "a value of MIL has no methods; write `{operation}(x = {defined})`",
+        "{operation}(x = {defined})",
     ),
+    Slip(
+        "(?P<at>(?P<defined>NAME))",
+        r"\.(?P<operation>NAME)(?= \()",
+        "a value of MIL has no methods; write `{operation}(x = {defined}, ...)`",
+    ),
+    Slip(
+        "(?P<at>(?P<defined>NAME))",
+        r"\.NAME",
+        "a value of MIL has nothing to ask it for; write an operation that takes `x = {defined}`",
+    ),
+    Slip("(?P<at>NAME)", r"(?:\.NAME)+", "no name has a dot; an operation is written by its name alone"),
     *[row for sign, operation in _OPERATORS.items() for row in _operators(sign, operation)],
+    Slip(
+        r"TYPE\s+NAME = (?P<at>NAME\s+)",
+        r"if\s[^;\n]*\selse\b",
+        "MIL has no `if`; write `select(cond = ..., a = ..., b = ...)`",
+    ),
+    Slip(r"[(,] NAME = ", "- NAME(?= [,)])", _APART.format("mul")),
+    Slip(r"[(,] NAME = ", "[!~] NAME(?= [,)])", _APART.format("logical_not")),
     Slip(
         r"TYPE\s+NAME = ",
         "- (?P<name>NAME)(?= ;)",
@@ -225,6 +298,7 @@ OPERATIONS = [
         "(x = {name})",
         "(",
     ),
+    Slip(r"= NAME (?P<at>< (?P<first>NAME) )", "(?P<rest>=[^;<>]*)>", _ARGUMENTS, "({first} {rest})", ">"),
     Slip(r"= NAME ", r"\[(?P<arguments> NAME = [^;[\]]*)\]", _ARGUMENTS, "({arguments})", "("),
     Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
     Slip(r"TYPE\s+NAME = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
@@ -236,7 +310,29 @@ OPERATIONS = [
         None,
         ",",
     ),
+    Slip(
+        r"= NAME \( (?P<at>(?P<word>NAME) )",
+        r"(?=\( NAME [=,)])",
+        "an operation does not stand inside another; write `_ NAME = {word}(...);` before it, and NAME here",
+        None,
+        "=",
+    ),
     # ---- arguments and attributes
+    Slip(
+        r"path = ",
+        "(?P<string>STRING)",
+        "the path of a blob is written `string({string})`",
+        "string({string})",
+        certain=True,
+    ),
+    Slip(
+        "offset = ",
+        "(?P<number>WHOLE)",
+        "the offset of a blob is written `uint64({number})`",
+        "uint64({number})",
+        certain=True,
+    ),
+    Slip(r"[(,\[] NAME (?P<at>)", ": TYPE(?= =)", "an argument has no type before its value", "", "="),
     Slip(r"[(,\[] NAME ", ":(?! =)", _EACH, " =", "=", certain=True),
     Slip(r"[(,\[] NAME ", ": =", _EACH, "=", "=", certain=True),
     Slip(r"[(,\[] NAME (?P<at>=)", "[=>]", _SINGLE, "=", certain=True),
@@ -253,7 +349,7 @@ OPERATIONS = [
     Slip("(?P<at>,) ", r"(?=\])", TRAILING, "", "NUMBER", certain=True),
     Slip(
         "= ",
-        r"\{(?P<items>[^{}:;]*)\}",
+        r"\{(?P<items>[^{}:;=]*)\}",
         "a list stands in brackets, several values in parentheses",
         "[{items}]",
         "NAME",
@@ -272,13 +368,16 @@ OPERATIONS = [
         certain=True,
     ),
     Slip(
-        r"[\[,] NAME = ",
-        "(?P<string>STRING)",
-        "the value of an attribute is written with its type: `string({string})`",
+        ATTRIBUTE,
+        "(?P<string>STRING)(?= [],])",
+        f"{_WITH_TYPE}: `string({{string}})`",
         "string({string})",
-        "tensor",
         certain=True,
     ),
+    Slip(ATTRIBUTE, r"(?P<word>true|false)(?= [],])", f"{_WITH_TYPE}: `bool({{word}})`", "bool({word})", certain=True),
+    Slip(ATTRIBUTE, r"(?P<number>WHOLE)(?= [],])", f"{_WITH_TYPE}: `int32({{number}})`", "int32({number})"),
+    Slip(ATTRIBUTE, r"(?P<number>NUMBER)(?= [],])", f"{_WITH_TYPE}: `fp32({{number}})`", "fp32({number})"),
+    Slip(ATTRIBUTE, r"\[[^;=(){}]*\](?= [],])", f"{_WITH_TYPE}, as in `tensor<int32, [2]>([1, 2])`"),
     Slip(
         r"\[ name = ",
         r"(?P<word>NAME)(?= [\],])",

@@ -18,9 +18,10 @@ class Slip(NamedTuple):
     """A row: patterns of what stands `before` the place and of what was `found` there, and what to say of it.
 
     In a pattern, a space is any white space, or none, and a word in capitals is one of PIECES. What is wrong is the
-    group `at` of `before`, if there is one, and what `found` takes. The `mend` replaces it. Message and mend have the
-    groups of both by name, as CLEANED makes them. The row is for places where a word or a
-    terminal that it `wants` could stand. A mend is `certain` if there is no other, and it does not change a meaning.
+    group `at` of `before`, if there is one, and what `found` takes. The `mend` replaces it. Message and mend have
+    the groups of both by name, as CLEANED makes them. The row is for places where a word or a terminal that it
+    `wants` could stand; a group `defined` is a name that the text defines. A mend is `certain` if there is no
+    other, and it does not change a meaning.
     """
 
     before: str
@@ -31,6 +32,14 @@ class Slip(NamedTuple):
     certain: bool = False
 
 
+LITERALS = {
+    "(?:bf16|fp16|fp32|fp64)": "NUMBER",
+    r"u?int\d+": "WHOLE",
+    "string": "STRING",
+    r"(?:tensor <[^;=(){}]*\[ [\d?][^;=(){}]*>|list <[^;=(){}]*>)": r"\[[^;=(){}]*\]",
+}
+"""Literals by the types whose values they may spell: patterns of both. A truth value is read as a name first."""
+
 PIECES: dict[str, str] = {
     "LITERAL": r"(?:NUMBER|STRING|(?:true|false)(?![\w@])|\[[^;=(){}]*\])",
     "START": r"(?:\A|[;{}\n]) ",
@@ -38,6 +47,7 @@ PIECES: dict[str, str] = {
     "DTYPE": rf"(?:{'|'.join({*BY_NAME, *ELSEWHERE})})(?![\w@])",
     "TYPE": r"(?:\w+ <[^;=(){}]*>|\w+(?![\w@]))",
     "NUMBER": r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])",
+    "WHOLE": r"[-+]?\d+(?![\w.])",
     "STRING": r'"[^"\\\n]*"',
     "MADE": "(?:tensor|list|dict|tuple)",
     "OPERATION": rf"(?:{'|'.join(all_names())})(?![\w@])",
@@ -61,6 +71,7 @@ def _operation(name: str) -> str:
 
 CLEANED: dict[str, Callable[[str], str]] = {
     "dtype": lambda name: ELSEWHERE.get(name.lower(), name),
+    "given": lambda name: ELSEWHERE.get(name.lower(), name),
     "sizes": lambda sizes: ", ".join(re.findall(r"\d+|\?", sizes)),
     "odd": lambda name: re.sub(r"[^A-Za-z0-9_@]+", "_", name),
     "names": lambda names: ", ".join(f"_ {name}" for name in re.findall(r"\w+", names)),

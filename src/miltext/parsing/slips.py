@@ -5,6 +5,8 @@ No row of the table is looked at unless a parse has failed, and then only at the
 
 from __future__ import annotations
 
+import re
+
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, error
 from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
@@ -30,12 +32,17 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
             continue
         after = pattern(slip.found).match(text, at, at + WINDOW)
         read = after and pattern(slip.before + r"\Z").search(before)
-        if after and read:
+        if after and read and _is_value(text, (read.groupdict() | after.groupdict()).get("defined")):
             marked = read.span("at") if "at" in read.re.groupindex else (len(before), len(before))
             start, end = (at - len(before) + place for place in marked)
             end = after.end() if after.end() > at else end
             return told(text, slip, Span(start, end), read.groupdict() | after.groupdict())
     return None
+
+
+def _is_value(text: str, name: str | None) -> bool:
+    """Tell whether a name, if there is one, stands after a type or `_` as it does where a value is defined."""
+    return name is None or re.search(rf"[\w>]\s+{name}\s*(?:=(?!=)|[,)])", text) is not None
 
 
 def told(text: str, slip: Slip, place: Span, groups: dict[str, str | None]) -> Diagnostic:

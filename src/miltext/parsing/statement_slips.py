@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miltext.parsing.slip_patterns import Slip
+from miltext.parsing.slip_patterns import LITERALS, Slip
 
 _UNTYPED = "an output's type stands before its name, or `_` in a draft"
 _NO_WORD = f"MIL has no `{{word}}`; {_UNTYPED}"
@@ -40,6 +40,18 @@ STATEMENTS = [
         r"START (?P<at>(?P<word>import|from|include|using)\s+)",
         "NAME",
         "MIL has no `{word}`: a program is one text, and operations are known by their names",
+    ),
+    Slip(
+        r"START (?P<at>(?P<word>assert|class|del|enum|lambda|print|raise|struct|switch|try|typedef|with))\b [^\n;]*",
+        r"(?=[\s\S])",
+        "MIL has no `{word}`",
+    ),
+    Slip("START (?:_|DTYPE|MADE <[^;=(){}]*>) ", ":(?= NAME)", "no colon stands between a type and a name", ""),
+    Slip(
+        r"START TYPE\s+NAME (?:, TYPE\s+NAME )*, ",
+        "(?P<name>NAME) (?==(?!=))",
+        "each output has its own type, or `_` in a draft",
+        "_ {name} ",
     ),
     Slip("START (?!MADE|DTYPE)(?P<at>(?P<name>NAME) )", "(?==(?!=))", _UNTYPED, "_ {name} ", "<"),
     Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "<"),
@@ -91,14 +103,23 @@ _SOME_CONSTANT = "a constant is made by an operation: `const()[val = ...]`"
 _CONST_VAL = "`const()[val = ...]`"
 
 CONSTANTS = [
-    Slip(r"START _\s+NAME = ", "LITERAL", f"{_SOME_CONSTANT}, its value with its type"),
-    Slip(r"(?P<type>TYPE)\s+NAME = ", "(?P<literal>LITERAL)(?= ;)", _CONSTANT, "const()[val = {type}({literal})]"),
+    *[
+        Slip(
+            rf"(?P<type>{made})\s+NAME = ",
+            rf"(?P<literal>{literal})(?= ;)",
+            _CONSTANT,
+            "const()[val = {type}({literal})]",
+        )
+        for made, literal in LITERALS.items()
+    ],
     Slip(
-        r"(?P<type>TYPE)\s+NAME = (?P<at>(?P<literal>true|false) )",
+        r"(?P<type>bool)\s+NAME = (?P<at>(?P<literal>true|false) )",
         "(?=;)",
         _CONSTANT,
         "const()[val = {type}({literal})]",
     ),
+    Slip(r"TYPE\s+NAME = ", "LITERAL(?= ;)", f"{_SOME_CONSTANT}, its value with its type"),
+    Slip(r"TYPE\s+NAME = (?P<at>(?:true|false) )", "(?=;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(
         r"TYPE\s+NAME = (?P<at>(?P<dtype>DTYPE) \( )",
         r"(?P<literal>[^;()]*)\)(?= ;)",
@@ -115,13 +136,16 @@ CONSTANTS = [
     Slip(r"TYPE\s+NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
     Slip(r"TYPE\s+NAME = (?P<at>MADE <[^;=(){}]*)", r"(?=[^;=(){}]*> \()", _SOME_CONSTANT),
     Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()[", certain=True),
-    Slip(
-        r"(?P<type>TYPE)\s+NAME = const (?P<at>\( )",
-        r"(?P<literal>LITERAL) \)(?= ;)",
-        f"`const` takes an attribute: {_CONST_VAL}",
-        "()[val = {type}({literal})]",
-        certain=True,
-    ),
+    *[
+        Slip(
+            rf"(?P<type>{made})\s+NAME = const (?P<at>\( )",
+            rf"(?P<literal>{literal}) \)(?= ;)",
+            f"`const` takes an attribute: {_CONST_VAL}",
+            "()[val = {type}({literal})]",
+            certain=True,
+        )
+        for made, literal in LITERALS.items()
+    ],
     Slip(
         r"= const (?P<at>\( (?P<type>DTYPE|MADE) )",
         r"(?P<value>[<(][^;]*)\)(?= ;)",
@@ -136,17 +160,50 @@ CONSTANTS = [
         "val = {type}",
         certain=True,
     ),
+    *[
+        Slip(
+            rf"(?P<type>{made})\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
+            rf"(?P<literal>{literal})(?= [],])",
+            "the value of an attribute is written with its type: `{type}({literal})`",
+            "{type}({literal})",
+            certain=True,
+        )
+        for made, literal in [*LITERALS.items(), ("bool", r"(?:true|false)(?![\w@])")]
+    ],
     Slip(
-        r"(?P<type>TYPE)\s+NAME = const \( \) \[ val = ",
-        r"(?P<literal>LITERAL)(?= [],])",
-        "the value of an attribute is written with its type: `{type}({literal})`",
-        "{type}({literal})",
+        r"TYPE\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
+        "LITERAL(?= [],])",
+        "the value of an attribute is written with its type, which is that of the output",
+    ),
+    Slip(
+        r"= const \( \) \[ (?:NAME = [^;]*, )?val = ",
+        r"(?!true|false)NAME(?= [],])",
+        "the value of a constant is a literal, not a name: `const()[val = fp16(0.5)]`",
+    ),
+    Slip(
+        r"(?P<type>bool)\s+NAME = const (?P<at>\( (?P<literal>true|false) )",
+        r"\)(?= ;)",
+        f"`const` takes an attribute: {_CONST_VAL}",
+        "()[val = {type}({literal})]",
         certain=True,
     ),
+    Slip(r"TYPE\s+NAME = const (?P<at>\( )", r"LITERAL \)(?= ;)", f"`const` takes an attribute: {_CONST_VAL}"),
 ]
 
 COMMENTS = [
-    Slip(r"(?:\A|[;,{}(\s])", r"#(?P<rest>[^\r\n]*)", "a comment begins with `//`", "//{rest}", certain=True),
+    Slip(
+        r"(?:\A|[;,{}(\s])",
+        r"#(?:define|include|pragma|if|ifn?def|else|elif|endif|undef|error|warning|line|import)\b[^\r\n]*",
+        "MIL has no preprocessor; a comment begins with `//`",
+    ),
+    Slip(
+        r"(?:\A|[;,{}(\s])",
+        r"#(?P<rest>(?=\s|\Z)[^\r\n]*)",
+        "a comment begins with `//`",
+        "//{rest}",
+        certain=True,
+    ),
+    Slip(r"(?:\A|[;,{}(\s])", r"#(?P<rest>[^\r\n]*)", "a comment begins with `//`", "//{rest}"),
     Slip(
         "START",
         r"(?P<quotes>\"\"\"|''')(?P<rest>(?:(?!\*/|(?P=quotes))[\s\S])*)(?P=quotes)",

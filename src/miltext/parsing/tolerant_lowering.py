@@ -115,7 +115,7 @@ class TolerantLowering(TreeLowering):
             found = [list_error(token) for token in _plain_lists(literal)]
         errors = [refused for refused in found if refused]
         if errors:
-            self.diagnostics += [lowering_diagnostic(phrase, refused) for refused in errors]
+            self.diagnostics += [lowering_diagnostic(phrase, refused, self.text) for refused in errors]
             return BROKEN
         self.drafts.append(phrase.start)
         return b""
@@ -130,7 +130,7 @@ class TolerantLowering(TreeLowering):
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
         misnamed = str(refused.at) if refused.code == "MIL102" else ""
         if not (misnamed in self.misnamed and phrase.name in _USES):
-            self.diagnostics.append(lowering_diagnostic(phrase, refused))
+            self.diagnostics.append(lowering_diagnostic(phrase, refused, self.text))
         if misnamed and phrase.name == "named_value":
             self.misnamed.add(misnamed)
         if phrase.name in _WITHOUT_REFUSED:

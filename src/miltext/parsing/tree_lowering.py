@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, error
 from miltext.parsing.lowering import LoweringError
+from miltext.parsing.lowering.errors import NamesInBrackets
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
+from miltext.schema.operations import single_parameters
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, Token, transformed
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from miltext.parsing.lowering import Lowering
     from miltext.parsing.lowering.values import Children
     from miltext.syntax.parser import Parsed
+
+WINDOW = 300
+"""How many characters before a value are looked at for the name of its parameter."""
 
 
 class TreeLowering:
@@ -47,18 +53,28 @@ class TreeLowering:
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
         """Raise the ParseError of a phrase that the lowering refused, or return what stands for the phrase."""
-        raise ParseError([lowering_diagnostic(phrase, refused)]) from None
+        raise ParseError([lowering_diagnostic(phrase, refused, self.text)]) from None
 
     def unread(self, statement: Statement, failure: SyntaxFailure) -> Parsed:
         """Raise the ParseError of a plain operation that the fine rules refuse, or return what stands for it."""
         raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
 
 
-def lowering_diagnostic(phrase: Node, refused: LoweringError) -> Diagnostic:
-    """Return the diagnostic of a phrase that cannot be lowered."""
+def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") -> Diagnostic:
+    """Return the diagnostic of a phrase of a text that cannot be lowered."""
     applicability = SAFE if refused.code == "MIL025" else UNSAFE
-    place, suggestion = _blamed(refused, phrase), refused.suggestion
-    return error(refused.code, refused.message, place, suggestion=suggestion, applicability=applicability)
+    place, message, suggestion = _blamed(refused, phrase), refused.message, refused.suggestion
+    if isinstance(refused, NamesInBrackets) and _takes_one(text[max(phrase.start - WINDOW, 0) : phrase.start]):
+        applicability = UNSAFE
+        if suggestion and suggestion.startswith("("):
+            message, suggestion = "a list has no names of values in it; `concat` makes a vector of them first", None
+    return error(refused.code, message, place, suggestion=suggestion, applicability=applicability)
+
+
+def _takes_one(before: str) -> bool:
+    """Tell whether what stands before a value names a parameter of operations that takes one value."""
+    name = re.search(r"(\w+)[ \t\r\n]*=[ \t\r\n]*\Z", before)
+    return name is not None and name[1] in single_parameters()
 
 
 def _blamed(refused: LoweringError, phrase: Node) -> Span:

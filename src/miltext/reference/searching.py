@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
 from miltext.reference.entries import Entry, entries, families
 from miltext.schema.elsewhere import meant
 from miltext.schema.operations import first_opset, signature
@@ -126,7 +126,7 @@ def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unk
     if len(words) > 1:
         return Unknown(f"no operation speaks of all of {listed(words)}; `miltext ops` lists all")
     known = meant(words[0])
-    way = f"; {known.way}" if known and known.way else did_you_mean(nearest(words[0], entries()))
+    way = f"; {known.way}" if known and known.way else did_you_mean(one_slip_from(words[0], entries()))
     return Unknown(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from miltext.schema.operations import all_names
 
 OPERATIONS: dict[str, str] = {
+    "abs": "absolute",
     "acos": "arccos",
     "add": "addf addi addn plus biasadd",
     "asin": "arcsin",
@@ -22,12 +23,14 @@ OPERATIONS: dict[str, str] = {
     "band_part": "matrixbandpart",
     "batch_norm": "batchnormalization fusedbatchnorm batchnorminference",
     "batch_to_space": "batchtospacend",
-    "cast": "astype totype castlike convert converttype extf truncf sitofp fptosi",
+    "cast": "astype to totype typeas castlike convert converttype extf truncf sitofp fptosi",
     "clip": "clamp clampmin clampmax clipbyvalue hardtanh relu1",
     "concat": "cat concatenate hstack vstack dstack columnstack rowstack",
     "cond": "if ifelse case",
-    "const": "constant",
-    "conv": "convolution depthwiseconv depthwiseconvnative convolve convgeneral convgeneraldilated",
+    "const": "constant array parameter",
+    "conv": (
+        "convolution depthwiseconv depthwiseconvnative depthwiseconv2dnative convolve convgeneral convgeneraldilated"
+    ),
     "conv_transpose": "convolutiontranspose deconv deconvolution transposeconv convbackpropinput",
     "crop_resize": "cropandresize roialign",
     "dequantize": "dequantizelinear dequantizepertensor dequantizeperchannel",
@@ -48,12 +51,18 @@ OPERATIONS: dict[str, str] = {
     "less": "lt lessthan",
     "less_equal": "le lte lessorequal lessequalto lessthanorequal",
     "linear": "gemm dense fullyconnected addmm fc innerproduct",
+    "list_gather": "tensorliststack tensorlistgather tensorarraygather",
+    "list_length": "tensorlistlength tensorarraysize",
+    "list_read": "tensorlistgetitem tensorarrayread",
+    "list_scatter": "tensorlistscatter tensorlistfromtensor tensorarrayscatter",
+    "list_write": "tensorlistsetitem tensorarraywrite",
     "local_response_norm": "lrn localresponsenormalization",
     "log": "ln",
     "logical_and": "and",
     "logical_not": "not",
     "logical_or": "or",
     "logical_xor": "xor",
+    "make_list": "tensorlistreserve emptytensorlist tensorarray",
     "matmul": "mm bmm mv dot batchmatmul baddbmm dotgeneral batchdot",
     "max_pool": "maxpooling",
     "maximum reduce_max": "max",
@@ -98,7 +107,7 @@ OPERATIONS: dict[str, str] = {
     "silu": "swish",
     "slice_by_index": "slice stridedslice narrow getitem extractslice",
     "slice_by_size": "dynamicslice",
-    "slice_update": "dynamicupdateslice slicescatter insertslice setitem",
+    "slice_update": "dynamicupdateslice slicescatter selectscatter insertslice setitem",
     "space_to_batch": "spacetobatchnd",
     "split": "chunk tensorsplit splitv splitwithsizes arraysplit",
     "square": "sqr",
@@ -113,7 +122,7 @@ OPERATIONS: dict[str, str] = {
 
 WAYS: dict[str, str] = {
     "it is `mul(x, -1)`": "neg negate negative negf",
-    "it is `mul(x, sigmoid_hard(x, alpha = 1/6, beta = 0.5))`": "hardswish",
+    "it is `mul(x, sigmoid_hard(x, alpha = 0.16666667, beta = 0.5))`": "hardswish",
     "it is `mul(x, tanh(softplus(x)))`": "mish",
     "it is `log(sigmoid(x))`": "logsigmoid",
     "it is `sub(x, reduce_log_sum_exp(x, axes = [-1], keep_dims = true))`": "logsoftmax",
@@ -131,9 +140,40 @@ WAYS: dict[str, str] = {
         "l2normalize lpnormalization normalize"
     ),
     "it is `reduce_mean(x, axes = [-2, -1], keep_dims = true)`": (
-        "globalaveragepool globalavgpool globalaveragepooling adaptiveavgpool adaptiveaveragepool"
+        "globalaveragepool globalavgpool globalaveragepooling"
     ),
-    "it is `reduce_max(x, axes = [-2, -1], keep_dims = true)`": ("globalmaxpool globalmaxpooling adaptivemaxpool"),
+    "it is `reduce_max(x, axes = [-2, -1], keep_dims = true)`": "globalmaxpool globalmaxpooling",
+    "for an output of size 1 it is `reduce_mean(x, axes = [-2, -1], keep_dims = true)`, else `avg_pool`": (
+        "adaptiveavgpool adaptiveaveragepool"
+    ),
+    "for an output of size 1 it is `reduce_max(x, axes = [-2, -1], keep_dims = true)`, else `max_pool`": (
+        "adaptivemaxpool"
+    ),
+    "it is `mul(elu(real_div(x, a), alpha = 1.0), a)`": "celu",
+    "it is `conv` between `dequantize` and `quantize`": "qlinearconv convinteger quantizedconv",
+    "it is `matmul` between `dequantize` and `quantize`": "qlinearmatmul matmulinteger quantizedmatmul",
+    "it is `add` between `dequantize` and `quantize`": "qlinearadd quantizedadd",
+    "it is `add(mul(x, cos), mul(turned, sin))`, turned by `split`, `mul` of the second half by -1, and `concat`": (
+        "rope rotaryembedding rotaryposemb applyrotaryposemb"
+    ),
+    "`affine` makes the grid and samples at it": "affinegrid",
+    'it is `cast(x, dtype = "fp16")`': "half tohalf",
+    'it is `cast(x, dtype = "fp32")`': "float double tofloat",
+    'it is `cast(x, dtype = "int32")`': "int long toint32",
+    "it is `reduce_prod(shape(x))`": "numel",
+    "it is `band_part(x, lower = 0, upper = -1)`, or of a lower part `band_part(x, lower = -1, upper = 0)`": "trilu",
+    "it is `band_part(x, lower = 0, upper = 0)` of ones that `fill` makes": "eye eyelike",
+    "it is `sqrt(add(square(x), square(y)))`": "hypot",
+    "it is `log(add(exp(x), exp(y)))`": "logaddexp",
+    "it is `log(real_div(x, sub(1, x)))`": "logit",
+    "it is `sub(x, tanh(x))`": "tanhshrink",
+    "it is `add(mul(range_1d, step), start)`": "linspace",
+    "it is `tile` of what `expand_dims` makes": "meshgrid repeatinterleave",
+    "it is `transpose` between two of `reshape`": "channelshuffle",
+    "it is `leaky_relu` when a model runs": "rrelu",
+    "it is `sliding_windows` of each axis, and `reshape`": "unfold im2col",
+    "it is `reduce_sum(square(sub(x, y)))` and `sqrt`": "cdist pairwisedistance",
+    "it is `gather`, and `reduce_sum` or `reduce_mean` of what it gives back": "embeddingbag",
     "it is `real_div(log(x), 0.6931472)`": "log2",
     "it is `real_div(log(x), 2.3025851)`": "log10",
     "it is `log(add(x, 1))`": "log1p",
@@ -147,8 +187,8 @@ WAYS: dict[str, str] = {
     "it is `add(input, real_div(x, y))`": "addcdiv",
     "it is `add(x, mul(sub(y, x), weight))`": "lerp",
     "it is `not_equal(x, x)`": "isnan",
-    "it is `equal(abs(x), inf)`": "isinf",
-    "it is `less(abs(x), inf)`": "isfinite",
+    "it is `equal(abs(x), fp16(inf))`": "isinf",
+    "it is `less(abs(x), fp16(inf))`": "isfinite",
     "it is `sub(y, x)`": "rsub",
     "it is `sub(x, floor(x))`": "frac",
     "it is `mul(sign(x), floor(abs(x)))`": "trunc truncate fix",
@@ -182,6 +222,22 @@ WAYS: dict[str, str] = {
 }
 """What stands for a name elsewhere where no operation of MIL alone does."""
 
+NOWHERE = (
+    "fft fft2 ifft ifft2 rfft irfft fftn ifftn stft istft dft svd qr eig eigh eigvals cholesky choleskysolve lu "
+    "lufactor matrixinverse inv pinv solve linalgsolve triangularsolve lstsq det slogdet logdet matrixexp unique "
+    "uniqueconsecutive bincount histc histogram searchsorted bucketize digitize lgamma digamma polygamma gamma "
+    "beta erfinv igamma betainc i0 bitwiseand bitwiseor bitwisexor bitwisenot bitshift leftshift rightshift "
+    "shiftleft shiftright popcount ctcloss crossentropy crossentropyloss nllloss mseloss l1loss bceloss kldiv "
+    "deformconv maxunpool roipool maxroipool allreduce allgather reducescatter customcall logcumsumexp cummax "
+    "cummin median nanmedian quantile kthvalue isin fold col2im hardshrink softshrink maskedscatter cross kron "
+    "trace diag diagonal diagembed nextafter ldexp frexp gcd lcm stringsplit stringnormalizer tfidfvectorizer "
+    "labelencoder treeensemble sinc gridencode upfirdn melweightmatrix hannwindow hammingwindow blackmanwindow "
+    "imagedecoder"
+)
+"""Names of operations elsewhere that MIL has nothing for."""
+
+_NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
+
 _VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
 """What a name may end in elsewhere, for its number of dimensions or its version: `conv2d`, `ConcatV2`."""
 
@@ -204,4 +260,5 @@ def _by_name() -> dict[str, Meant]:
     rows = [(Meant(tuple(operations.split())), names.split()) for operations, names in OPERATIONS.items()]
     rows += [(Meant((), way), names.split()) for way, names in WAYS.items()]
     rows += [(Meant((name,)), [name.replace("_", "")]) for name in all_names()]
+    rows += [(Meant((), _NONE), NOWHERE.split())]
     return {name: row for row, names in rows for name in names}

@@ -138,6 +138,13 @@ def versions(op_type: str, opset: str | None = None) -> list[Signature]:
 
 
 @functools.cache
+def single_parameters() -> frozenset[str]:
+    """Return the names of the parameters, of any operation, that take one value and not several."""
+    known = [parameter for name in all_names() for parameter in versions(name)[-1].parameters.values()]
+    return frozenset(parameter.name for parameter in known if not parameter.variadic)
+
+
+@functools.cache
 def _table() -> dict[str, list[dict[str, Any]]]:
     with open(os.path.join(os.path.dirname(__file__), "ops.json"), encoding="utf-8") as file:
         table: dict[str, list[dict[str, Any]]] = json.load(file)

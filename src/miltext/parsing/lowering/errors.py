@@ -26,3 +26,7 @@ class LoweringError(Exception):
         self.start = start
         self.end = end
         self.suggestion = suggestion
+
+
+class NamesInBrackets(LoweringError):
+    """Names of values in brackets: what is meant hangs on the parameter that they are given to."""

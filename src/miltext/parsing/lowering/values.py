@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
-from miltext.parsing.lowering.errors import LoweringError
+from miltext.parsing.lowering.errors import LoweringError, NamesInBrackets
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.schema import fields
@@ -218,10 +218,12 @@ def _names_in_brackets(token: str) -> LoweringError | None:
     if not all(PLAIN.fullmatch(word) or plain_element().fullmatch(word) for word in inside):
         return None
     if len(inside) == 1:
-        return LoweringError("MIL025", f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0])
+        return NamesInBrackets(
+            "MIL025", f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0]
+        )
     meant = f"({', '.join(inside)})"
     message = f"several values stand in parentheses: `{shown(meant)}`"
-    return LoweringError("MIL025", message, token, suggestion=meant)
+    return NamesInBrackets("MIL025", message, token, suggestion=meant)
 
 
 class Container(Raw):
