@@ -402,7 +402,30 @@ STATEMENTS = [
         "_ y = reshape(x = x, shape = «[n, 2]»);",
         "a list has no names of values in it; `concat` makes a vector of them first",
     ),
+    Row(
+        "_ y = max_pool(x = tensor<fp16, [1, 1, 2, 2]>([[[[1, 2], [3, 4]]]]), kernel_sizes = «[2]», "
+        'pad_type = "valid");',
+        "`kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is of shape [1, 1, 2, 2]; write `[2, 2]`",
+        "[2, 2]",
+    ),
+    Row("_ y = transpose(x = x, perm = «1»);", "`perm` of `transpose` takes a vector, not a scalar"),
+    Row(
+        "_ y = reduce_sum(x = x, axes = [1], keep_dims = «0»);",
+        "`keep_dims` of `reduce_sum` takes `bool`, not a whole number; did you mean `false`?",
+        "false",
+    ),
+    Row(
+        "_ y = pad(x = x, pad = [0, 1], mode = «reflect», constant_val = 0.0);",
+        '`reflect` is not defined; did you mean `string("reflect")`?',
+        'string("reflect")',
+    ),
+    Row(
+        "_ y = concat(«x» = x, y = x, axis = 0, interleave = false);",
+        "`concat` has no parameter `x`; `values` takes all together: `values = (...)`",
+    ),
+    Row("fp16 c = const(«val» = 0.5);", "`val` of `const` is an attribute; write `const()[val = ...]`"),
     # ---- literals without their types
+    Row(f'{T} y = relu(x = x)[s = string("a;b"), n = «3»];', f"{TYPED}: `int32(3)`", "int32(3)"),
     Row('fp16 c = const()[val = fp16(0.5), name = «"c"»];', f'{TYPED}: `string("c")`', 'string("c")'),
     Row('fp16 c = const()[name = string("c"), val = «0.5»];', f"{TYPED}: `fp16(0.5)`", "fp16(0.5)"),
     Row(

@@ -225,9 +225,10 @@ class _DraftWalk(Walk):
         try:
             return literal_type(self.text[span.start : span.end], name, known, bound(operation, scope))
         except Misfit as misfit:
-            self.types.findings.append(Finding(gap, misfit.code, str(misfit)))
+            self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
-            if not _lacks_a_name(operation, scope) and not known.open:  # `const(val = 0.5)` is told of as such
+            is_told = operation.type == "const" and name == "val"  # that it is an attribute
+            if not is_told and not _lacks_a_name(operation, scope):
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 

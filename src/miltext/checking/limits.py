@@ -38,7 +38,7 @@ def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect
         for name, operand in judged.items()
         if name in odd
     }
-    found = [_shape(known.parameters[name], judged, sizes) for name in judged if name not in odd]
+    found = [_shape(known.parameters[name], name, judged, sizes, dialect) for name in judged if name not in odd]
     wrong |= {str(clash.parameter): clash for clash in filter(None, found)}
     yield from _together(wrong.values())
     for name, operand in judged.items():
@@ -84,7 +84,7 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
         meant = _repeated(operand, (), dialect) if shape == (1,) else None
         takes = "a scalar"
     elif ranks == {(1, 1)}:
-        meant = None if shape else _repeated(operand, (_length(patterns, sizes),), dialect)
+        meant = None if shape else _vector(operand, parameter, sizes, dialect)
         takes = "a vector"
     elif ranks <= {(0, 0), (0, 1), (1, 1)}:
         takes = "a scalar or a vector"
@@ -93,6 +93,12 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
         takes = f"a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}"
     clause = f"takes {takes}, not {given}{to_write(meant)}"
     return Clash(clause, parameter.name, code=WRONG_RANK, suggestion=meant)
+
+
+def _vector(operand: Operand, parameter: Parameter, sizes: Sizes, dialect: str) -> str | None:
+    """Spell the one element of a constant as a vector of the right length, None when that is not what is meant."""
+    length = _length(parameter.shape, sizes)
+    return None if parameter.axes and length > 1 else _repeated(operand, (length,), dialect)
 
 
 def _length(patterns: Sequence[Pattern], sizes: Sizes) -> int:
@@ -152,9 +158,11 @@ def _together(found: Iterable[Clash]) -> Iterator[Clash]:
         yield first._replace(beside=[*first.beside, *(str(other.parameter) for other in others)])
 
 
-def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes) -> Clash | None:
+def _shape(
+    parameter: Parameter, name: str, operands: Mapping[str, Operand], sizes: Sizes, dialect: str
+) -> Clash | None:
     """Hold the sizes of an argument to those that others say."""
-    shape = _shape_of(operands[parameter.name])
+    shape = _shape_of(operands[name])
     fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
     found = [sizes.clashes(pattern, shape) for pattern in fitting]
     if not found or not all(found):
@@ -162,8 +170,9 @@ def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes) 
     beside = [name for name in sizes.said_by(found[0]) if name != parameter.name]
     others = " and ".join(f"`{name}` is of shape {show(_shape_of(operands[name]))}" for name in beside)
     must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
-    clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}"
-    return Clash(clause, parameter.name, beside, WRONG_SHAPE)
+    meant = _vector(operands[name], parameter, sizes, dialect) if shape == (1,) else None
+    clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}{to_write(meant)}"
+    return Clash(clause, name, beside, WRONG_SHAPE, meant)
 
 
 # ---- elements

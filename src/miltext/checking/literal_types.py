@@ -30,16 +30,21 @@ _WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", 
 """What elements are called in messages."""
 
 
+TRUTHS = {"0": "false", "1": "true"}
+"""Truth values by the numbers that stand for them in C and Python."""
+
+
 class Undecided(ValueError):
     """Too little is known to tell the type; the message says of what."""
 
 
 class Misfit(ValueError):
-    """The literal is wrong, whatever stands beside it; the code is that of the finding which the message makes."""
+    """The literal is wrong, whatever stands beside it; `code` and `suggestion` are those of the finding about it."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, suggestion: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.suggestion = suggestion
 
 
 def literal_type(
@@ -55,7 +60,8 @@ def literal_type(
     if not is_tensor and not ("list" in parameter.kinds and len(shape) == 1):
         raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
-    dtype = _data_type(_fitting(looks, parameter, known), parameter, known, operands, looks)
+    fitting = _fitting(looks, parameter, known, TRUTHS.get(literal))
+    dtype = _data_type(fitting, parameter, known, operands, looks)
     return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
 
 
@@ -84,8 +90,11 @@ def _shape(parts: Iterable[str]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _fitting(looks: set[str], parameter: Parameter, known: Signature) -> list[str]:
-    """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit."""
+def _fitting(looks: set[str], parameter: Parameter, known: Signature, truth: str | None) -> list[str]:
+    """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit.
+
+    `truth` is the truth value that the literal stands for elsewhere.
+    """
     if len(looks) > 1 and looks != {"int", "float"}:
         words = " and ".join(sorted(_WORDS[look] for look in looks))
         raise Misfit("MIL021", f"the elements of a literal are of one data type, and here are {words}")
@@ -94,7 +103,8 @@ def _fitting(looks: set[str], parameter: Parameter, known: Signature) -> list[st
     fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
     if not fitting:
         takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
-        raise Misfit("MIL505", f"{takes}, not {_WORDS[look or 'int']}")
+        meant = truth if parameter.dtypes == {"bool"} else None
+        raise Misfit("MIL505", f"{takes}, not {_WORDS[look or 'int']}{did_you_mean(meant)}", meant)
     return fitting
 
 

@@ -177,8 +177,9 @@ class _Call:
             else:
                 strange.append(name)
         if strange:
-            required = _required(known, missing) if len(names) == 1 else []
-            near = required[0] if len(required) == 1 else None
+            required = _required(known, missing)
+            takes_all = len(required) == 1 and (len(names) == 1 or known.parameters[required[0]].variadic)
+            near = required[0] if takes_all else None
             if near is not None:
                 missing.remove(near)
             yield self.stranger(strange, known, near)
@@ -199,10 +200,11 @@ class _Call:
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
         """Tell of inputs that were meant to be `near`, if anything is near."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
-        hint = did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
+        together = f"; `{near}` takes all together: `{near} = (...)`" if near and others else ""
+        hint = together or did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
         message = f"`{known.name}` has no parameter {named(first[0])}{hint}"
         remarks = tuple(Remark(f"nor {named(name)}", path) for name, path in others)
-        return Finding(first[1], "MIL504", message, remarks, near)
+        return Finding(first[1], "MIL504", message, remarks, None if others else near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:

@@ -15,6 +15,7 @@ from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
+from miltext.schema.operations import words_of
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import quote, shown
@@ -189,6 +190,8 @@ class _Specialization:
             return truth
         if parameter and (infinity := _NOT_FINITE.fullmatch(name)):
             return f"{spelled(TensorType('fp16', ()), self._dialect)}({'nan' if infinity['nan'] else 'inf'})"
+        if parameter and name in words_of(parameter):
+            return f'{spelled(TensorType("string", ()), self._dialect)}("{name}")'
         names = list(seen)
         self._comparisons -= len(names)
         near = nearest(name, names) if self._comparisons >= 0 else None

@@ -200,7 +200,7 @@ def _operators(sign: str, operation: str) -> list[Slip]:
 
 _WITH_TYPE = "the value of an attribute is written with its type"
 
-ATTRIBUTE = r"\) \[ (?:[^;]*, )?NAME = "
+ATTRIBUTE = r"\) \[ (?:(?:STRING|[^;\"])*, )?NAME = "
 """What stands before the value of an attribute of an operation."""
 
 OPERATIONS = [

@@ -177,7 +177,7 @@ CONSTANTS = [
     ),
     Slip(
         r"= const \( \) \[ (?:NAME = [^;]*, )?val = ",
-        r"(?!true|false)NAME(?= [],])",
+        r"(?!(?i:true|false|inf|nan)(?![\w@]))NAME(?= [],])",
         "the value of a constant is a literal, not a name: `const()[val = fp16(0.5)]`",
     ),
     Slip(

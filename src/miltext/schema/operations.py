@@ -145,6 +145,13 @@ def single_parameters() -> frozenset[str]:
 
 
 @functools.cache
+def words_of(parameter: str) -> frozenset[str]:
+    """Return the words that parameters of a name take in any operation."""
+    known = (versions(name)[-1].parameters.get(parameter) for name in all_names())
+    return frozenset(word for found in known if found for word in found.words)
+
+
+@functools.cache
 def _table() -> dict[str, list[dict[str, Any]]]:
     with open(os.path.join(os.path.dirname(__file__), "ops.json"), encoding="utf-8") as file:
         table: dict[str, list[dict[str, Any]]] = json.load(file)
