@@ -433,6 +433,7 @@ STATEMENTS = [
         f"{TYPED}: `tensor<int32, [2]>([1, 2])`",
         "tensor<int32, [2]>([1, 2])",
     ),
+    Row("fp16 c = const()[val = «inf»];", f"{TYPED}: `fp16(inf)`", "fp16(inf)"),
     Row("int32 c = const()[val = «1»];", f"{TYPED}: `int32(1)`", "int32(1)"),
     Row('string c = const()[val = «"c"»];', f'{TYPED}: `string("c")`', 'string("c")'),
     Row("bool c = const()[val = «true»];", f"{TYPED}: `bool(true)`", "bool(true)"),

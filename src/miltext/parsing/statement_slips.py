@@ -171,6 +171,12 @@ CONSTANTS = [
         for made, literal in [*LITERALS.items(), ("bool", r"(?:true|false)(?![\w@])")]
     ],
     Slip(
+        r"(?P<type>bf16|fp16|fp32|fp64)\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
+        "(?P<word>inf|nan)(?= [],])",
+        "the value of an attribute is written with its type: `{type}({word})`",
+        "{type}({word})",
+    ),
+    Slip(
         r"TYPE\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
         "LITERAL(?= [],])",
         "the value of an attribute is written with its type, which is that of the output",
