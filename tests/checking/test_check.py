@@ -428,7 +428,10 @@ def test_a_quoted_opset_is_told_from_the_known_one() -> None:
         ),
         (
             'max_pool(kernel_sizes = [2], strides = [2], pad_type = "valid", x = x)',
-            ["MIL515 `kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is of shape [1, 4, 8, 8]"],
+            [
+                "MIL515 `kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is of shape [1, 4, 8, 8];"
+                " write `[2, 2]`"
+            ],
         ),
         (
             "crop_resize(roi = roi, target_height = 2, target_width = 2, x = x)",
@@ -451,4 +454,4 @@ def test_a_word_of_another_meaning_is_not_suggested(word: str, meant: str | None
     text = f'program(1.3) {{ func f<ios17>(fp16 x) {{ _ y = cast(dtype = "{word}", x = x); }} -> (y); }}'
     (found,) = [one for one in miltext.check(text) if one.severity == "error"]
     assert found.code == "MIL519"
-    assert found.suggestion == (meant and f'string("{meant}")')
+    assert found.suggestion == (meant and f'"{meant}"')

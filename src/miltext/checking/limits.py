@@ -38,7 +38,7 @@ def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect
         for name, operand in judged.items()
         if name in odd
     }
-    found = [_shape(known.parameters[name], name, judged, sizes, dialect) for name in judged if name not in odd]
+    found = [_shape(known.parameters[name], judged, sizes, dialect) for name in judged if name not in odd]
     wrong |= {str(clash.parameter): clash for clash in filter(None, found)}
     yield from _together(wrong.values())
     for name, operand in judged.items():
@@ -158,11 +158,10 @@ def _together(found: Iterable[Clash]) -> Iterator[Clash]:
         yield first._replace(beside=[*first.beside, *(str(other.parameter) for other in others)])
 
 
-def _shape(
-    parameter: Parameter, name: str, operands: Mapping[str, Operand], sizes: Sizes, dialect: str
-) -> Clash | None:
+def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Clash | None:
     """Hold the sizes of an argument to those that others say."""
-    shape = _shape_of(operands[name])
+    operand = operands[parameter.name]
+    shape = _shape_of(operand)
     fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
     found = [sizes.clashes(pattern, shape) for pattern in fitting]
     if not found or not all(found):
@@ -170,9 +169,9 @@ def _shape(
     beside = [name for name in sizes.said_by(found[0]) if name != parameter.name]
     others = " and ".join(f"`{name}` is of shape {show(_shape_of(operands[name]))}" for name in beside)
     must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
-    meant = _vector(operands[name], parameter, sizes, dialect) if shape == (1,) else None
+    meant = _vector(operand, parameter, sizes, dialect) if shape == (1,) else None
     clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}{to_write(meant)}"
-    return Clash(clause, name, beside, WRONG_SHAPE, meant)
+    return Clash(clause, parameter.name, beside, WRONG_SHAPE, meant)
 
 
 # ---- elements
