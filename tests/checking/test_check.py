@@ -419,6 +419,9 @@ def test_a_quoted_opset_is_told_from_the_known_one() -> None:
     assert said == 'unknown opset `$"ios18"`; did you mean `ios18`?'
 
 
+POOL = "MIL515 `kernel_sizes` of `max_pool`"
+
+
 @pytest.mark.parametrize(
     ("operation", "said"),
     [
@@ -428,10 +431,7 @@ def test_a_quoted_opset_is_told_from_the_known_one() -> None:
         ),
         (
             'max_pool(kernel_sizes = [2], strides = [2], pad_type = "valid", x = x)',
-            [
-                "MIL515 `kernel_sizes` of `max_pool` must be of shape [2], not [1]; `x` is of shape [1, 4, 8, 8];"
-                " write `[2, 2]`"
-            ],
+            [f"{POOL} must be of shape [2], not [1]; `x` is of shape [1, 4, 8, 8]; write `[2, 2]`"],
         ),
         (
             "crop_resize(roi = roi, target_height = 2, target_width = 2, x = x)",
