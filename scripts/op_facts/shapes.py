@@ -98,7 +98,7 @@ PICKING: Facts = {
         "on_value": SCALAR,
         "off_value": SCALAR,
     },
-    "band_part": {"x": takes("[*d{2,}]"), "lower": SCALAR, "upper": SCALAR},
+    "band_part": {"x": ANY, "lower": SCALAR, "upper": SCALAR},
     "non_maximum_suppression": {
         "boxes": takes("[n, b, 4]"),
         "scores": takes("[n, b, k]"),

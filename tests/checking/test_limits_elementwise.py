@@ -196,6 +196,11 @@ ROWS = [
     Row("random_categorical(size = 0, x = m)", "MIL518", "from 1 on, not 0", "random_categorical(size = 1, x = m)"),
     Row("random_categorical(x = s)", "MIL514", "rank 1 or more", "random_categorical(x = v)"),
     Row("range_1d(end = 5, start = 0, step = 0)", "MIL518", "must not be 0", "range_1d(end = 0, start = 5, step = -1)"),
+    Row("range_1d(end = 10, start = 0, step = -1)", "MIL518",
+        "`step` of `range_1d` is -1, and does not lead from `start`, 0, to `end`, 10",
+        "range_1d(end = 0, start = 0, step = -1)"),
+    Row("range_1d(end = fp32(0), start = fp32(1.5), step = fp32(0.5))", "MIL518", "is 0.5, and does not lead from",
+        "range_1d(end = fp32(0), start = fp32(1.5), step = fp32(-0.5))"),
     Row("range_1d(end = [5], start = 0, step = 1)", "MIL514", "takes a scalar",
         "range_1d(end = place, start = 0, step = 1)"),
     Row("range_1d(end = fp32(nan), start = fp32(0), step = fp32(1))", "MIL518", "must be finite, not nan",
@@ -302,13 +307,13 @@ def text_of(call: str, opset: str) -> str:
     return f"program(1.3)\n{{\nfunc main<{opset}>({takes}) {{\n{statement};\n}} -> (m);\n}}\n"
 
 
-def found(call: str, opset: str) -> list[tuple[str, str, str]]:
-    """The code of each error, its words, and what stands at its place; not that the call's own type is open then."""
+def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str, str]]:
+    """The code of each finding, its words, and what stands at its place; not that the call's own type is open then."""
     text = text_of(call, opset)
     return [
         (told.code, told.message, text[told.span.start : told.span.end])
         for told in miltext.check(text)
-        if told.severity == "error" and told.span and told.code != "MIL711"
+        if told.severity == severity and told.span and told.code not in ("MIL711", "MIL712")
     ]
 
 
@@ -324,6 +329,22 @@ def test_what_is_wrong_is_told_once_at_its_argument(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.right)
 def test_what_is_right_beside_it_is_not(row: Row) -> None:
     assert found(row.right, row.opset) == []
+
+
+@pytest.mark.parametrize("op_type", ["floor_div", "mod"])
+@pytest.mark.parametrize("zero", ["0", "[0, 0]", "[2, 0]"])
+def test_a_division_of_integers_by_0_is_a_warning(op_type: str, zero: str) -> None:
+    call = f"{op_type}(x = pair, y = {zero})"
+    message = f"`y` of `{op_type}` divides by 0, which has no result among integers"
+    assert found(call, "ios18", "warning") == [("MIL518", message, zero)]
+    assert not found(call, "ios18")
+
+
+@pytest.mark.parametrize(
+    "call", ["floor_div(x = pair, y = [2, -1])", "mod(x = v, y = 0.0)", "floor_div(x = 0, y = pair)"]
+)
+def test_no_other_division_is(call: str) -> None:
+    assert not found(call, "ios18") + found(call, "ios18", "warning")
 
 
 @pytest.mark.parametrize("axis", [0, -1, 1])

@@ -236,7 +236,8 @@ class _Elements:
         if rank is None:
             return None
         try:
-            hold_axes(axes, rank, self.parameter.name, *self.sizes.said_by([counted]))
+            least = max(-rank, self.limit(self.parameter.least) or -rank)
+            hold_axes(axes, rank, self.parameter.name, *self.sizes.said_by([counted]), least=least)
         except Conflict as wrong:
             return wrong.clash
         return None

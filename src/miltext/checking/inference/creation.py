@@ -59,6 +59,9 @@ def range_1d(op: Arguments) -> Sequence[Type]:
         raise Conflict("must not be 0", "step", code="MIL518")
     if start is None or end is None or step is None:
         return tensor(dtype, None)
+    if (end - start) * step < 0:
+        clause = f"is {step:g}, and does not lead from `start`, {start:g}, to `end`, {end:g}"
+        raise Conflict(clause, "step", "start", "end", code="MIL518")
     steps = whole((end - start) / step, math.ceil)
     return tensor(dtype, None if steps is None else max(0, steps))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, number, position
+from miltext.checking.inference.positions import OUT_OF_RANGE, row_of
 from miltext.checking.inference.rules import broadcast_of, rule
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
@@ -92,6 +93,8 @@ def named(dtype: str) -> str:
 def arithmetic(op: Arguments) -> Sequence[Type]:
     """Return the broadcast of `x` and `y`, of their data type."""
     x, y = op.tensor("x"), op.tensor("y")
+    if op.op_type in ("floor_div", "mod") and "int" in y.dtype and 0 in row_of(op, "y"):
+        op.doubt("divides by 0, which has no result among integers", "y", code=OUT_OF_RANGE)
     if x.dtype != y.dtype:
         raise Unknown
     return [TensorType(x.dtype, broadcast_of(op, "x", "y"))]

@@ -31,7 +31,10 @@ def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
     factor = finite(given)
     if factor is None:
         raise Unknown
-    return None if size is None else whole(size * factor, math.floor)
+    scaled = None if size is None else whole(size * factor, math.floor)
+    if size and scaled == 0:
+        raise Conflict(f"makes less than 1 of the {size} of `x`: nothing is left", name, "x", code=OUT_OF_RANGE)
+    return scaled
 
 
 @rule("resize_nearest_neighbor", "resize_bilinear")

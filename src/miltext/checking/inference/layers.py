@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import linear, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
 
@@ -98,11 +99,19 @@ def _no_window(op: Arguments, place: int, size: Dimension, reach: Dimension, pad
 def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
     """Return how much is added to each spatial dimension, before and after it."""
     if pad_type == "valid":
+        _doubt_padding(op)
         return [0] * rank
     if pad_type != "custom":
         raise Unknown
     pads = op.vector("pad", int, 2 * rank, 0, least=0)
     return [before + after for before, after in zip(pads[::2], pads[1::2], strict=True)]
+
+
+def _doubt_padding(op: Arguments) -> None:
+    """Doubt a `pad` that is left out of account; exporters write one beside a `pad_type` of their choice."""
+    if op.has("pad") and not op.has("pad_type") and any(amounts := row_of(op, "pad")):
+        clause = f'is {[*amounts]} and has no effect, as `pad_type` is left out; write `pad_type = "custom"` beside it'
+        op.doubt(clause, "pad", code=OUT_OF_RANGE)
 
 
 def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil: bool) -> Dimension:

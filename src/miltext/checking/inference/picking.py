@@ -9,7 +9,9 @@ from functools import partial
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import (
+    NO_SUCH_AXIS,
     OUT_OF_RANGE,
+    OUTSIDE,
     WRONG_RANK,
     WRONG_SHAPE,
     hold_positions,
@@ -29,6 +31,7 @@ def gather(op: Arguments) -> Sequence[Type]:
         clause = f"is {batch}, and `indices` has {len(indices)} dimensions"
         raise Conflict(clause, "batch_dims", "indices", code=OUT_OF_RANGE)
     _hold_batch(x.shape, indices, batch)
+    _hold_after_batch(op, axis, batch)
     _hold_indices(op, x.shape, axis, "x")
     return tensor(x.dtype, *x.shape[:axis], *indices[batch:], *x.shape[axis + 1 :])
 
@@ -38,6 +41,16 @@ def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
     if not compatible(shape[:batch], indices[:batch]):
         clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
         raise Conflict(clause, "indices", "x", code=WRONG_SHAPE)
+
+
+def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
+    """Hold the axis to those after the batch. Raise Conflict."""
+    if axis < batch and op.has("axis"):
+        clause = f"names axis {axis}; with `batch_dims` of {batch}, the axes to gather from begin at {batch}"
+        raise Conflict(clause, "axis", "batch_dims", "x", code=NO_SUCH_AXIS)
+    if axis < batch:
+        clause = f"is {batch}, and `axis` is left out, which makes it {axis}; it must be {batch} or more"
+        raise Conflict(clause, "batch_dims", "x", code=OUT_OF_RANGE)
 
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
@@ -114,8 +127,9 @@ def _hold_scatter_nd(op: Arguments) -> None:
     shape, (*rest, depth) = op.shape("data"), op.shape("indices", least=1)
     if depth is not None:
         _hold_places(op, shape, 0, depth, "data")
-        because = f"a slice of `data` for each of the {show(tuple(rest))} places of `indices`"
-        hold_shape(op, "updates", (*rest, *shape[depth:]), because, "data", "indices")
+        what = f"a slice of `data`, {show(shape[depth:])}," if shape[depth:] else "an element of `data`"
+        places = f"each of the places in `indices`, {show(tuple(rest))}" if rest else "the one place in `indices`"
+        hold_shape(op, "updates", (*rest, *shape[depth:]), f"{what} for {places}", "data", "indices")
 
 
 _HOLD_SCATTER: dict[str, Callable[[Arguments], None]] = {
@@ -149,9 +163,9 @@ def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
         return size
     if k is not None and (k < 1 or (size is not None and k > size)):
         there = f"from 1 to {size}" if size is not None else "from 1 on"
-        raise Conflict(
-            f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`", "k", "x", code=OUT_OF_RANGE
-        )
+        whole = ", or -1 for all of it" if op.since("ios17") else ""
+        clause = f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`{whole}"
+        raise Conflict(clause, "k", "x", code=OUT_OF_RANGE)
     return k
 
 
@@ -185,4 +199,14 @@ def one_hot(op: Arguments) -> Sequence[Type]:
     shape, depth = op.shape("indices"), op.size("one_hot_vector_size")
     place = op.axis(len(shape) + 1, -1)
     dtype = op.dtype("on_value", op.dtype("off_value", "int32"))
+    _doubt_classes(op, depth)
     return tensor(dtype, *shape[:place], depth, *shape[place:])
+
+
+def _doubt_classes(op: Arguments, depth: Dimension) -> None:
+    """Doubt an index past the end of its row, which stays off then; negative ones may stand for no class at all."""
+    for index in row_of(op, "indices"):
+        if depth is not None and isinstance(index, int) and index >= depth:
+            clause = f"names position {index}, and `one_hot_vector_size` is {depth}: its row is all `off_value`"
+            op.doubt(clause, "indices", "one_hot_vector_size", code=OUTSIDE)
+            return

@@ -9,6 +9,7 @@ from miltext.checking.inference.operands import Arguments, Conflict, Unknown, co
 from miltext.checking.inference.positions import (
     OUT_OF_RANGE,
     OUTSIDE,
+    SAME_AXIS,
     WRONG_RANK,
     WRONG_SHAPE,
     WRONG_SUM,
@@ -38,8 +39,14 @@ def reshape(op: Arguments) -> Sequence[Type]:
 
 
 def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
+    """Return sizes with those of `x` in place of each 0, of which nothing is known where a size is not.
+
+    coremltools 9.0 declares a size of 0 then, and does not compare the ranks.
+    """
     if 0 in shape:
         raise Unknown
+    if None in (*shape, *sizes):
+        return tuple(size or None for size in sizes)
     if not from_back and len(shape) != len(sizes):
         clause = f"keeps sizes of `x` with 0, and must be as long as `x` has dimensions, {len(shape)}, not {len(sizes)}"
         raise Conflict(clause, "shape", "x", code=WRONG_SUM)
@@ -124,10 +131,14 @@ def expand_dims(op: Arguments) -> Sequence[Type]:
 
 @rule("squeeze")
 def squeeze(op: Arguments) -> Sequence[Type]:
-    """Return `x` without the ones at `axes`, or without any ones; writers differ on other sizes at `axes`."""
+    """Return `x` without the ones at `axes`, or without any ones; writers differ on unknown sizes at `axes`."""
     x = op.tensor("x")
     ones = {place for place, size in enumerate(x.shape) if size == 1}
     axes = {position(axis, len(x.shape)) for axis in op.vector("axes", int)} if op.has("axes") else ones
+    for axis in sorted(axes - ones):
+        if x.shape[axis] is not None:
+            clause = f"names axis {axis}, and `x`, {show(x.shape)}, has {x.shape[axis]} there: only a size of 1 can go"
+            raise Conflict(clause, "axes", "x", code=WRONG_SUM)
     if not axes <= ones or (None in x.shape and not op.has("axes")):
         raise Unknown
     return tensor(x.dtype, *(size for place, size in enumerate(x.shape) if place not in axes))
@@ -138,7 +149,7 @@ def flatten2d(op: Arguments) -> Sequence[Type]:
     """Return all dimensions before `axis` (1 by default), which may be after the last one, as one, and all others."""
     x, axis = op.tensor("x"), op.scalar("axis", int, 1)
     if op.has("axis"):
-        hold_axes([axis], len(x.shape) + 1, "axis", "x", least=-len(x.shape))
+        hold_axes([axis], max(1, len(x.shape)) + 1, "axis", "x", least=-len(x.shape))
     return tensor(x.dtype, count(x.shape[:axis]), count(x.shape[axis:]))
 
 
@@ -298,6 +309,10 @@ def _hold_lengths(op: Arguments) -> None:
     shape, [rows] = op.shape("x"), op.shape("lengths", 1)
     batch, sequence = (op.axis(len(shape), 0, name=name) for name in ("batch_axis", "seq_axis"))
     size, most = shape[batch], shape[sequence]
+    named = op.given("seq_axis", "batch_axis")
+    if batch == sequence and named:
+        clause = f"names axis {sequence}, and `seq_axis` and `batch_axis` must be two"
+        raise Conflict(clause, named[0], *named[1:], "x", code=SAME_AXIS)
     if size is not None and rows is not None and rows != size:
         clause = f"must have a length for each of the {size} rows along `batch_axis` {batch} of `x`, not {rows}"
         raise Conflict(clause, "lengths", "x", code=WRONG_SHAPE)

@@ -56,27 +56,68 @@ def _slice(op: Arguments) -> Shape:
     masks = [op.vector(name, bool, rank, False) for name in ("begin_mask", "end_mask", "squeeze_mask")]
     columns = [_Column(*column) for column in zip(range(rank), shape, begin, end, stride, *masks, strict=True)]
     for column in columns:
-        _hold(column)
-    return tuple(_sliced(column) for column in columns if not column.squeezed)
+        _hold(op, column)
+    kept = [(column, _sliced(column)) for column in columns if not column.squeezed]
+    for column, length in kept if not op.doubts else ():
+        _doubt_end(op, column, length)
+    return tuple(length for _, length in kept)
 
 
-def _hold(column: _Column) -> None:
+def _hold(op: Arguments, column: _Column) -> None:
     """Hold the bounds of one dimension to what it has, and to their order. Raise Conflict."""
     axis, size, begin, end, stride, from_start, to_end, squeezed = column
     if stride == 0:
         raise Conflict(f"takes steps forwards or backwards, not 0 at axis {axis}", "stride", code=OUT_OF_RANGE)
     if begin is not None and not from_start:
-        hold_positions([begin], size, f"axis {axis} of `x`", "begin", "x")
+        _hold_begin(op, begin, column)
     if end is None or to_end or squeezed:
         return
-    if size is not None and abs(end) < TO_THE_END and not -size - 1 <= end <= size:
-        clause = f"is {end} at axis {axis}, and `x` has {size} there"
-        raise Conflict(clause, "end", "x", code=OUTSIDE)
-    if begin is None or from_start or stride is None or (begin < 0) != (end < 0):
+    if size is not None and -TO_THE_END < end < -size - 1:
+        raise Conflict(f"is {end} at axis {axis}, and `x` has {size} there", "end", "x", code=OUTSIDE)
+    if not (begin is None or from_start or stride is None):
+        _hold_order(axis, size, begin, end, stride)
+
+
+def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
+    """Hold the place that a slice begins at to those that there are. Raise Conflict.
+
+    coremltools takes the end of a dimension, too, where a slice may be empty, and cuts off what is past it backwards.
+    """
+    size, stride = column.size, column.stride or 1
+    is_cut = size is not None and not column.squeezed and (begin == size or (begin > size and stride < 0))
+    try:
+        hold_positions([begin], size, f"axis {column.axis} of `x`", "begin", "x")
+    except Conflict as wrong:
+        if not is_cut:
+            raise
+        op.doubts.append(wrong.clash)
+
+
+def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -> None:
+    """Hold the bounds to an order that steps lead along, as far as it is known. Raise Conflict."""
+    if size is None and (begin < 0) != (end < 0):
         return
-    if (end - begin) * stride < 0:
-        clause = f"is {begin} at axis {axis}, and `end` is {end}: steps of {stride} do not lead there"
-        raise Conflict(clause, "begin", code=OUTSIDE)
+    first, last = (bound if size is None or bound >= 0 else bound + size for bound in (begin, end))
+    if (last - first) * stride < 0:
+        clause = f"is {_counted(begin, first)} at axis {axis}, and `end` is {_counted(end, last)}"
+        raise Conflict(f"{clause}: steps of {stride} do not lead there", "begin", "end", code=OUTSIDE)
+
+
+def _counted(bound: int, place: int) -> str:
+    """Return a bound as it is written, and the place from the front that it stands for."""
+    return f"{bound}" if bound == place else f"{bound} (that is {place})"
+
+
+def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
+    """Doubt an end that is cut off, and a slice that has nothing of a dimension."""
+    axis, size, end = column.axis, column.size, column.end
+    if not size:
+        return
+    if not column.to_end and end is not None and size < end < TO_THE_END:
+        clause = f"is {end} at axis {axis}; it is cut off at {size}, the size of `x` there"
+        op.doubt(clause, "end", "x", code=OUTSIDE)
+    elif length == 0:
+        op.doubt(f"leaves nothing of the {size} that `x` has at axis {axis}", "end", "x", code=OUTSIDE)
 
 
 def _sliced(column: _Column) -> Dimension:
@@ -107,21 +148,24 @@ def slice_by_size(op: Arguments) -> Sequence[Type]:
     begins, sizes = (op.sizes(name, len(x.shape)) for name in ("begin", "size"))
     columns = [*zip(x.shape, begins, sizes, strict=True)]
     for axis, (length, begin, size) in enumerate(columns):
-        _hold_stretch(axis, length, begin, size)
+        _hold_stretch(op, axis, length, begin, size)
     return tensor(x.dtype, *(_rest(*column[:2]) if column[2] == -1 else column[2] for column in columns))
 
 
-def _hold_stretch(axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
-    """Hold `size` elements from `begin` on to what a dimension has. Raise Conflict."""
+def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
+    """Hold `size` elements from `begin` on to what a dimension has, and doubt none. Raise Conflict."""
     where = f"axis {axis} of `x`"
-    if begin is not None:
+    if begin is not None and begin != length:
         hold_positions([begin], length, where, "begin", "x")
-    if length is None or size is None or size < 0:
+    if length is None or size is None:
         return
     first = 0 if begin is None else begin + length if begin < 0 else begin
-    if first + size > length:
+    if size >= 0 and first + size > length:
         clause = f"is {size} from `begin` {first} on, and {where} has {length}"
         raise Conflict(clause, "size", "x", code=OUTSIDE)
+    if length and (size == 0 or first == length):
+        clause = f"is {size} from `begin` {first} on, and {where} has {length}: nothing is left"
+        op.doubt(clause, "size", "begin", "x", code=OUTSIDE)
 
 
 def _rest(size: Dimension, begin: Dimension) -> Dimension:
