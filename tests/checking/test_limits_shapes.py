@@ -304,7 +304,8 @@ ROWS = [
         "band_part(lower = -1, upper = 9, x = v)"),
     Row("cumsum(axis = 2, x = m)", "MIL516", "names axis 2; the axes here are from -1 to 1",
         "cumsum(axis = -1, x = m)"),
-    Row("cumsum(axis = -2, x = m)", "MIL516", "names axis -2; the axes here are from -1 to 1", "cumsum(axis = 0, exclusive = true, x = m)"),
+    Row("cumsum(axis = -2, x = m)", "MIL516", "names axis -2; the axes here are from -1 to 1",
+        "cumsum(axis = 0, exclusive = true, x = m)"),
     Row("_ a, _ b, _ c, _ d = " + NMS.format("fewer", 1), "MIL515", "must be of shape [2, 9, 5], not [2, 8, 5]",
         "_ a, _ b, _ c, _ d = " + NMS.format("scores", 1), "ios15"),
     Row("_ a, _ b, _ c, _ d = " + NMS.format("scores", 0), "MIL518", "from 1 on, not 0",
@@ -315,9 +316,9 @@ ROWS = [
 ]  # fmt: skip
 
 DOUBTED = [
-    Row(SLICE.format("[0, 0]", "[2, 1000]", "[1, 1]"), "MIL520", "`end` of `slice_by_index` is 1000 at axis 1; it is cut",
+    Row(SLICE.format("[0, 0]", "[2, 1000]", "[1, 1]"), "MIL520", "`end` of `slice_by_index` is 1000 at axis 1",
         SLICE.format("[0, 0]", "[2, 2147483647]", "[1, 1]")),
-    Row(SLICE.format("[0, 0]", "[2, 4]", "[1, 1]"), "MIL520", "is 4 at axis 1; it is cut off at 3, the size of `x` there",
+    Row(SLICE.format("[0, 0]", "[2, 4]", "[1, 1]"), "MIL520", "is 4 at axis 1; it is cut off at 3, the size",
         SLICE.format("[0, 0]", "[2, 3]", "[1, 1]")),
     Row(SLICE.format("[2, 0]", "[9, 1]", "[1, 1]"), "MIL520", "`begin` of `slice_by_index` names position 2; axis 0",
         SLICE.format("[1, 0]", "[2, 1]", "[1, 1]")),
@@ -388,6 +389,17 @@ def test_what_is_usual_beside_it_is_not(row: Row) -> None:
     assert not found(row.right, row.opset) + found(row.right, row.opset, "warning")
 
 
+def test_each_axis_of_a_slice_is_told_of() -> None:
+    told = found(SLICE.format("[2, 0]", "[9, 4]", "[1, 1]"), "ios18", "warning")
+    assert [message.split("`")[1] for _, message, _ in told] == ["begin", "end"]
+
+
+def test_all_of_nothing_is_left_alone() -> None:
+    takes = "program(1.3)\n{\nfunc main<ios18>(tensor<fp32, [0, 3]> x) {\n"
+    call = "tensor<fp32, [0, 3]> y = slice_by_index(begin = [0, 0], end = [0, 3], x = x)"
+    assert not [told for told in miltext.check(f"{takes}{call};\n}} -> (y);\n}}\n") if told.code != "MIL712"]
+
+
 @pytest.mark.parametrize(
     ("made", "call"),
     [
@@ -396,8 +408,8 @@ def test_what_is_usual_beside_it_is_not(row: Row) -> None:
         ("[0, 1]", SLICE.format("[2, 0]", "[9, 1]", "[1, 1]")),
         ("[1, 2]", SLICE.format("[0, 9]", "[1, 0]", "[1, -1]")),
         ("[2, 0]", "slice_by_size(begin = [0, 3], size = [-1, -1], x = m)"),
-        ("[1, 4, 8, 6]", "slice_by_index(begin = [1, 0, 0, 0], end = [0, 4, 8, 6],"
-         " end_mask = [true, false, false, false], x = image)"),
+        ("[1, 4, 8, 6]",
+         f"slice_by_index(begin = [1, 0, 0, 0], end = [0, 4, 8, 6], end_mask = [true{', false' * 3}], x = image)"),
         ("[0, 4, 8, 6]", "slice_by_index(begin = [1, 0, 0, 0], end = [1, 4, 8, 6], x = image)"),
     ],
 )  # fmt: skip

@@ -58,7 +58,7 @@ def _slice(op: Arguments) -> Shape:
     for column in columns:
         _hold(op, column)
     kept = [(column, _sliced(column)) for column in columns if not column.squeezed]
-    for column, length in kept if not op.doubts else ():
+    for column, length in kept:
         _doubt_end(op, column, length)
     return tuple(length for _, length in kept)
 
@@ -90,7 +90,8 @@ def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
     except Conflict as wrong:
         if not is_cut:
             raise
-        op.doubts.append(wrong.clash)
+        if size:
+            op.doubts.append(wrong.clash)
 
 
 def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -> None:
@@ -109,9 +110,9 @@ def _counted(bound: int, place: int) -> str:
 
 
 def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
-    """Doubt an end that is cut off, and a slice that has nothing of a dimension."""
-    axis, size, end = column.axis, column.size, column.end
-    if not size:
+    """Doubt an end that is cut off, and a slice that has nothing of a dimension, unless its begin is past it."""
+    axis, size, begin, end, _, from_start, *_ = column
+    if not size or (begin is not None and begin >= size and not from_start):
         return
     if not column.to_end and end is not None and size < end < TO_THE_END:
         clause = f"is {end} at axis {axis}; it is cut off at {size}, the size of `x` there"
