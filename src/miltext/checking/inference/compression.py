@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
+from miltext.checking.inference.clash_codes import OTHER_TYPE, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count
 from miltext.checking.inference.rules import linear, replaced, rule
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
-
-WRONG_DTYPE, WRONG_RANK, WRONG_SHAPE, WRONG_VALUE = "MIL506", "MIL514", "MIL515", "MIL518"
-
 
 # ---- one scale, or one for each place along an axis
 
@@ -24,10 +22,10 @@ def quantize(op: Arguments) -> Sequence[Type]:
     dtype = named(op.scalar("output_dtype", str))
     if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
         clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"
-        raise Conflict(clause, "output_dtype", "zero_point", code=WRONG_DTYPE)
+        raise Conflict(clause, "output_dtype", "zero_point", code=OTHER_TYPE)
     scale = op.all("scale")[0].value
     if not any(scale if isinstance(scale, tuple) else (scale is None or scale,)):
-        raise Conflict("divides, and must not be 0", "scale", code=WRONG_VALUE)
+        raise Conflict("divides, and must not be 0", "scale", code=OUT_OF_RANGE)
     _hold_axis(op)
     _hold_scales(op, "input")
     return [TensorType(dtype, op.shape("input"))]
@@ -105,7 +103,7 @@ def _hold_offset(op: Arguments, data: str) -> None:
         offset, dtype = op.tensor("offset").dtype, op.tensor(data).dtype
         if BY_NAME[offset].kind != "float" and offset != dtype:
             clause = f"is {offset}, but `{data}` is {dtype}: they must be of one data type, or `offset` a float"
-            raise Conflict(clause, "offset", data, code=WRONG_DTYPE)
+            raise Conflict(clause, "offset", data, code=OTHER_TYPE)
 
 
 def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
@@ -200,7 +198,7 @@ def _hold_last_bits(op: Arguments, shape: Shape) -> None:
     total, bits = count(shape), _whole_numbers(op, "mask")
     if total is not None and bits and total % 8 and bits[-1] >> total % 8:
         clause = f"has bits set after those of the {total} elements of `shape`"
-        raise Conflict(clause, "mask", "shape", code=WRONG_VALUE)
+        raise Conflict(clause, "mask", "shape", code=OUT_OF_RANGE)
 
 
 def _hold_entries(op: Arguments, data: str, mask: str) -> None:

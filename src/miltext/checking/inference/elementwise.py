@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from miltext.checking.inference.clash_codes import OUT_OF_RANGE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, number, position
-from miltext.checking.inference.positions import OUT_OF_RANGE, row_of
+from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import broadcast_of, rule
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
@@ -41,7 +42,7 @@ def clip(op: Arguments) -> Sequence[Type]:
     strict = op.since("ios17")
     if low is not None and high is not None and (low >= high if strict else low > high):
         must = "must be larger" if strict else "must not be smaller"
-        raise Conflict(f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code="MIL518")
+        raise Conflict(f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code=OUT_OF_RANGE)
     return [op.type("x")]
 
 
@@ -57,7 +58,7 @@ def prelu(op: Arguments) -> Sequence[Type]:
                 f" {max(known):g}",
                 "alpha",
                 "x",
-                code="MIL518",
+                code=OUT_OF_RANGE,
             )
     return [op.type("x")]
 

@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from miltext.checking.inference.clash_codes import OUT_OF_RANGE, UNSUPPORTED_TYPE, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite
 from miltext.checking.inference.rules import rule, tensor, whole
 
 if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Type
-
-WRONG_SHAPE, OUT_OF_RANGE = "MIL515", "MIL518"
 
 
 @rule("upsample_nearest_neighbor", "upsample_bilinear")
@@ -79,7 +78,7 @@ def _boxes(op: Arguments, pictures: Dimension) -> Dimension:
         raise Conflict(clause, "boxes", "x", code=WRONG_SHAPE)
     if op.scalar("normalized_coordinates", bool, False) and op.tensor("boxes").dtype == "uint16":
         clause = "takes `fp16` or `fp32`, not `uint16`, where `normalized_coordinates` is true"
-        raise Conflict(clause, "boxes", "normalized_coordinates", code="MIL505")
+        raise Conflict(clause, "boxes", "normalized_coordinates", code=UNSUPPORTED_TYPE)
     return boxes
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from miltext.checking.inference.clash_codes import LACKING, OTHER_TYPE, WRONG_SUM
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
-from miltext.checking.inference.positions import WRONG_SUM, WRONG_TYPE, axis_of, some
+from miltext.checking.inference.positions import axis_of, some
 from miltext.checking.inference.rules import replaced, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
@@ -48,7 +49,7 @@ def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
         _clash("rank", place, show(values[place].shape), usual, show(values[usual].shape))
     if (odd := _odd(dtypes)) is not None:
         place, usual = odd
-        _clash("data type", place, dtypes[place], usual, dtypes[usual], code=WRONG_TYPE)
+        _clash("data type", place, dtypes[place], usual, dtypes[usual], code=OTHER_TYPE)
     return dtypes[0], [value.shape for value in values]
 
 
@@ -89,7 +90,7 @@ def split(op: Arguments) -> Sequence[Type]:
     if op.has("split_sizes"):
         return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in _parts(op, axis, x.shape[axis])]
     if not op.has("num_splits"):
-        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code="MIL503")
+        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code=LACKING)
     parts, size = op.scalar("num_splits", int, least=1), x.shape[axis]
     if parts > MOST_PARTS:
         raise Unknown

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from miltext.checking.inference.clash_codes import LACKING, NOT_CONSTANT, OUT_OF_RANGE, TOO_EARLY, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import linear, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
-
-WRONG_SHAPE, OUT_OF_RANGE = "MIL515", "MIL518"
 
 
 @rule("conv", "conv_quantized")
@@ -27,7 +26,7 @@ def conv(op: Arguments) -> Sequence[Type]:
     dilations = op.vector("dilations", int, len(kernel), 1, least=1)
     if max(dilations, default=1) > 1 and not op.all("weight")[0].constant:
         clause = f"must be known when the program is compiled, where `dilations` are {[*dilations]}"
-        raise Conflict(clause, "weight", "dilations", code="MIL507")
+        raise Conflict(clause, "weight", "dilations", code=NOT_CONSTANT)
     return tensor(op.tensor("x").dtype, n, outputs, *_windows(op, spatial, kernel, dilations))
 
 
@@ -73,7 +72,7 @@ def _windows(
     strides = op.vector("strides", int, len(spatial), 1, least=1)
     padding, ceil = op.scalar("pad_type", str, "valid").lower(), op.scalar("ceil_mode", bool, False)
     if padding == "same_lower" and not op.since("ios16"):
-        raise Conflict('may be "same_lower" from ios16 on', "pad_type", code="MIL502")
+        raise Conflict('may be "same_lower" from ios16 on', "pad_type", code=TOO_EARLY)
     if padding in ("same", "same_lower"):
         pairs = zip(spatial, strides, strict=True)
         return tuple(None if size is None or ceil else -(-size // stride) for size, stride in pairs)
@@ -183,7 +182,7 @@ def lstm(op: Arguments) -> Sequence[Type]:
     both = op.scalar("direction", str, "forward") == "bidirectional"
     if both and not (op.has("weight_ih_back") and op.has("weight_hh_back")):
         clause = 'is "bidirectional", which requires `weight_ih_back` and `weight_hh_back`'
-        raise Conflict(clause, "direction", code="MIL503")
+        raise Conflict(clause, "direction", code=LACKING)
     hidden = linear(op.shape("weight_hh", 2)[1], 2 if both else 1)
     for name in ("initial_h", "initial_c"):
         if op.has(name) and not compatible(op.shape(name, 2)[1], hidden):

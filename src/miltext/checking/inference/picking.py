@@ -6,18 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
+from miltext.checking.inference.clash_codes import NO_SUCH_AXIS, OUT_OF_RANGE, OUTSIDE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
-from miltext.checking.inference.positions import (
-    NO_SUCH_AXIS,
-    OUT_OF_RANGE,
-    OUTSIDE,
-    WRONG_RANK,
-    WRONG_SHAPE,
-    hold_positions,
-    hold_shape,
-    row_of,
-)
+from miltext.checking.inference.positions import hold_positions, hold_shape, row_of
 from miltext.checking.inference.rules import replaced, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from miltext.checking.inference.clash_codes import NO_SUCH_AXIS, OUTSIDE, SAME_AXIS, WRONG_COUNT, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Row, position
 from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
-
-WRONG_TYPE, NO_VALUE = "MIL506", "MIL508"
-WRONG_RANK, WRONG_SHAPE = "MIL514", "MIL515"
-NO_SUCH_AXIS, SAME_AXIS = "MIL516", "MIL517"
-OUT_OF_RANGE, NO_SUCH_WORD = "MIL518", "MIL519"
-OUTSIDE, WRONG_SUM = "MIL520", "MIL521"
 
 
 def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: int | None = None) -> None:
@@ -37,7 +32,7 @@ def axis_of(op: Arguments, rank: int, *beside: str) -> int:
 def some(op: Arguments, name: str) -> list[TensorType]:
     """Return the types of the tensors that a parameter is bound to. Raise Conflict for none."""
     if not op.operands.get(name, [None]):
-        raise Conflict("takes one value or more, not none", name, code=NO_VALUE)
+        raise Conflict("takes one value or more, not none", name, code=WRONG_COUNT)
     return op.tensors(name)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from miltext.checking.inference.clash_codes import OTHER_TYPE, OUT_OF_RANGE, WRONG_EQUATION, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.rules import broadcast, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
-
-WRONG_DTYPE, WRONG_RANK, WRONG_SHAPE = "MIL506", "MIL514", "MIL515"
-OUT_OF_RANGE, WRONG_EQUATION = "MIL518", "MIL522"
 
 
 @rule("linear")
@@ -65,7 +63,7 @@ def _dtype(op: Arguments) -> str:
     if x.constant:
         raise Unknown
     clause = f"is {second}, but `x` is {first}: they must be of one data type, unless one of them is a constant"
-    raise Conflict(clause, "y", "x", code=WRONG_DTYPE)
+    raise Conflict(clause, "y", "x", code=OTHER_TYPE)
 
 
 EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
@@ -83,7 +81,7 @@ def einsum(op: Arguments) -> Sequence[Type]:
     x, y = first.shape, second.shape
     if first.dtype != second.dtype:
         clause = f"are {first.dtype} and {second.dtype}: they must be of one data type"
-        raise Conflict(clause, "values", code=WRONG_DTYPE, place=1)
+        raise Conflict(clause, "values", code=OTHER_TYPE, place=1)
     (*n, c, h, w), (*_, depth, _, u) = x, y
     if not compatible(w, depth):
         raise _clash_of_values(w, depth, x, y)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
-from miltext.checking.inference.positions import (
+from miltext.checking.inference.clash_codes import (
+    OTHER_TYPE,
     OUT_OF_RANGE,
     OUTSIDE,
     SAME_AXIS,
     WRONG_RANK,
     WRONG_SHAPE,
     WRONG_SUM,
-    WRONG_TYPE,
-    hold_axes,
-    row_of,
-    some,
 )
+from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
+from miltext.checking.inference.positions import hold_axes, row_of, some
 from miltext.checking.inference.rules import linear, replaced, rule, tensor
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
@@ -191,7 +189,7 @@ def _hold_filling(op: Arguments, dtype: str) -> None:
     given = op.dtype("constant_val", dtype)
     if given not in (dtype, "fp32"):
         raise Conflict(
-            f"is {given}, but `x` is {dtype}: they must be of one data type", "constant_val", "x", code=WRONG_TYPE
+            f"is {given}, but `x` is {dtype}: they must be of one data type", "constant_val", "x", code=OTHER_TYPE
         )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.checking.inference.clash_codes import OUT_OF_RANGE, OUTSIDE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
-from miltext.checking.inference.positions import OUT_OF_RANGE, OUTSIDE, hold_positions, hold_shape
+from miltext.checking.inference.positions import hold_positions, hold_shape
 from miltext.checking.inference.rules import rule, tensor
 
 if TYPE_CHECKING:

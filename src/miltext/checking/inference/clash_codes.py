@@ -1,0 +1,20 @@
+"""The codes of what is wrong with the arguments of an op, by name; `miltext.diagnostics.codes` has their titles."""
+
+from __future__ import annotations
+
+TOO_EARLY = "MIL502"
+LACKING = "MIL503"
+UNSUPPORTED_TYPE = "MIL505"
+OTHER_TYPE = "MIL506"
+NOT_CONSTANT = "MIL507"
+WRONG_COUNT = "MIL508"
+WRONG_RANK = "MIL514"
+WRONG_SHAPE = "MIL515"
+NO_SUCH_AXIS = "MIL516"
+SAME_AXIS = "MIL517"
+OUT_OF_RANGE = "MIL518"
+NO_SUCH_WORD = "MIL519"
+OUTSIDE = "MIL520"
+WRONG_SUM = "MIL521"
+WRONG_EQUATION = "MIL522"
+INCOMPATIBLE = "MIL702"
