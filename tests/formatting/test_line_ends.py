@@ -112,7 +112,7 @@ def test_a_sidecar_keeps_them(ends: Ends, tmp_path: Path) -> None:
     assert run("sidecar", tmp_path / "M.mlpackage")[0] == 0
     assert path.read_bytes() == checked_out
     path.write_bytes(b"\xff\r\n")  # nothing that miltext made: it stays
-    assert run("sidecar", tmp_path / "M.mlpackage")[0] == 1
+    assert run("sidecar", tmp_path / "M.mlpackage")[0] == 2
     assert path.read_bytes() == b"\xff\r\n"
 
 
