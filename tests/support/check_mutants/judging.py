@@ -69,7 +69,7 @@ _BLIND = {
         non_maximum_suppression.boxes non_maximum_suppression.scores random_bernoulli.shape random_categorical.x
         random_normal.shape random_uniform.shape reverse.axes reverse_sequence.batch_axis reverse_sequence.lengths
         reverse_sequence.x rnn.bias rnn.initial_h rnn.weight_hh rnn.weight_ih rnn.x select.cond slice_update.begin
-        slice_update.squeeze_mask tile.reps tile.x
+        slice_update.squeeze_mask squeeze.x tile.reps tile.x
         """,
     "coremltools does not hold this number to a range": """
         affine.output_height affine.output_width batch_norm.epsilon clip.alpha clip.beta conv_quantized.nbits
