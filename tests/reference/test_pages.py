@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from miltext.formatting.formatter import format_text
 from miltext.reference.entries import entries
-from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, ranks, short_spelling
+from miltext.reference.facts import accepted, apples_spelling, draft_spelling, facts_of, outline, ranks
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, operations_page
 from miltext.reference.pages import WIDTH, broken, listing, page
 from miltext.schema.operations import Signature, all_names, signature
@@ -29,19 +29,21 @@ def known(name: str, opset: str | None = None) -> Signature:
 # ---- spellings
 
 
-def test_the_short_spelling_has_required_arguments_by_position_and_others_by_name() -> None:
-    assert short_spelling(known("add")) == "add(x, y)"
-    assert short_spelling(known("conv")) == (
-        'conv(x, weight, bias = …, strides = …, pad_type = "valid", pad = …, dilations = …, groups = 1)'
+def test_the_spelling_of_a_draft_has_required_arguments_first() -> None:
+    assert draft_spelling(known("add")) == "add(x = …, y = …)"
+    assert draft_spelling(known("conv")) == (
+        'conv(x = …, weight = …, bias = …, strides = …, pad_type = "valid", pad = …, dilations = …, groups = 1)'
     )
-    assert short_spelling(known("avg_pool")).startswith("avg_pool(x, kernel_sizes, pad_type, exclude_padding")
-    assert short_spelling(known("concat")) == "concat((values, …), axis, interleave = false)"
-    assert short_spelling(known("const")) == "const()[val = …]"
-    assert short_spelling(known("constexpr_cast", "ios16")) == "constexpr_cast()[source_val = …, output_dtype = …]"
-    assert short_spelling(known("constexpr_cast")) == "constexpr_cast(source_val, output_dtype)"
-    assert short_spelling(known("custom_layer")).startswith("custom_layer(…)[class_name = …, ")
-    assert short_spelling(known("cond")) == "cond(pred) () { … } -> (…) () { … } -> (…)"
-    assert short_spelling(known("while_loop")) == "while_loop((loop_vars, …)) (…) { … } -> (…) (…) { … } -> (…)"
+    assert draft_spelling(known("avg_pool")).startswith(
+        "avg_pool(x = …, kernel_sizes = …, pad_type = …, exclude_padding"
+    )
+    assert draft_spelling(known("concat")) == "concat(values = (…), axis = …, interleave = false)"
+    assert draft_spelling(known("const")) == "const()[val = …]"
+    assert draft_spelling(known("constexpr_cast", "ios16")) == "constexpr_cast()[source_val = …, output_dtype = …]"
+    assert draft_spelling(known("constexpr_cast")) == "constexpr_cast(source_val = …, output_dtype = …)"
+    assert draft_spelling(known("custom_layer")).startswith("custom_layer(…)[class_name = …, ")
+    assert draft_spelling(known("cond")) == "cond(pred = …) () { … } -> (…) () { … } -> (…)"
+    assert draft_spelling(known("while_loop")) == "while_loop(loop_vars = (…)) (…) { … } -> (…) (…) { … } -> (…)"
 
 
 def test_apples_spelling_has_all_by_name_sorted() -> None:

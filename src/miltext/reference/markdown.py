@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from miltext.reference.entries import Entry, entries, families
-from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, short_spelling
+from miltext.reference.facts import accepted, apples_spelling, draft_spelling, facts_of, outline
 from miltext.schema.operations import Signature, signature
 from miltext.schema.opsets import OPSETS
 
@@ -15,8 +15,8 @@ _HEAD = """\
 Each operation of MIL that coremltools 9.0 knows: what it computes, what it takes, and an example. `miltext ops` prints
 the same: `miltext ops conv` all about one, `miltext ops matrix product` those that speak of these words.
 
-- The first spelling of each is short, as a draft has it: arguments by position, then by name. The second is that of
-  Apple's compiler: all arguments by name, sorted. `?` marks what may be left out.
+- The first spelling of each is that of a draft: required arguments first, then others with their defaults. The second
+  is that of Apple's compiler, with arguments sorted by name. `?` marks what may be left out.
 - In a shape, a letter is a size, the same for all parameters of the operation. `*d` stands for several sizes, and `#d`
   for their number; `...` stands for any sizes, and `?` for any size.
 - The examples are [drafts](language.md#drafts) of the opset that they name: `miltext ops NAME --example` prints one,
@@ -95,7 +95,7 @@ def operations_page() -> str:
 def _section(entry: Entry) -> Iterator[str]:
     known = signature(entry.name)
     if known is not None:
-        yield from ("", f"### {entry.name}", "", f"```\n{short_spelling(known)}\n{apples_spelling(known)}\n```", "")
+        yield from ("", f"### {entry.name}", "", f"```\n{draft_spelling(known)}\n{apples_spelling(known)}\n```", "")
         yield from _described(known, entry)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.reference.facts import accepted, apples_spelling, facts_of, outline, short_spelling
+from miltext.reference.facts import accepted, apples_spelling, draft_spelling, facts_of, outline
 from miltext.reference.searching import related
 from miltext.schema.operations import signature, versions
 from miltext.schema.opsets import OPSETS
@@ -52,7 +52,7 @@ def page(entry: Entry, opset: str | None = None, mark: Mark = str) -> Iterator[s
     yield mark(entry.name)
     yield from _text(entry.description)
     yield from _text(f"family: {entry.family}; {outline(known)}")
-    yield from ("", mark("in a draft"), *broken(short_spelling(known), "  "))
+    yield from ("", mark("in a draft"), *broken(draft_spelling(known), "  "))
     yield from ("", mark("as Apple's compiler writes it"), *broken(apples_spelling(known), "  "))
     if known.parameters:
         yield from ("", mark("parameters"))

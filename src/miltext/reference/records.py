@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from miltext.reference.facts import apples_spelling, arrival, ordered, ranks, sharing, short_spelling
+from miltext.reference.facts import apples_spelling, arrival, draft_spelling, ordered, ranks, sharing
 from miltext.reference.searching import find
 from miltext.schema.operations import signature, versions
 
@@ -35,7 +35,7 @@ def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
         "since": versions(entry.name)[0].opset,
         "opset": known.opset,
         "versions": [version.opset for version in versions(entry.name)],
-        "draft": short_spelling(known),
+        "draft": draft_spelling(known),
         "apple": apples_spelling(known),
         "parameters": [_parameter(known, known.parameters[name], entry.note(name)) for name in known.positions],
         "open": known.open,
