@@ -6,7 +6,7 @@ what a Program declares.
 
 from __future__ import annotations
 
-from miltext.checking.inference import (
+from miltext.checking.inference import (  # noqa: F401  # importing each enters its rules
     compression,
     control,
     creation,
@@ -24,17 +24,3 @@ from miltext.checking.inference.rules import RULES
 from miltext.schema.types import TensorType, spelled
 
 __all__ = ["RULES", "Inference", "TensorType", "infer_types", "spelled"]
-
-_FAMILIES = (
-    compression,
-    control,
-    creation,
-    elementwise,
-    images,
-    joining,
-    layers,
-    picking,
-    products,
-    reshaping,
-    slicing,
-)  # importing each enters its rules

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from miltext.checking.inference.clash_codes import INCOMPATIBLE, OUT_OF_RANGE, WRONG_RANK
-from miltext.schema.dtypes import BY_NAME, DType
+from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
 from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
 
@@ -320,20 +320,11 @@ def read_value(message: proto.Value, type: Type) -> Value:
 def _unpack(data: bytes, dtype: str, size: int) -> Row:
     described = BY_NAME[dtype]
     if described.packed:
-        return (
-            _unpack_bits(int.from_bytes(data, "little"), described, size)
-            if len(data) == -(-size * described.bits // 8)
-            else ()
-        )
+        from miltext.schema.packing import packed_size, unpack
+
+        fits = len(data) == packed_size(size, described.bits)
+        return tuple(unpack(data, described, size).tolist()) if fits else ()
     code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
     if code is None or len(data) % struct.calcsize(code):
         return ()
     return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)
-
-
-def _unpack_bits(data: int, dtype: DType, size: int) -> Row:
-    """Return elements that share bytes, the first in the lowest bits."""
-    bits, most = dtype.bits, (1 << dtype.bits) - 1
-    numbers = [data >> place * bits & most for place in range(size)]
-    sign = 1 << bits - 1 if dtype.kind == "int" else 0
-    return tuple((number ^ sign) - sign for number in numbers)
