@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from support.limit_rows import Row, findings
 
 import miltext
 from miltext.checking.inference import infer_types
@@ -34,16 +35,6 @@ BINARY = "add sub mul real_div floor_div mod pow maximum minimum equal not_equal
 REDUCTIONS = [
     f"reduce_{name}" for name in "l1_norm l2_norm log_sum log_sum_exp max mean min prod sum sum_square".split()
 ]
-
-
-class Row(NamedTuple):
-    """A call that is wrong, the code, the words about its argument, and a call that is right."""
-
-    wrong: str
-    code: str
-    message: str
-    right: str
-    opset: str = "ios18"
 
 
 AFFINE = "constexpr_affine_dequantize(axis = {}, quantized_data = tensor<int8, [2, 3]>([[1, 2, 3], [4, 5, 6]])"
@@ -308,13 +299,8 @@ def text_of(call: str, opset: str) -> str:
 
 
 def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str, str]]:
-    """The code of each finding, its words, and what stands at its place; not that the call's own type is open then."""
-    text = text_of(call, opset)
-    return [
-        (told.code, told.message, text[told.span.start : told.span.end])
-        for told in miltext.check(text)
-        if told.severity == severity and told.span and told.code not in ("MIL711", "MIL712")
-    ]
+    """What is said of a call."""
+    return findings(text_of(call, opset), severity)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.wrong)

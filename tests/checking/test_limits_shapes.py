@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
+from support.limit_rows import Row, findings
 
 import miltext
 from miltext.schema.operations import signature
@@ -25,16 +24,6 @@ topk argsort non_zero one_hot band_part cumsum non_maximum_suppression
 """All but `shape` and `identity`, which take all that there is."""
 
 VARIADIC = {"values", "ref_tensors", "begins", "ends", "end_masks"}
-
-
-class Row(NamedTuple):
-    """A call that is wrong, the code, the words about its argument, and a call that is right."""
-
-    wrong: str
-    code: str
-    message: str
-    right: str
-    opset: str = "ios18"
 
 
 NMS17 = "_ a, _ b, _ c = non_maximum_suppression(boxes = {}, scores = scores17, iou_threshold = 0.5, max_boxes = 1)"
@@ -345,14 +334,10 @@ DOUBTED = [
 
 
 def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str, str]]:
-    """The code of each finding, its words, and what stands at its place; not that the call's own type is open then."""
+    """What is said of a call."""
     statement = call if " = " in call.partition("(")[0] else f"_ y = {call}"
     text = f"program(1.3)\n{{\nfunc main<{opset}>({TAKES}) {{\n{statement};\n}} -> (m);\n}}\n"
-    return [
-        (told.code, told.message, text[told.span.start : told.span.end])
-        for told in miltext.check(text)
-        if told.severity == severity and told.span and told.code not in ("MIL711", "MIL712")
-    ]
+    return findings(text, severity)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.wrong)
