@@ -183,7 +183,10 @@ def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> No
         ("_ y = my_own(x = x);", "the operation `my_own` is not known"),
         ("_ y = rleu(x = x, n = 1);", "the operation `rleu` is not known; did you mean `relu`?"),
         ("_ y, _ t = my_own(x = x, n = 1, m = [2.0]);", "the operation `my_own` is not known"),
-        ("_ y = floor(x = 1.5);", "the type of this literal cannot be inferred: `x` takes `fp16` or `fp32`, "),
+        (
+            "_ y = relu(x = x)[odd = 1.5];",
+            "the type of this literal cannot be inferred: nothing is known of `odd` of `relu`",
+        ),
         ('_ y = mul(x = x, y = "two");', "`y` of `mul` takes `fp16`, `fp32` or `int32`, not a string"),
         ("_ y = mul(x = x, y = true);", "`y` of `mul` takes `fp16`, `fp32` or `int32`, not a truth value"),
         ("_ y, _ i = topk(axis = 1, k = 1.5, x = x);", "`k` of `topk` takes `int16`, `int32`"),
@@ -238,7 +241,7 @@ def test_other_mistakes_are_told_with_it() -> None:
 
 def test_two_mistakes_that_do_not_hang_together_are_both_told() -> None:
     vague = "tensor<fp16, [], $rank(-1)> v"
-    operations = "_ y = relu(x = nobody);", "_ z = tanh(x = v);", "_ w = exp(x = z);", "_ f = floor(x = 1.5);"
+    operations = "_ y = relu(x = nobody);", "_ z = tanh(x = v);", "_ w = exp(x = z);", "_ f = relu(x = x)[odd = 1.5];"
     found = miltext.check(program(*operations, inputs=f"tensor<fp16, [2, 3]> x, {vague}"))
     assert [found.code for found in found] == ["MIL712", "MIL604", "MIL711", "MIL711"]
     assert "`z`" in found[2].message

@@ -118,7 +118,7 @@ def test_a_draft_with_a_wrong_value_is_refused_or_made_whole(op_type: str) -> No
         with pytest.raises(ParseError) as refused:
             miltext.infer_draft(text)
         assert refused.value.diagnostics == wrong
-        written = [edit.partition("(")[0] for edit in draft_types(text, recover(text)).edits.values()]
+        written = [edit.partition("(")[0] for edit in draft_types(recover(text)).edits.values()]
         assert not any("-" in edit or "((" in edit for edit in written)
         right = text
         while wrong:  # a value is told of where it is first used

@@ -181,6 +181,41 @@ def test_a_comment_ends_the_line_of_its_operation(count: int) -> None:
     assert format_text(crowded) == verified_format(crowded) == crowded
 
 
+# ---- in drafts
+
+SHORT = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 4]> x) {
+            half = const()[name = "half", val = 0.5];
+            a, b = split(relu(x), axis = 1, num_splits = 2);
+            y, n = while_loop((mul(x, half), 0))
+                (_ c, d) {
+                    e = less(d, 3);
+                } -> (e)
+                (f, _ g) {
+                    h = tanh(relu(f));
+                    i = add(g, 1);
+                } -> (h, i);
+            z = concat((a, tanh(b)[name = "t"]), 1);
+        } -> (y, z);
+}
+"""
+
+
+@pytest.mark.parametrize("form", [*FORMS, BOTH])
+def test_short_drafts(form: str) -> None:
+    """In every gap, a comment stays what it is where the draft is laid out, and where it is written out."""
+    assert format_text(SHORT) == SHORT
+    whole = wire(parse(infer_draft(SHORT)))
+    for first in range(STRIDE):
+        crowded = inserted(SHORT, dict.fromkeys(range(first, len(tokens(SHORT)) + 1, STRIDE), form))
+        formatted, written = format_text(crowded), infer_draft(crowded)
+        assert comments(formatted) == comments(crowded)
+        assert sorted(comments(written)) == sorted(comments(crowded))
+        assert format_text(formatted) == formatted
+        assert wire(parse(written)) == wire(parse(infer_draft(formatted))) == whole
+
+
 # ---- at commas
 
 LISTS = """program(1.3)

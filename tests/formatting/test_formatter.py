@@ -17,7 +17,7 @@ from support.gaps import FORMS, commented, tokens, tokens_of
 from support.strategies import any_programs
 
 import miltext.formatting.formatter
-from miltext import MiltextError, ParseError, format_text, parse, to_text
+from miltext import MiltextError, ParseError, check, format_text, parse, to_text
 from miltext.formatting.formatter import verified_format
 from miltext.formatting.layout import Layout, Unfit
 from miltext.parsing.parser import parse_tree
@@ -98,6 +98,7 @@ NO_PROGRAM = """program(1.3)
             tensor<fp16, [16]> y = cast<ios17>(input = x)[val = tensor<fp16, [9]>($elided(9, "sha256:0a"))];
             const()[val = tensor<fp16, [9]>($npy("w.npy"))];
             _ a, int32 b = draft(axis = -1, keep = true, mode = "same", sizes = [[1], ["c"]], values = (x, 0.5), x = y);
+            b, c = short((x, 1), relu<ios17>(x)[name = "r"], [1], [2], [[1], [2]], k = tanh(x));
         } -> (y);
 }
 """
@@ -162,14 +163,29 @@ def test_a_text_of_peoples_keeps_its_program_and_comments(path: object) -> None:
     assert format_text(formatted) == formatted
 
 
-@pytest.mark.parametrize("path", corpus_files("rejected/*.mil"))
-def test_what_does_not_parse_is_refused_as_parse_does(path: object) -> None:
-    text = path.read_bytes().decode()  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    "text", ["program(1.3) { func", "program(1.3) { func f() { fp16 y = relu(x = x y); } -> (); }"]
+)
+def test_what_does_not_parse_is_refused_as_parse_does(text: str) -> None:
     with pytest.raises(ParseError) as refused:
         format_text(text, path="a.mil")
     with pytest.raises(ParseError) as expected:
         parse(text, path="a.mil")
-    assert str(refused.value) == str(expected.value)
+    assert refused.value.diagnostics == expected.value.diagnostics
+    assert "a.mil:1:" in str(refused.value)
+
+
+@pytest.mark.parametrize("path", corpus_files("rejected/*.mil"))
+def test_the_text_that_apple_rejects_is_a_draft(path: object) -> None:
+    """It is laid out, `check` tells its wrong types, and what asks for a Program refuses it with a place."""
+    text = path.read_bytes().decode()  # type: ignore[attr-defined]
+    formatted = format_text(text, path="a.mil")
+    assert format_text(formatted) == formatted
+    found = check(text)
+    assert {found.code for found in found if found.severity == "error"} == {"MIL701"}
+    assert all(each.span for each in found)
+    with pytest.raises(ParseError, match=r"a.mil:23:55: error\[MIL113\]"):
+        parse(text, path="a.mil")
 
 
 @given(any_programs, st.sampled_from(["1.0", "1.3"]), st.integers(0, 2**32))

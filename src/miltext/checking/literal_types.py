@@ -48,21 +48,35 @@ class Misfit(ValueError):
 
 
 def literal_type(
-    literal: str, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]]
+    literal: str, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]], usual: Sequence[str] = ()
 ) -> TensorType | ListType:
     """Return the type of a literal for the parameter `name`, given what the other parameters are bound to.
 
-    Raise Undecided or Misfit.
+    Where those do not say which, it is the first of the `usual` data types that fits. Raise Undecided or Misfit.
     """
     parameter = known.parameters[name]
-    parts = [part for part in _PART.findall(literal) if not part.startswith(("//", "/*"))]
+    parts = _parts(literal)
     shape, is_tensor = _shape(parts), "tensor" in parameter.kinds
     if not is_tensor and not ("list" in parameter.kinds and len(shape) == 1):
         raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
     fitting = _fitting(looks, parameter, known, TRUTHS.get(literal))
-    dtype = _data_type(fitting, parameter, known, operands, looks)
+    dtype = _data_type(fitting, parameter, known, operands, looks, usual)
     return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
+
+
+def usual_type(literal: str, usual: Sequence[str]) -> TensorType:
+    """Return the type of a literal that no parameter takes: the first of the `usual` data types that it may be of.
+
+    Raise Misfit.
+    """
+    parts = _parts(literal)
+    fitting = _possible({_look(part) for part in parts if part not in ("[", "]", ",")})
+    return TensorType(next(dtype for dtype in usual if dtype in fitting), _shape(parts))
+
+
+def _parts(literal: str) -> list[str]:
+    return [part for part in _PART.findall(literal) if not part.startswith(("//", "/*"))]
 
 
 def _look(element: str) -> str:
@@ -95,17 +109,23 @@ def _fitting(looks: set[str], parameter: Parameter, known: Signature, truth: str
 
     `truth` is the truth value that the literal stands for elsewhere.
     """
+    possible = _possible(looks)
+    fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
+    if not fitting:
+        takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
+        look = "float" if "float" in looks else next(iter(looks), "int")
+        meant = truth if parameter.dtypes == {"bool"} else None
+        raise Misfit("MIL505", f"{takes}, not {_WORDS[look]}{did_you_mean(meant)}", meant)
+    return fitting
+
+
+def _possible(looks: set[str]) -> list[str]:
+    """Return the data types that elements of these looks may be of. Raise Misfit."""
     if len(looks) > 1 and looks != {"int", "float"}:
         words = " and ".join(sorted(_WORDS[look] for look in looks))
         raise Misfit("MIL021", f"the elements of a literal are of one data type, and here are {words}")
     look = next(iter(looks & {"float"} or looks), None)
-    possible = [dtype.name for dtype in DTYPES] if look is None else _DTYPES[look]
-    fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
-    if not fitting:
-        takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
-        meant = truth if parameter.dtypes == {"bool"} else None
-        raise Misfit("MIL505", f"{takes}, not {_WORDS[look or 'int']}{did_you_mean(meant)}", meant)
-    return fitting
+    return [dtype.name for dtype in DTYPES] if look is None else _DTYPES[look]
 
 
 def _data_type(
@@ -114,6 +134,7 @@ def _data_type(
     known: Signature,
     operands: Mapping[str, Sequence[Operand]],
     looks: set[str],
+    usual: Sequence[str],
 ) -> str:
     """Return the data type: the only one possible, or that of a parameter that must share it, or of any other."""
     beside = [
@@ -123,8 +144,9 @@ def _data_type(
         if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
     ]
     shared, others = [dtype for same, dtype in beside if same], [dtype for _, dtype in beside]
-    usual = ["int32"] if looks == {"int"} and "int32" in fitting else []
-    choices = fitting if len(fitting) == 1 else shared or usual or others
+    whole = ["int32"] if looks == {"int"} and "int32" in fitting else []
+    left = [dtype for dtype in usual if dtype in fitting]
+    choices = fitting if len(fitting) == 1 else shared or whole or others or left
     if not choices:
         raise Undecided(f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out")
     return choices[0]

@@ -89,7 +89,7 @@ def complete(text: str, path: str | None = None) -> Completed:
     found = [each for each in diagnostics if each.code != DRAFT_NOTICE]
     if _errors(found):
         return Completed(None, found)
-    whole = text if types is None else types.written(text)
+    whole = text if types is None else types.written()
     if types is not None and (left := _errors(check(whole))):
         raise ParseError(left, text=whole, path=path)
     parse(whole, path=path)
@@ -144,14 +144,14 @@ def _check_text(
 def _check_broken(text: str) -> tuple[list[Diagnostic], DraftTypes]:
     """Return the findings about a text that does not parse, or is a draft, and the types that it leaves out."""
     read = recover(text)
-    types = draft_types(text, read)
+    types = draft_types(read)
     found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         verified = apart_from(verify(read.program, dialect_of(text), faulty), {*read.flawed, *types.missing})
         joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
         found += located(joined, read.root)
-    return found, types
+    return read.told(found), types
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

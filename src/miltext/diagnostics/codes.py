@@ -36,6 +36,9 @@ TITLES: dict[str, str] = {
     "MIL110": "type of the Core ML runtime",
     "MIL111": "value in a .npy file",
     "MIL112": "missing type in a draft",
+    "MIL113": "short spelling of a draft",
+    "MIL114": "argument without a parameter",
+    "MIL115": "nested operation without one value",
     # Printing.
     "MIL201": "not expressible in Apple's syntax",
     "MIL202": "unknown field",

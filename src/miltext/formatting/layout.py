@@ -188,8 +188,8 @@ class Layout:
         _tight
     )
     absent_type = empty_type = dtype = dimension = staticmethod(_tight)
-    values_field = any_kind = whole_value = draft_binding = nothing = no_value = staticmethod(_tight)
-    named_value = draft_value = inner_block = name_binding = staticmethod(_spaced)
+    values_field = any_kind = whole_value = draft_binding = call_binding = nothing = no_value = staticmethod(_tight)
+    named_value = inner_block = name_binding = staticmethod(_spaced)
 
     # ---- the program, functions, blocks and operations
 
@@ -256,15 +256,16 @@ class Layout:
         return self._plain_list("(", list(map(" = ".join, pairs)), ")")
 
     def arguments(self, children: Children) -> Document:
-        items = zip([child[0] for child in children[1:-1:2]], _items(children[1:-1]), strict=True)
-        return self._list(children[0], _in_order(items), children[-1])
+        keys, items = [child[0] for child in children[1:-1:2]], _items(children[1:-1])
+        is_mixed = "" in keys[sum(key == "" for key in keys) :]  # which is wrong, and stays as it stands
+        return self._list(children[0], items if is_mixed else _in_order(zip(keys, items, strict=True)), children[-1])
 
     marked_attributes = arguments
 
     def single_argument(self, children: Children) -> Keyed:
         return _key(children[0]), _spaced(children)
 
-    attribute = single_argument
+    attribute = draft_attribute = single_argument
 
     def argument(self, children: Children) -> Keyed:
         """Remove the parentheses around one binding, unless a comment stands in them."""
@@ -288,6 +289,18 @@ class Layout:
         if self._breakable:
             return self._list(opening, items, closing)
         return f"{opening}{', '.join(items)}{closing}"
+
+    def positional_argument(self, children: Children) -> Keyed:
+        """Return an argument without a name, which comes before all that have one."""
+        return "", _tight(children)
+
+    def call(self, children: Children) -> Document:
+        name, opset, arguments, attributes = children
+        return joined([_name(name), opset or "", arguments, attributes or ""])
+
+    def draft_value(self, children: Children) -> Document:
+        mark, name = children
+        return _words(mark, _name(name))
 
     def attributes(self, children: Children) -> Document:
         return inside(_unless_empty, self.arguments(children))

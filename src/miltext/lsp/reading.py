@@ -42,7 +42,8 @@ class Reading:
         from miltext.checking.drafts import draft_types
         from miltext.parsing.recovery import recover
 
-        return draft_types(self.text, recover(self.text)).edits
+        read = recover(self.text)
+        return {read.written(span): text for span, text in draft_types(read).edits.items()}
 
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
         """Return the type of a value as the text has it, or as it is inferred, if that was done or `ask` says so."""

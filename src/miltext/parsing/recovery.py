@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, error
+from miltext.diagnostics import Diagnostic, Span, error
+from miltext.parsing.elaboration import Elaborated, elaborate
 from miltext.parsing.spans import Enter, find, phrases_by_path
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
 from miltext.parsing.syntax_errors import syntax_error
@@ -30,40 +31,60 @@ PATIENCE = 4
 """After so many failures in a row that are not further in the text than one before, the parse ends."""
 
 
+DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
+"""The rules of phrases that leave a type to be inferred."""
+
+
 class Recovered(NamedTuple):
     """What was read of a text.
 
     `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
-    the output or the binding that they leave to be inferred.
+    the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
+    form of a draft in the short spelling; `told` gives diagnostics their places in what was written.
     """
+
+    text: str
 
     diagnostics: list[Diagnostic]
     program: Program | None
     root: Node | None
     flawed: set[Path]
     drafts: dict[Path, Node]
+    elaborated: Elaborated | None = None
+
+    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return diagnostics, with places in what was written."""
+        return self.elaborated.told(found) if self.elaborated else [*found]
+
+    def written(self, span: Span) -> Span:
+        """Return the place of a span in what was written."""
+        return self.elaborated.written(span) if self.elaborated else span
 
 
 @with_room
 def recover(text: str) -> Recovered:
     """Read a text past all that is wrong with it."""
-    reading = _Reading(text)
     with gc_paused:
-        root = reading.read()
+        reading = _Reading(text)
+        root, long = reading.read(), None
+        if root and (long := elaborate(text, root)):
+            reading = _Reading(long.text)
+            root = reading.read()
+            reading.passed += long.wrong
         wire = reading.lowered(root) if root else None
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
-        return Recovered(diagnostics, None, None, set(), {})
+        return Recovered(reading.text, diagnostics, None, None, set(), {}, long)
     try:
         program = Program.FromString(wire)
     except Exception:  # each of protobuf's backends has an error of its own for it
         if (step := too_deep(wire)) is None:
             raise
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
-        return Recovered(diagnostics, None, root, set(), {})
+        return Recovered(reading.text, diagnostics, None, root, set(), {}, long)
     found = list(phrases_by_path(root, reading.is_marked()))
-    drafts = {path: phrase for path, phrase in found if phrase.name in ("draft_value", "draft_binding")}
-    return Recovered(diagnostics, program, root, reading.flawed(found), drafts)
+    drafts = {path: phrase for path, phrase in found if phrase.name in DRAFTS}
+    return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long)
 
 
 class _Reading:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+BINDINGS = ("name_binding", "value_binding", "unset_binding", "draft_binding", "call_binding")
+"""The rules of what an argument is bound to."""
+
 Enter: TypeAlias = "Callable[[Path, Node], bool]"
 
 
@@ -55,7 +58,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     for outputs in named(block, "outputs"):
         yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
     for attributes in named(block, "attributes", "marked_attributes"):
-        for attribute in named(attributes, "attribute"):
+        for attribute in named(attributes, "attribute", "draft_attribute"):
             yield (*path, "attributes", Key(name_in(attribute)), "key"), attribute.children[0]
 
 
@@ -115,8 +118,7 @@ def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tup
 
 def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, argument
-    bindings = named(argument, "name_binding", "value_binding", "unset_binding", "draft_binding")
-    for index, binding in enumerate(bindings):
+    for index, binding in enumerate(named(argument, *BINDINGS)):
         yield (*path, "arguments", index), binding
         if binding.name == "value_binding":
             yield from _value(binding.children[0], (*path, "arguments", index, "value"))
@@ -127,13 +129,18 @@ def _values(phrase: Node, kind: str, path: Path) -> Iterator[tuple[Path, Node]]:
     for values in named(phrase, kind):
         for index, value in enumerate(named(values, "named_value", "draft_value")):
             yield (*path, index), value
-            yield from _type(value.children[0], (*path, index, "type"))
+            if len(value.children) > 1:
+                yield from _type(value.children[0], (*path, index, "type"))
 
 
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     for attributes in named(phrase, "attributes", "marked_attributes"):
-        for attribute in named(attributes, "attribute"):
-            yield from _value(attribute.children[2], (*path, "attributes", Key(name_in(attribute))))
+        for attribute in named(attributes, "attribute", "draft_attribute"):
+            place = (*path, "attributes", Key(name_in(attribute)))
+            if attribute.name == "attribute":
+                yield from _value(attribute.children[2], place)
+            else:
+                yield place, attribute
 
 
 def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:

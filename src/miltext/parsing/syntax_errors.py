@@ -7,8 +7,9 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, Diagnostic, Note, Span, error
-from miltext.diagnostics.suggestions import bool_meant, certainty, did_you_mean, nearest
-from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE, FIELD_DTYPES
+from miltext.diagnostics.suggestions import certainty, did_you_mean, nearest
+from miltext.parsing.misread_types import NAME, misread_type, unknown_type
+from miltext.schema.dtypes import FIELD_DTYPES
 from miltext.syntax.lexer import string_body_end
 from miltext.syntax.literals import FORBIDDEN, shown
 from miltext.syntax.names import DRAFT
@@ -59,11 +60,8 @@ _PHRASES = {
 _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
 _TYPED = "a typed value such as `int32(1)`"
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 _NAMED_VALUES = "; each argument and attribute is written `name = value`"
 _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
-
-_TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 
 
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
@@ -182,13 +180,13 @@ def _opened(nodes: list[Node]) -> list[Node]:
 def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
     found = text[failure.start : failure.end]
     place = Span(failure.start, failure.end)
-    words = _words(failure)
+    words = _words(failure, nodes)
     if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
         place = Span(nodes[-1].end, nodes[-1].end)
         return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";", applicability=SAFE)
     no_type = _no_type(text, place, words, nodes)
     near = nearest(found, _keywords(words))
-    hint = _way_out(found, words, nodes) or (did_you_mean(near) if len(words) > 1 else "")
+    hint = _way_out(found, words) or (did_you_mean(near) if len(words) > 1 else "")
     message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
     return no_type or error("MIL010", message, place, suggestion=near, applicability=certainty(found, near))
 
@@ -199,56 +197,26 @@ def _keywords(words: set[str]) -> set[str]:
     return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
 
 
-def _way_out(found: str, words: set[str], nodes: list[Node]) -> str:
+def _way_out(found: str, words: set[str]) -> str:
     """Return what a message adds where the intention is clear."""
     if words == {"="} and found in (")", ","):
         return _NAMED_VALUES
-    if found == "=" and len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token != "func":
-        return "; an output's type stands before its name, or `_` in a draft"
     return ""
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
     """Return the error for a name that stands where a type should, if that is what is wrong."""
     found = text[place.start : place.end]
-    noun = "type"
-    if _NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
-        noun = "type" if "tensor" in words else "data type"
-    elif misread := _misread_head(found, words, nodes) or _misread_name(found, words, nodes):
-        place = misread.span
-    else:
-        return None
-    name = text[place.start : place.end]
-    known = [*BY_NAME] if noun == "data type" else _TYPES
-    other_name = bool_meant(name) or ELSEWHERE.get(name.lower())
-    near = other_name or nearest(name, known, 0.6)
-    is_certain = other_name is not None and name.lower() not in AMBIGUOUS
-    message = f"unknown {noun} `{shown(name)}`{did_you_mean(near)}"
-    return error("MIL104", message, place, suggestion=near, applicability=SAFE if is_certain else certainty(name, near))
+    if NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
+        return unknown_type(found, place, "type" if "tensor" in words else "data type")
+    misread = misread_type(found, words, nodes)
+    return unknown_type(text[misread.start : misread.end], misread.span) if misread else None
 
 
-def _misread_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:
-    """Return the name that is not a type and was read as an operation's with its opset: `tensr<fp16, ...`."""
-    if words != {">"} or found != "," or len(nodes) < 4:
-        return None
-    before, name, opening, _ = nodes[-4:]
-    is_first = before.token not in ("func", "=")
-    return name if is_first and name.name == "NAME" and opening.token == "<" else None
-
-
-def _misread_name(found: str, words: set[str], nodes: list[Node]) -> Node | None:
-    """Return the name that is not a type and was read as an operation's or a value's: `float y`, `x = float(1)`."""
-    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func" or "=" in words:
-        return None
-    is_type = found == "(" or (found == "<" and nodes[-1].name == "name_binding")
-    return nodes[-1] if is_type or (_NAME.fullmatch(found) and "(" in words) else None
-
-
-def _words(failure: SyntaxFailure) -> set[str]:
+def _words(failure: SyntaxFailure, nodes: list[Node]) -> set[str]:
     """Return the terminals that may be proposed at the place, by their words where they have only one."""
     words = _possible(failure)
-    untyped = _LITERAL_STARTS - {"("} if {"NAME", "$unset"} <= words else set()
-    return words - {DRAFT} - untyped  # what only a draft may hold is not proposed
+    return words - _of_drafts(words, nodes)
 
 
 def _possible(failure: SyntaxFailure) -> set[str]:
@@ -259,9 +227,22 @@ def _possible(failure: SyntaxFailure) -> set[str]:
     return words | {name for name in failure.expected if name not in terminals}
 
 
+def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
+    """Return those of the words that only a draft may hold here, which are not proposed."""
+    last = nodes[-1].token if nodes else None
+    of_drafts = {DRAFT} | (_LITERAL_STARTS - {"("} if "DTYPE" in words else set())
+    if {"(", "<"} <= words:  # after a name
+        of_drafts |= {"(", "<"} if ")" in words else {"=", ","}
+    elif {"NAME", "$unset", "("} <= words and last in ("(", ","):  # where an argument begins
+        of_drafts = words - {"NAME", ")"}
+    elif DRAFT in words and last in ("(", ","):  # where an input or an output begins
+        of_drafts |= {"NAME"}
+    return of_drafts
+
+
 def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
     """Return the beginning of a message: what is expected, and after what."""
-    words = _words(failure)
+    words = _words(failure, nodes)
     if ";" in words:
         return f"expected `;` after {_unfinished(nodes)}"
     return f"expected {_listed(_choices(words, nodes))}{_after(text, nodes)}"

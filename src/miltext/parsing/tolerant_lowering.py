@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.parsing.elaboration import SHORT
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
@@ -94,9 +95,15 @@ class TolerantLowering(TreeLowering):
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
+        if phrase.name in SHORT:  # what was cut off before it was written out
+            return BROKEN
         if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
             return self._draft_binding(phrase, children[0])
-        if phrase.name == "draft_value":  # `_ y`: an output without a type
+        if phrase.name == "draft_attribute":  # `val = 0.5`
+            name, _, literal = children
+            value = self._draft_binding(phrase, literal)
+            return BROKEN if value is BROKEN else (name, name_bytes(name), value)
+        if phrase.name == "draft_value":  # `_ y`, `y`: an output without a type
             self.drafts.append(phrase.start)
             return super().lower(phrase._replace(name="named_value"), [ABSENT, children[1]])
         if any(child is BROKEN for child in children):
@@ -109,7 +116,7 @@ class TolerantLowering(TreeLowering):
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Parsed:
         if self.is_misnamed(phrase):
             return BROKEN
-        if isinstance(literal, str):
+        if isinstance(literal, str) and phrase.name == "draft_binding":
             found = [bound_list_error(literal)]
         else:
             found = [list_error(token) for token in _plain_lists(literal)]

@@ -105,8 +105,8 @@ class Parser:
             for symbol, target in state.items():
                 follows = set(states[target].values()) if target >= 0 and symbol in self._terminals else ()
                 if len(follows) == 1 and (number := -1 - next(iter(follows))) >= 0:
-                    size, callback, _, origin = reductions[number]
-                    if size == 1 and callback is not None:
+                    size, callback, plan, origin = reductions[number]
+                    if size == 1 and callback is not None and plan is None:
                         after = state[origin]
                         row[symbol] = [callback, None if _grows(states[after], reductions) else self._rows[after]]
 

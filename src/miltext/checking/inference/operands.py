@@ -77,6 +77,11 @@ class Operand:
         self._read = read
         self._value: Value = None
 
+    def settle(self, type: Type, read: Callable[[], Value]) -> None:
+        """State the type and the value of a constant that were open."""
+        self.type = type
+        self._read = read
+
     @property
     def value(self) -> Value:
         """The value, None when it is unknown."""

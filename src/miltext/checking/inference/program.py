@@ -89,8 +89,12 @@ class Walk:
                 scope[value.name] = UNDEFINED
         for place, operation in enumerate(block.operations):
             self.operation(operation, scope, (*path, place))
+        self.leave(block, scope, path)
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
         return NestedBlock(inputs, outputs)
+
+    def leave(self, block: Block, scope: Scope, path: Path) -> None:
+        """Do what is left to do at the end of a block, before its outputs are looked at."""
 
     def operation(self, operation: Operation, scope: Scope, path: Path) -> None:
         operands = bound(operation, scope)

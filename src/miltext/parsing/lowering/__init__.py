@@ -162,7 +162,7 @@ class Lowering:
         return repeated(fields.OPERATION_OUTPUTS, children[::2])
 
     def draft_value(self, children: Children) -> bytes:
-        """`_ y`"""
+        """`_ y`, `y`"""
         raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
 
     # ---- arguments and attributes
@@ -189,6 +189,17 @@ class Lowering:
         """`int32(1)`"""
         return sized(fields.BINDING_VALUE, children[0])
 
+    def positional_argument(self, children: Children) -> tuple[str, bytes, bytes]:
+        """`x`, `(x, y)`"""
+        raise LoweringError("MIL113", f"an argument has no name: write its parameter, `x = ...`, {_INFER}")
+
+    def call_binding(self, children: Children) -> bytes:
+        """`relu(x)`"""
+        raise LoweringError("MIL113", f"an operation stands inside another: give it a statement of its own, {_INFER}")
+
+    def call(self, children: Children) -> None:
+        """`relu(x)`"""
+
     def unset_binding(self, children: Children) -> bytes:
         """`$unset`"""
         return b""
@@ -211,6 +222,12 @@ class Lowering:
         """`name = string("y")`"""
         name, _, value = children
         return name, name_bytes(name), value
+
+    def draft_attribute(self, children: Children) -> tuple[str, bytes, bytes]:
+        """`val = 0.5`"""
+        if isinstance(children[2], str) and (refused := values.plain_list_error(children[2])):
+            raise refused
+        raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 2)
 
     # ---- types
 

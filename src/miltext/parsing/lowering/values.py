@@ -204,9 +204,17 @@ def trailing_comma(token: str) -> LoweringError | None:
 
 def bound_list_error(literal: str) -> LoweringError | None:
     """Return what is wrong with a literal that an argument of a draft is bound to, if it is a list as one token."""
-    if literal[0] != "[" or literal == "[":
-        return None
-    return _names_in_brackets(literal) or list_error(literal)
+    return (_names_in_brackets(literal) if _is_one_token(literal) else None) or plain_list_error(literal)
+
+
+def plain_list_error(literal: str) -> LoweringError | None:
+    """Return what is wrong with a literal of a draft, if it is a list as one token."""
+    return list_error(literal) if _is_one_token(literal) else None
+
+
+def _is_one_token(literal: str) -> bool:
+    """Tell whether a literal is a list that was read as one token."""
+    return literal[0] == "[" and literal != "["
 
 
 def _names_in_brackets(token: str) -> LoweringError | None:

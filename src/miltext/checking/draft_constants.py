@@ -1,0 +1,76 @@
+"""Constants of drafts whose literal has no type: `half = const()[val = 0.5];` takes that of its first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import Finding, Remark
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from miltext.checking.inference.operands import Operand
+    from miltext.checking.inference.reading import Operation
+    from miltext.schema.operations import Signature
+    from miltext.schema.paths import Path
+    from miltext.schema.types import ListType
+
+
+@dataclass(slots=True)
+class Use:
+    """A parameter that a constant is given to, and the type that its literal would have there."""
+
+    op_type: str
+    parameter: str
+    path: Path
+
+    def __str__(self) -> str:
+        return f"`{self.parameter}` of `{self.op_type}`"
+
+
+@dataclass(slots=True)
+class OpenConstant:
+    """A `const` that leaves its type out, at the path `place`, and the use that decided it, if one did."""
+
+    operation: Operation
+    place: Path
+    operand: Operand
+    gap: Path
+    output: Path
+    use: Use | None = None
+
+    def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
+        """Return the finding that another use asks for another type."""
+        as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
+        message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
+        found = [each for each in (self.use, use) if each]
+        remarks = tuple(Remark(f"it is {each} here", each.path) for each in found)
+        return Finding(self.gap, "MIL711", f"{message}; write it out, or make a constant for each", remarks)
+
+
+def _element(type: TensorType | ListType) -> str | None:
+    return type.dtype if isinstance(type, TensorType) else "a list"
+
+
+def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str, Sequence[Operand]]) -> bool:
+    """Tell whether a parameter takes a constant of a data type beside what the others are bound to."""
+    parameter = known.parameters[name]
+    same = [
+        operand.type.dtype
+        for other, bound in operands.items()
+        if other in known.parameters and parameter.domain and known.parameters[other].domain == parameter.domain
+        for operand in bound
+        if isinstance(operand.type, TensorType)
+    ]
+    return (dtype in parameter.dtypes or not parameter.dtypes) and all(other in (None, dtype) for other in same)
+
+
+def usual_dtypes(inputs: Iterable[Operand]) -> list[str]:
+    """Return the data types of literals in a function that nothing else decides: whole numbers are int32.
+
+    Fractions are fp16 where an input of the function is, and none is fp32, else fp32.
+    """
+    dtypes = {operand.type.dtype for operand in inputs if isinstance(operand.type, TensorType)}
+    return ["int32", "fp16" if "fp16" in dtypes and "fp32" not in dtypes else "fp32", "bool", "string"]

@@ -1,0 +1,334 @@
+"""Inference over a draft, which writes what it finds into the Program, and notes the text for what is left out."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from miltext.checking.draft_constants import OpenConstant, Use, takes, usual_dtypes
+from miltext.checking.findings import Finding, listed, named, operations_around
+from miltext.checking.inference.operands import Operand, read_value
+from miltext.checking.inference.program import UNDEFINED, Scope, Walk, bound
+from miltext.checking.inference.reading import Operation, Reader
+from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.operations import message_path
+from miltext.diagnostics import Diagnostic, ParseError, Span
+from miltext.parsing.elaboration import UNNAMED
+from miltext.parsing.parser import parse_value
+from miltext.schema.operations import first_opset, signature
+from miltext.schema.paths import Key, Path
+from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.inference import Inference
+    from miltext.checking.inference.operands import NestedBlock
+    from miltext.checking.inference.program import Path as InferencePath
+    from miltext.checking.inference.reading import Block
+    from miltext.parsing.recovery import Recovered
+    from miltext.schema.operations import Signature
+    from miltext.schema.proto import NamedValueType, Value
+    from miltext.schema.types import ListType, Type
+
+    Operands = Mapping[str, Sequence[Operand]]
+
+
+_FUNCTION = 2
+"""How long the path of inference is that leads to the block of a function."""
+
+
+class DraftWalk(Walk):
+    """Inference that writes what it finds into the Program as it goes."""
+
+    def __init__(self, read: Recovered, types: DraftTypes, dialect: str) -> None:
+        super().__init__()
+        self.reader = Reader()
+        self.text = read.text
+        self.dialect = dialect
+        self.gaps = read.drafts
+        self.flawed = read.flawed
+        self.types = types
+        self.makers: dict[Operand, Path] = {}
+        self.usual: list[str] = []
+        self.open: dict[Operand, OpenConstant] = {}
+
+    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
+        if len(path) == _FUNCTION:
+            self.usual = usual_dtypes(outer.values())
+        return super().block(block, outer, path, given)
+
+    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
+        place = message_path(path)
+        if signature(operation.type, self.opset) is None:
+            self.unnamed(operation, place)
+        self.attributes(operation, place, scope)
+        if self.opened(operation, place, scope):
+            return
+        self.constants(operation, place, scope)
+        for name, bindings in sorted(operation.inputs.items()):
+            for index in range(len(bindings)):
+                gap = (*place, "inputs", Key(name), "arguments", index)
+                value = self.literal(operation, name, gap, scope) if gap in self.gaps else None
+                if value is not None:
+                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
+                    bindings[index] = self.reader.value(value)
+        super().operation(operation, scope, path)
+        for index, output in enumerate(operation.message.outputs):
+            gap = (*place, "outputs", index)
+            if gap in self.gaps and not self.output(output, index, gap):
+                scope[output.name] = UNDEFINED
+        self.use(place, [scope[output.name] for output in operation.outputs])
+
+    def unnamed(self, operation: Operation, place: Path) -> None:
+        """Tell of arguments without names of an operation that is not known."""
+        for name in operation.inputs:
+            if name.startswith(UNNAMED) and first_opset(operation.type) is None:
+                gap = (*place, "inputs", Key(name))
+                message = f"{named(operation.type)} is not known: write each argument with its parameter, `x = ...`"
+                self.strange(gap, message)
+
+    def nested(
+        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
+    ) -> list[NestedBlock]:
+        known = signature(operation.type, self.opset)
+        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+            given = operands.get(kind.inputs or "", ())
+            for index, message in enumerate(operation.message.blocks[at].inputs):
+                gap = (*message_path(path), "blocks", at, "inputs", index)
+                if gap in self.gaps:
+                    self.input(message, gap, given[index] if index < len(given) else None)
+                    block.inputs[index] = self.reader.declared([message])[0]
+        return super().nested(operation, operands, scope, path)
+
+    def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
+        """Write the type of a block's input: that of the operand that it stands for."""
+        if operand and is_known(operand.type):
+            message.type.CopyFrom(write_type(operand.type))
+            self.state_type(gap, operand.type)
+        elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
+            what = f"the type of {named(message.name)} cannot be inferred"
+            told = Finding((*gap, "type"), "MIL711", f"{what}: nothing says what it stands for; write it out")
+            self.types.unknown.setdefault(gap[:-4], told)
+
+    # ---- attributes and constants
+
+    def attributes(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Write the types of attributes, but not of a `const` that has none."""
+        for name in operation.attributes:
+            gap = (*place, "attributes", Key(name))
+            if gap not in self.gaps or self.is_open(operation, place, name):
+                continue
+            if name == "name":
+                made: Type = TensorType("string", ())
+            elif operation.type == "const" and name == "val" and operation.outputs:
+                made = operation.outputs[0].stated.type
+            else:
+                made = self.literal_type(operation, name, gap, scope)
+            value = self.value(gap, made) if made is not None else None
+            if value is not None:
+                operation.message.attributes[name].CopyFrom(value)
+                operation.attributes[name] = self.reader.value(value)
+
+    def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
+        """Tell whether an attribute is the value of a `const` that states no type at all."""
+        gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
+        is_const = operation.type == "const" and name == "val" and len(operation.outputs) == 1
+        return is_const and gaps <= self.gaps.keys()
+
+    def opened(self, operation: Operation, place: Path, scope: Scope) -> bool:
+        """Note a `const` whose uses will decide its type; tell whether this is one."""
+        if not self.is_open(operation, place):
+            return False
+        operand = scope[operation.outputs[0].name] = Operand(None)
+        gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
+        self.open[operand] = OpenConstant(operation, place, operand, *gaps)
+        self.makers[operand] = place
+        self.types.uses.append((place, set()))
+        return True
+
+    def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
+        known = signature(operation.type, self.opset)
+        if known is None or not self.open or _lacks_a_name(operation, scope):
+            return
+        for name, bindings in sorted(operation.inputs.items()):
+            for index, binding in enumerate(bindings if name in known.parameters else ()):
+                constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
+                if constant:
+                    use = Use(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
+                    self.decide(constant, use, known, bound(operation, scope))
+
+    def decide(self, constant: OpenConstant, use: Use, known: Signature, operands: Operands) -> None:
+        """Decide the type of a constant at a use of it, or hold the use to what is decided."""
+        first, made = constant.operand.type, None
+        if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), operands):
+            return
+        beside = {name: [each for each in bound if each is not constant.operand] for name, bound in operands.items()}
+        with suppress(Misfit, Undecided):
+            made = literal_type(self.spelling(constant.gap), use.parameter, known, beside, self.usual)
+        if constant.use and isinstance(first, TensorType):
+            self.types.findings.append(constant.conflict(use, first, made if made != first else None))
+            self.reopen(constant)
+        elif made is not None:
+            constant.use = use
+            self.close(constant, made)
+
+    def close(self, constant: OpenConstant, made: TensorType | ListType) -> None:
+        """Write the type of a constant."""
+        value = self.value(constant.gap, made)
+        if value is not None:
+            constant.operation.message.attributes["val"].CopyFrom(value)
+            constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
+            constant.operand.settle(made, partial(read_value, value, made))
+            self.state_type(constant.output, made)
+
+    def reopen(self, constant: OpenConstant) -> None:
+        """Take back the type of a constant whose uses disagree; nothing more is told of it."""
+        constant.operation.message.attributes["val"].Clear()
+        constant.operation.message.outputs[0].ClearField("type")
+        self.types.open.update((constant.gap, constant.output))
+        del self.open[constant.operand]
+
+    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+        """Give the usual types to constants that a block gives back, and in the end to those that nothing used."""
+        given = {scope[name] for name in block.outputs if name in scope}
+        for operand, constant in [*self.open.items()]:
+            if operand.type is None and (operand in given or len(path) == _FUNCTION):
+                try:
+                    self.close(constant, usual_type(self.spelling(constant.gap), self.usual))
+                except Misfit as misfit:
+                    self.types.findings.append(Finding(constant.gap, misfit.code, str(misfit)))
+                del self.open[operand]
+
+    # ---- outputs and arguments
+
+    def use(self, place: Path, outputs: list[Operand]) -> None:
+        """Note what the operation of the last inference uses, and that it makes the outputs."""
+        given = self.found[-1].arguments.operands.values()
+        used = {self.makers[operand] for bound in given for operand in bound if operand in self.makers}
+        self.types.uses.append((place, used))
+        self.makers |= {output: place for output in outputs if output is not UNDEFINED}
+
+    def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
+        """Write the type of an output, which the last inference is about; tell whether it is known."""
+        inference = self.found[-1]
+        inferred = inference.inferred or ()
+        if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
+            output.type.CopyFrom(write_type(inferred[index]))
+            self.state_type(gap, inferred[index])
+            return True
+        operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
+        what = f"the type of {named(output.name)} cannot be inferred"
+        if first_opset(inference.operation.type) is None:
+            self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
+        elif gap[:-2] not in self.flawed and UNDEFINED not in operands:
+            message = f"{what}: {_why(inference, self.opset)}"
+            self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
+        return False
+
+    def strange(self, gap: Path, message: str) -> None:
+        """Note the first thing that is left out beside an operation that is not known."""
+        *_, operation = operations_around(gap)
+        if operation not in self.flawed:
+            self.types.strange.setdefault((*operation, "type"), Finding(gap, "MIL711", message))
+
+    def spelling(self, gap: Path) -> str:
+        """Return the literal of a binding or an attribute."""
+        span = self.gaps[gap].children[-1].span
+        return self.text[span.start : span.end]
+
+    def literal(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
+        """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
+        made = self.literal_type(operation, name, gap, scope)
+        return None if made is None else self.value(gap, made)
+
+    def value(self, gap: Path, made: Type) -> Value | None:
+        """Return the value of a literal of a type; None where it is not what the literal spells."""
+        span = self.gaps[gap].children[-1].span
+        head = f"{spelled(made, self.dialect)}("
+        written = f"{head}{self.spelling(gap)})"
+        try:
+            value = parse_value(written)
+        except ParseError as failure:
+            self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
+            return None
+        self.settle(gap, span, written)
+        return value
+
+    def literal_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+        """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
+        known = signature(operation.type, self.opset)
+        what = "the type of this literal cannot be inferred"
+        if known is None or name not in known.parameters:
+            message = f"{what}: nothing is known of {named(name)} of {named(operation.type)}; write it out"
+            if known is not None and (known.open or gap[-2] == "attributes"):
+                self.types.findings.append(Finding(gap, "MIL711", message))
+            elif first_opset(operation.type) is None:
+                self.strange(gap, message)
+            return None
+        try:
+            usual = [] if _lacks_a_name(operation, scope) else self.usual
+            return literal_type(self.spelling(gap), name, known, bound(operation, scope), usual)
+        except Misfit as misfit:
+            self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
+        except Undecided as undecided:
+            is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
+            if not is_told and not _lacks_a_name(operation, scope):
+                self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
+        return None
+
+    def state_type(self, gap: Path, type: Type) -> None:
+        """Note the type of a value, in place of `_` or before the name."""
+        first, *others = self.gaps[gap].children
+        made = spelled(type, self.dialect)
+        self.settle(gap, *((first.span, made) if others else (Span(first.start, first.start), f"{made} ")))
+
+    def settle(self, gap: Path, span: Span, text: str) -> None:
+        """Note the text that is written where something was left out."""
+        self.types.edits[span] = text
+        self.types.open.discard(gap)
+
+
+def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
+    """Return the diagnostic of a literal that was lowered by itself, at its place in the draft."""
+    found = diagnostic.span
+    inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
+    span = Span(found.start + shift, found.end + shift) if found and inside else whole
+    return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
+
+
+def _why(inference: Inference, opset: str) -> str:
+    """Say why no type follows from what a known operation is given."""
+    op_type, operands = inference.operation.type, inference.arguments.operands
+    known = signature(op_type, opset)
+    needed = {name for name, parameter in known.parameters.items() if parameter.constant} if known else set()
+    vague = [
+        name
+        for name, bound in sorted(operands.items())
+        if any(not _is_known(operand, constant=name in needed) for operand in bound)
+    ]
+    if not all(_is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
+        return "too little is known of what its blocks take and give back; write it out"
+    if vague:
+        return f"too little is known of {listed(vague, 'and')}; write it out"
+    return f"it does not follow from what `{op_type}` is given here; check that, or write the type out"
+
+
+def _is_known(operand: Operand, *, constant: bool) -> bool:
+    """Tell whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
+    is_open = constant and isinstance(operand.type, TensorType) and operand.value is None
+    return _is_whole(operand.type) and not is_open
+
+
+def _is_whole(part: object) -> bool:
+    """Tell whether nothing of a type, or of a part of one, is unknown."""
+    return all(map(_is_whole, part)) if isinstance(part, tuple) else part is not None
+
+
+def _lacks_a_name(operation: Operation, scope: Scope) -> bool:
+    """Tell whether an operation is given a value of which nothing is known for a mistake."""
+    names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
+    return any(scope.get(name, UNDEFINED) is UNDEFINED for name in names)

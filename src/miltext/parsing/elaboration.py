@@ -1,0 +1,253 @@
+"""Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
+
+`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. The text around stays as it is, comments
+too. What is found in the long text can be told of the short one, which was written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.parsing.misread_types import is_misread, type_of_value
+from miltext.parsing.spans import BINDINGS, name_in, name_of
+from miltext.schema.operations import Signature, signature
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import Node, Statement, named
+
+SHORT = ("positional_argument", "call_binding")
+"""The phrases that only the short spelling has."""
+
+
+UNNAMED = "argument@"
+"""What the names of parameters that cannot be told begin with."""
+
+_NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
+
+
+class Piece(NamedTuple):
+    """A piece of the long text: a copy of a span of the short one, or something put in for what stands there."""
+
+    text: str
+    span: Span
+    is_copy: bool
+    is_wrong: bool = False
+
+
+class Elaborated:
+    """A long text, what is wrong with the short one, and the places in the long one where that makes it wrong.
+
+    `first` is where the long text first differs.
+    """
+
+    def __init__(self, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
+        self._pieces = [piece for piece in pieces if piece.text]
+        self._starts = [0]
+        for piece in self._pieces:
+            self._starts.append(self._starts[-1] + len(piece.text))
+        self.text = "".join(piece.text for piece in self._pieces)
+        self.diagnostics = diagnostics
+        self.first = next(start for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
+        self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
+
+    def written(self, span: Span) -> Span:
+        """Return where in the short text stands what is at a span of the long one."""
+        first = self._at(span.start)
+        if span.start == span.end:
+            return Span(first.start, first.start)
+        last = self._at(span.end - 1)
+        return Span(min(first.start, last.start), max(first.end, last.end))
+
+    def _at(self, offset: int) -> Span:
+        """Return the character at an offset of the long text as the short one has it, or what it was put in for."""
+        place = min(bisect_right(self._starts, offset), len(self._pieces)) - 1
+        piece = self._pieces[place]
+        start = piece.span.start + offset - self._starts[place]
+        return Span(start, start + 1) if piece.is_copy else piece.span
+
+    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return diagnostics of the long text as ones of the short text, after its own."""
+        return [*self.diagnostics, *map(self._told, found)]
+
+    def _told(self, found: Diagnostic) -> Diagnostic:
+        notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
+        return found._replace(span=found.span and self.written(found.span), notes=notes)
+
+
+def elaborate(text: str, root: Node) -> Elaborated | None:
+    """Return the long form of a text whose tree is given; None if nothing in it is short."""
+    return _Elaboration(text, root).run() if _is_short(root) else None
+
+
+def _is_short(phrase: Node) -> bool:
+    return any(found.name in SHORT for found in _walk(phrase))
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    """Yield a phrase and those inside of it, but nothing of plain operations, which are never short."""
+    todo = [root]
+    while todo:
+        found = todo.pop()
+        yield found
+        if not isinstance(found, Statement):
+            todo += found.children
+
+
+class _Elaboration:
+    """A walk over a tree; `values` are the names of the values of nested operations, by where these begin."""
+
+    def __init__(self, text: str, root: Node) -> None:
+        self.text = text
+        self.root = root
+        self.names = set(_names(root))
+        self.opset = ""
+        self.diagnostics: list[Diagnostic] = []
+        self.values: dict[int, str] = {}
+
+    def run(self) -> Elaborated:
+        start, end = self.root.span
+        pieces = [self.copied(0, start), *self.phrase(self.root), self.copied(end, len(self.text))]
+        return Elaborated(pieces, self.diagnostics)
+
+    def copied(self, start: int, end: int) -> Piece:
+        return Piece(self.text[start:end], Span(start, end), is_copy=True)
+
+    def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Sequence[Piece]]]) -> list[Piece]:
+        """Return a phrase with other pieces in place of some of its parts, which come in the order of the text."""
+        pieces, at = list[Piece](), phrase.start
+        for part, instead in parts:
+            pieces += [self.copied(at, part.start), *instead]
+            at = part.end
+        return [*pieces, self.copied(at, phrase.end)]
+
+    # ---- phrases
+
+    def phrase(self, phrase: Node) -> list[Piece]:
+        """Return a phrase in the long spelling."""
+        if phrase.name == "operation":
+            return self.statement(phrase)
+        if phrase.name == "function":
+            self.opset = next((name_of(opset.children[1].token or "") for opset in named(phrase, "opset")), "")
+        return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
+
+    def statement(self, operation: Node) -> list[Piece]:
+        """Return an operation after those that are nested in it, innermost first: no recursion, so they may be many."""
+        results = [value for found in named(operation, "results") for value in found.children[::2]]
+        todo, found = [(operation, name_in(results[0]) if results else name_in(operation))], []
+        while todo:
+            found.append(todo.pop())
+            todo += self.nested(*found[-1])
+        pieces = list[Piece]()
+        for phrase, name in reversed(found[1:]):
+            pieces += self.hoisted(phrase, name)
+        return [*pieces, *self.operation(operation)]
+
+    def operation(self, operation: Node) -> list[Piece]:
+        """Return an operation or a call with a name for each argument, and one in place of each call inside."""
+        parts = named(operation, "arguments", "inner_block")
+        return self.rewritten(
+            operation,
+            [
+                (part, self.arguments(part, name_in(operation)) if part.name == "arguments" else self.phrase(part))
+                for part in parts
+            ],
+        )
+
+    def arguments(self, arguments: Node, op_type: str) -> list[Piece]:
+        """Return the arguments of an operation, each with a name."""
+        known, given = signature(op_type, self.opset), _given(arguments)
+        mistake = _mistake(given, known)
+        if mistake:
+            self.diagnostics.append(error("MIL114", mistake[1], mistake[0].span))
+        parts = []
+        for place, argument in enumerate(given):
+            head = list[Piece]()
+            if argument.name == "positional_argument":
+                is_wrong = mistake is not None and mistake[0] is argument
+                name = _parameter(None if is_wrong else known, place)
+                head = [Piece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
+            parts.append((argument, [*head, *self.bindings(argument)]))
+        return self.rewritten(arguments, parts)
+
+    def bindings(self, argument: Node) -> list[Piece]:
+        """Return an argument with a name in place of each nested operation."""
+        calls = [binding.children[0] for binding in named(argument, "call_binding")]
+        return self.rewritten(argument, [(call, [self.value(call)]) for call in calls])
+
+    def value(self, call: Node) -> Piece:
+        """Return the name of the value of a nested operation."""
+        if is_misread(call):
+            self.diagnostics.append(type_of_value(call))
+            return Piece("$unset", call.span, is_copy=False, is_wrong=True)
+        return Piece(name_text(self.values[call.start]), call.span, is_copy=False)
+
+    # ---- nested operations
+
+    def nested(self, operation: Node, owner: str) -> list[tuple[Node, str]]:
+        """Return the operations just inside one whose value has the name `owner`, with names for their values."""
+        known = signature(name_in(operation), self.opset)
+        found = []
+        for place, argument in enumerate(_given(*named(operation, "arguments"))):
+            is_named = argument.name != "positional_argument"
+            name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
+            bindings = [*named(argument, *BINDINGS)]
+            for at, binding in enumerate(bindings):
+                if binding.name == "call_binding" and not is_misread(call := binding.children[0]):
+                    self.values[call.start] = self.fresh(name if len(bindings) == 1 else f"{name}_{at}")
+                    found.append((call, self.values[call.start]))
+        return found
+
+    def hoisted(self, call: Node, name: str) -> list[Piece]:
+        """Return a nested operation as a statement of its own."""
+        known = signature(name_in(call), self.opset)
+        is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
+        if is_wrong:
+            why = "has blocks" if known and known.blocks else "may give back more or fewer than one value"
+            self.diagnostics.append(error("MIL115", _NOT_ONE.format(name_in(call), why), call.span))
+        head = Piece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
+        return [head, *self.operation(call), Piece("; ", call.span, is_copy=False)]
+
+    def fresh(self, name: str) -> str:
+        """Return a name that nothing has yet."""
+        numbered = (name if number == 0 else f"{name}_{number}" for number in count())
+        found = next(candidate for candidate in numbered if candidate not in self.names)
+        self.names.add(found)
+        return found
+
+
+def _parameter(known: Signature | None, place: int) -> str:
+    """Return the parameter that the argument at a place is for, or a name that stands for that where none is."""
+    return known.positions[place] if known and place < len(known.positions) else f"{UNNAMED}{place + 1}"
+
+
+def _given(arguments: Node) -> list[Node]:
+    return [*named(arguments, "argument", "single_argument", "positional_argument")]
+
+
+def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
+    """Return the first argument that cannot stand where it does without its parameter's name, and why."""
+    by_name = {name_in(argument): argument for argument in given if argument.name != "positional_argument"}
+    first = min((argument.start for argument in by_name.values()), default=None)
+    for place, argument in enumerate(given):
+        if argument.name != "positional_argument":
+            continue
+        if first is not None and argument.start > first:
+            return argument, "an argument without its parameter's name stands after one that has it; name it, too"
+        if known and place >= len(known.positions):
+            takes = f"{len(known.positions)} argument{'s' if len(known.positions) != 1 else ''}"
+            return argument, f"`{known.name}` takes {takes}, and this is one more"
+        if known and known.positions[place] in by_name:
+            return argument, f"`{known.positions[place]}` is given twice: here by its place, and again by its name"
+    return None
+
+
+def _names(root: Node) -> Iterator[str]:
+    """Yield every name in a tree."""
+    for phrase in _walk(root):
+        if isinstance(phrase, Statement):
+            yield from (name for _, _, name in phrase.names())
+        elif phrase.name == "NAME":
+            yield name_of(phrase.token or "")

@@ -1,0 +1,100 @@
+"""Names that stand where a type should, and that the grammar read as something else: `flot16 y`, `x = float(1)`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import SAFE, Diagnostic, Span, error
+from miltext.diagnostics.suggestions import bool_meant, certainty, did_you_mean, nearest
+from miltext.parsing.spans import name_in
+from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
+from miltext.schema.operations import first_opset
+from miltext.syntax.literals import shown
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import named, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.syntax.tree import Node
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+_TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
+_OPENED = ("(", ",")
+
+
+def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
+    """Return the error for a name that is not a type."""
+    known = [*BY_NAME] if noun == "data type" else _TYPES
+    other_name = bool_meant(name) or ELSEWHERE.get(name.lower())
+    near = other_name or nearest(name, known, 0.6)
+    is_certain = other_name is not None and name.lower() not in AMBIGUOUS
+    message = f"unknown {noun} `{shown(name)}`{did_you_mean(near)}"
+    return error("MIL104", message, place, suggestion=near, applicability=SAFE if is_certain else certainty(name, near))
+
+
+# ---- where the text breaks off
+
+
+def misread_type(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """Return the name that is not a type, of the phrases before `found`, where one of `words` could stand."""
+    for is_misread in (_is_head, _is_input, _is_output, _is_value):
+        if name := is_misread(found, words, nodes):
+            return name
+    return None
+
+
+def _is_head(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """`tensr<fp16, ...` was read as an operation with its opset."""
+    if words != {">"} or found != "," or len(nodes) < 4:
+        return None
+    before, name, opening, _ = nodes[-4:]
+    is_operation = before.token == "=" and nodes[-5:-4] and nodes[-5].name == "results"
+    is_first = before.token != "func" and not is_operation
+    return name if is_first and name.name == "NAME" and opening.token == "<" else None
+
+
+def _is_input(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """`f(flot16 x)`, `f(tensr<...`: it was read as the name of an input."""
+    if not words <= {",", ")"} or len(nodes) < 2 or nodes[-1].name not in ("NAME", "draft_value"):
+        return None
+    opening = next((at for at in range(len(nodes) - 1, -1, -1) if nodes[at].token == "("), 0)
+    is_inputs = opening > 0 and nodes[opening - 1].token not in ("->", "=", *_OPENED)
+    is_first = nodes[-2].token in _OPENED and len(nodes[-1].children) < 2
+    return nodes[-1] if is_first and is_inputs and (found == "<" or NAME.fullmatch(found)) else None
+
+
+def _is_output(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """`fp16 x, float y`: it was read as the name of an output."""
+    is_second = len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token == ","
+    return nodes[-1] if words == {"=", ","} and is_second and (found == "<" or NAME.fullmatch(found)) else None
+
+
+def _is_value(found: str, words: set[str], nodes: list[Node]) -> Node | None:
+    """`x = tensr<...`: it was read as the name of a value."""
+    if len(nodes) < 2 or nodes[-1].name not in ("NAME", "name_binding") or nodes[-2].token == "func" or "=" in words:
+        return None
+    is_type = found == "(" or (found == "<" and nodes[-1].name == "name_binding")
+    return nodes[-1] if is_type or (NAME.fullmatch(found) and "(" in words) else None
+
+
+# ---- where the text was read
+
+
+def is_misread(call: Node) -> bool:
+    """Whether a nested operation is a value of a type that is not one: `float(1)`, and nothing known is called so."""
+    name = name_in(call)
+    given = [each for arguments in named(call, "arguments") for each in arguments.children[1:-1]]
+    is_value = len(given) == 1 and [child.name for child in given[0].children] == ["draft_binding"]
+    return is_value and name_text(name) == name and first_opset(name) is None
+
+
+def misread_calls(root: Node) -> Iterator[Node]:
+    """Yield the nested operations of a tree that are values of types that are not ones."""
+    return (phrase for phrase in walk(root) if phrase.name == "call" and is_misread(phrase))
+
+
+def type_of_value(call: Node) -> Diagnostic:
+    """Return the error for such a value."""
+    return unknown_type(name_in(call), call.children[0].span)
