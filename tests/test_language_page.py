@@ -54,3 +54,19 @@ def test_strict_refuses_just_what_is_marked(text: str) -> None:
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "program"])
 def test_a_program_on_the_page_is_in_the_canonical_layout(text: str) -> None:
     assert miltext.to_text(miltext.parse(text)) == text
+
+
+DRAFTS = re.findall(r"```draft\n(.*?)```.*?```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_page_has_drafts() -> None:
+    assert len(DRAFTS) == 6
+
+
+@pytest.mark.parametrize(("draft", "whole"), DRAFTS)
+def test_a_draft_is_inferred_as_the_page_shows(draft: str, whole: str) -> None:
+    text = miltext.infer_draft(f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}")
+    made = text[text.index(") {\n") + 4 : text.rindex("        } -> (x);")]
+    assert [line.strip() for line in made.splitlines()] == [line.strip() for line in whole.splitlines()]
+    with pytest.raises(miltext.ParseError, match=r"MIL11[23]"):
+        miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}")
