@@ -205,3 +205,50 @@ def test_tampered(data: st.DataObject) -> None:
 @given(st.data())
 def test_tampered_oddities(data: st.DataObject) -> None:
     check(data.draw(tampered(to_text(data.draw(any_programs)))))
+
+
+# ---- drafts, which only trees can hold
+
+TREES = lark_parser()
+
+ROWS = [
+    "([1], [2])",
+    "([[1], [2]], [[3]])",
+    "(f([1]), (x, [2]), k = [[1]], l = g(x)[v = [1, 2]])",
+    '("[", [-1], $unset)',
+]
+
+
+def leaves(node: Any) -> list[str]:
+    """The tokens of a tree."""
+    if not getattr(node, "children", None):
+        return [str(getattr(node, "token", node))]
+    return [token for child in node.children if child is not None for token in leaves(child)]
+
+
+def branches(node: Any) -> Any:
+    """A tree of Lark's or of ours as the names of its rules and its tokens; of whole operations and tensor types, their text."""
+    if isinstance(node, Statement) or getattr(node, "data", None) == "plain_operation":
+        return "".join((node.text if isinstance(node, Statement) else str(node.children[0])).split())
+    if getattr(node, "data", getattr(node, "name", "")) in ("plain_tensor", "tensor_type"):
+        return "".join(leaves(node)).replace(" ", "")
+    if isinstance(node, Node):
+        return str(node.token) if node.token is not None else (node.name, [*map(branches, node.children)])
+    if hasattr(node, "children"):
+        return (str(node.data), [branches(child) for child in node.children if child is not None])
+    return str(node)
+
+
+@pytest.mark.parametrize("arguments", ROWS)
+def test_a_short_draft(arguments: str) -> None:
+    text = (
+        f"program(1.3) {{ func f<ios18>(_ x, z) {{ _ y, w = op{arguments}[a = [1]]; c = const()[val = 1]; }} -> (y); }}"
+    )
+    assert branches(TREES.parse(text)) == branches(parse_tree(text, whole=True).root)
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("short/*.mil")), ids=lambda path: path.name)
+def test_golden_of_a_short_draft(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert branches(TREES.parse(text)) == branches(parse_tree(text, whole=True).root)
+    assert not check(text)
