@@ -227,7 +227,7 @@ def leaves(node: Any) -> list[str]:
 
 
 def branches(node: Any) -> Any:
-    """A tree of Lark's or of ours as the names of its rules and its tokens; of whole operations and tensor types, their text."""
+    """A tree of Lark's or of ours: its rules, its tokens, the text of whole operations and of tensor types."""
     if isinstance(node, Statement) or getattr(node, "data", None) == "plain_operation":
         return "".join((node.text if isinstance(node, Statement) else str(node.children[0])).split())
     if getattr(node, "data", getattr(node, "name", "")) in ("plain_tensor", "tensor_type"):

@@ -288,6 +288,12 @@ def test_a_mistake_is_told_once_at_its_place(line: str, expected: list[tuple[str
         infer_draft(text)
 
 
+def test_what_is_suggested_changes_words_that_were_written() -> None:
+    text = program("y = relu(rellu(x));", "z2 = tanh(sigmod(x = x));")
+    found = {each.suggestion: text[slice(*each.span)] for each in miltext.check(text) if each.suggestion and each.span}
+    assert found == {"relu": "rellu", "sigmoid": "sigmod"}
+
+
 @pytest.mark.parametrize("given", ["x", "_ x"])
 def test_an_input_of_a_function_needs_its_type(given: str) -> None:
     text = program("y = relu(x);", inputs=given)

@@ -43,7 +43,8 @@ class Elaborated:
     `first` is where the long text first differs.
     """
 
-    def __init__(self, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
+        self._short = short
         self._pieces = [piece for piece in pieces if piece.text]
         self._starts = [0]
         for piece in self._pieces:
@@ -69,12 +70,17 @@ class Elaborated:
         return Span(start, start + 1) if piece.is_copy else piece.span
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return diagnostics of the long text as ones of the short text, after its own."""
+        """Return diagnostics of the long text as ones of the short text, after its own.
+
+        What suggests to change words that the short text does not have suggests nothing there.
+        """
         return [*self.diagnostics, *map(self._told, found)]
 
     def _told(self, found: Diagnostic) -> Diagnostic:
         notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
-        return found._replace(span=found.span and self.written(found.span), notes=notes)
+        span = found.span and self.written(found.span)
+        is_copy = not (span and found.span) or self.text[slice(*found.span)] == self._short[slice(*span)]
+        return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
 
 
 def elaborate(text: str, root: Node) -> Elaborated | None:
@@ -110,7 +116,7 @@ class _Elaboration:
     def run(self) -> Elaborated:
         start, end = self.root.span
         pieces = [self.copied(0, start), *self.phrase(self.root), self.copied(end, len(self.text))]
-        return Elaborated(pieces, self.diagnostics)
+        return Elaborated(self.text, pieces, self.diagnostics)
 
     def copied(self, start: int, end: int) -> Piece:
         return Piece(self.text[start:end], Span(start, end), is_copy=True)
