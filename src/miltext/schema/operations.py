@@ -93,11 +93,6 @@ class Signature(NamedTuple):
         """The parameters in the order of arguments without names: required ones first."""
         return sorted(self.parameters, key=lambda name: not self.parameters[name].required)
 
-    @property
-    def positions(self) -> list[str]:
-        """The parameters in the order of arguments without names: required ones first."""
-        return sorted(self.parameters, key=lambda name: not self.parameters[name].required)
-
     def dtypes(self, parameter: str) -> frozenset[str]:
         """Return the data types that one of the parameters takes; none of one that it does not have."""
         return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
