@@ -24,6 +24,7 @@ from miltext.schema.proto import Program
 from miltext.syntax.vocabulary import keywords, keywords_of_the_grammar, operation_names, parameter_names, type_names
 
 FOLDER = GOLDEN / "highlight"
+GOLDENS = [FOLDER / "everything.mil", FOLDER / "short.mil"]
 PARSED = corpus_files(
     "apple/*.mil", "handwritten/*.mil", "runtime_dumps/*.mil", "pairs/*/*.mil", "bundles/*/*.mil", "pipelines/*/*/*.mil"
 )
@@ -47,27 +48,27 @@ def classes(text: str) -> dict[str, _TokenType]:
     return {piece: token for _, token, piece in tokens(text)}
 
 
-@pytest.mark.parametrize("name", ["everything", "broken"])
+@pytest.mark.parametrize("name", ["everything", "short", "broken"])
 def test_tokens_are_those_of_the_golden(name: str, matches_golden: Check) -> None:
     found = tokens((FOLDER / f"{name}.mil").read_text(encoding="utf-8"))
     lines = [f"{named(token):22} {piece!a}\n" for _, token, piece in found if token is not Whitespace]
     matches_golden(FOLDER / f"{name}.tokens", "".join(lines))
 
 
-@pytest.mark.parametrize("path", [FOLDER / "everything.mil", FOLDER / "broken.mil", *corpus_files("**/*.mil")])
+@pytest.mark.parametrize("path", [*GOLDENS, FOLDER / "broken.mil", *corpus_files("**/*.mil")])
 def test_tokens_join_to_the_text(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     lexer = MilLexer(stripnl=False, ensurenl=False)
     assert "".join(piece for _, piece in lexer.get_tokens(text)) == text
 
 
-@pytest.mark.parametrize("path", [FOLDER / "everything.mil", *corpus_files("**/*.mil")])
+@pytest.mark.parametrize("path", [*GOLDENS, *corpus_files("**/*.mil")])
 def test_real_text_has_no_error_token(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert [(start, piece) for start, token, piece in tokens(text) if token is Error] == []
 
 
-@pytest.mark.parametrize("path", [FOLDER / "everything.mil", *PARSED])
+@pytest.mark.parametrize("path", [*GOLDENS, *PARSED])
 def test_a_token_is_what_the_parser_takes_it_for(path: Path) -> None:
     assert disagreements(path.read_text(encoding="utf-8")) == []
 
@@ -89,6 +90,18 @@ DRAFT = """program(1.3) { func main<ios18>(tensor<fp16, [2, 3]> x) {
 
 def test_a_draft_is_highlighted_as_it_parses() -> None:
     assert disagreements(DRAFT) == []
+
+
+ARGUMENTS = ["a", "relu(a)", "relu<ios17>(x = a)", "f(g(a), [1])", "0.5", "[1, [-2]]", '"s(t="', "(a, relu(b))", "()"]
+ARGUMENTS += ["true", "fp16(0.5)", "tensor<fp16, [1]>([0.5])", "$unset", "-inf", 'tanh(a)[name = "b", val = [1]]']
+
+
+@pytest.mark.parametrize("second", ARGUMENTS)
+@pytest.mark.parametrize("first", ARGUMENTS)
+def test_arguments_are_highlighted_as_they_parse(first: str, second: str) -> None:
+    body = f"y, _ z = op({first}, {second});\nx = relu({second}, gamma = {first}, b = op(/* ( */ {first}))[n = 1];"
+    found = disagreements(f"program(1.3) {{ func main<ios18>() {{ {body}\n}} -> (y); }}")
+    assert found == []
 
 
 @given(any_programs)

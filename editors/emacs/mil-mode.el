@@ -86,17 +86,18 @@ Return how many braces are open there."
   (seq-mapcat (lambda (entry) (if (symbolp entry) (mil--rules entry) (list entry)))
               (alist-get state mil-states)))
 
-(defun mil--pattern (rule)
-  "The regular expression of RULE."
-  (pcase (car rule)
-    (`(words . ,words) (concat (regexp-opt words) "\\_>"))
-    (pattern pattern)))
+(defun mil--pattern (pattern group)
+  "The regular expression of a rule's PATTERN, in which GROUP is what it reads."
+  (pcase pattern
+    (`(words . ,words) (mil--pattern (concat (regexp-opt words) "\\_>") group))
+    (`(,read . ,following) (concat (mil--pattern read group) following))
+    (read (format "\\(?%d:%s\\)" group read))))
 
 (defun mil--compile (state)
   "One expression for all rules of STATE, and a vector of the rules by its groups."
   (let ((rules (mil--rules state)) (group 0))
     (cons (mapconcat (lambda (rule)
-                       (format "\\(?%d:%s\\)" (setq group (1+ group)) (mil--pattern rule)))
+                       (mil--pattern (car rule) (setq group (1+ group))))
                      rules "\\|")
           (vconcat rules))))
 
@@ -105,10 +106,10 @@ Return how many braces are open there."
   "What `mil--compile' makes of each state.")
 
 (defun mil--matched (rules)
-  "The one of RULES whose group matched."
+  "The one of RULES whose group matched, and where that ends."
   (let ((group 1))
     (while (not (match-beginning group)) (setq group (1+ group)))
-    (aref rules (1- group))))
+    (cons (match-end group) (aref rules (1- group)))))
 
 (defun mil--step (stack from)
   "Read what stands at point in the first state of STACK; return the new stack.
@@ -116,9 +117,9 @@ Give it a face as far as it stands behind FROM."
   (let ((compiled (alist-get (car stack) mil--compiled)))
     (if (not (looking-at (car compiled)))
         (progn (forward-char) stack)
-      (pcase-let ((`(,_ ,face ,target) (mil--matched (cdr compiled))))
+      (pcase-let ((`(,end ,_ ,face ,target) (mil--matched (cdr compiled))))
         (unless (eq face 'ahead)
-          (goto-char (match-end 0))
+          (goto-char end)
           (when (and face (> (point) from))
             (put-text-property (max from (match-beginning 0)) (point) 'face face)))
         (cond ((null target) stack)

@@ -29,8 +29,22 @@
      gap
      (";" mil-punctuation pop)
      ("{" mil-punctuation block)
+     ("(" mil-punctuation inputs)
      phrase
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" font-lock-function-name-face)
+     ("[^ \t\r\n]" mil-error)
+     )
+    (inputs
+     gap
+     (")" mil-punctuation pop)
+     ("," mil-punctuation)
+     ("_\\_>" font-lock-type-face typed)
+     ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
+     ((words "$absent" "$empty") mil-marker typed)
+     ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
+     ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" font-lock-variable-name-face)
+     ("[;{}=]" ahead pop)
+     constant
      ("[^ \t\r\n]" mil-error)
      )
     (block
@@ -42,9 +56,23 @@
      )
     (statement
      ("_\\_>" font-lock-type-face typed)
+     ("=" mil-operator made)
+     (("(" . "[^(){};=\n]*)\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*{") mil-punctuation inputs)
      phrase
+     (((words "abs" "acos" "add" "affine" "argsort" "asin" "atan" "atanh" "avg_pool" "band_part" "batch_norm" "batch_to_space" "cast" "ceil" "clamped_relu" "classify" "clip" "concat" "cond" "const" "constexpr_affine_dequantize" "constexpr_blockwise_shift_scale" "constexpr_cast" "constexpr_lut_to_dense" "constexpr_lut_to_sparse" "constexpr_sparse_blockwise_shift_scale" "constexpr_sparse_to_dense" "conv" "conv_quantized" "conv_transpose" "cos" "cosh" "crop" "crop_resize" "cumsum" "custom_layer" "depth_to_space" "dequantize" "einsum" "elu" "equal" "erf" "exp" "exp2" "expand_dims" "fill" "fill_like" "flatten2d" "floor" "floor_div" "gather" "gather_along_axis" "gather_nd" "gelu" "greater" "greater_equal" "gru" "identity" "instance_norm" "inverse" "l2_norm" "l2_pool" "layer_norm" "leaky_relu" "less" "less_equal" "linear" "linear_activation" "list_gather" "list_length" "list_read" "list_scatter" "list_write" "local_response_norm" "log" "logical_and" "logical_not" "logical_or" "logical_xor" "lstm" "make_list" "matmul" "max_pool" "maximum" "minimum" "mod" "mul" "non_maximum_suppression" "non_zero" "not_equal" "one_hot" "pad" "pixel_shuffle" "pixel_unshuffle" "pow" "prelu" "quantize" "random_bernoulli" "random_categorical" "random_normal" "random_uniform" "range_1d" "read_state" "real_div" "reduce_argmax" "reduce_argmin" "reduce_l1_norm" "reduce_l2_norm" "reduce_log_sum" "reduce_log_sum_exp" "reduce_max" "reduce_mean" "reduce_min" "reduce_prod" "reduce_sum" "reduce_sum_square" "relu" "relu6" "resample" "reshape" "reshape_like" "resize" "resize_bilinear" "resize_nearest_neighbor" "reverse" "reverse_sequence" "rnn" "round" "rsqrt" "scaled_dot_product_attention" "scaled_tanh" "scatter" "scatter_along_axis" "scatter_nd" "select" "shape" "sigmoid" "sigmoid_hard" "sign" "silu" "sin" "sinh" "slice_by_index" "slice_by_size" "slice_update" "sliding_windows" "softmax" "softplus" "softplus_parametric" "softsign" "space_to_batch" "space_to_depth" "split" "sqrt" "square" "squeeze" "stack" "sub" "tan" "tanh" "threshold" "thresholded_relu" "tile" "topk" "transpose" "upsample_bilinear" "upsample_nearest_neighbor" "while_loop" "write_state") . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*[(<]") mil-operation)
+     (("\\(?:[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"\\)" . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*[(<]") font-lock-function-name-face)
+     (((words "abs" "acos" "add" "affine" "argsort" "asin" "atan" "atanh" "avg_pool" "band_part" "batch_norm" "batch_to_space" "cast" "ceil" "clamped_relu" "classify" "clip" "concat" "cond" "const" "constexpr_affine_dequantize" "constexpr_blockwise_shift_scale" "constexpr_cast" "constexpr_lut_to_dense" "constexpr_lut_to_sparse" "constexpr_sparse_blockwise_shift_scale" "constexpr_sparse_to_dense" "conv" "conv_quantized" "conv_transpose" "cos" "cosh" "crop" "crop_resize" "cumsum" "custom_layer" "depth_to_space" "dequantize" "einsum" "elu" "equal" "erf" "exp" "exp2" "expand_dims" "fill" "fill_like" "flatten2d" "floor" "floor_div" "gather" "gather_along_axis" "gather_nd" "gelu" "greater" "greater_equal" "gru" "identity" "instance_norm" "inverse" "l2_norm" "l2_pool" "layer_norm" "leaky_relu" "less" "less_equal" "linear" "linear_activation" "list_gather" "list_length" "list_read" "list_scatter" "list_write" "local_response_norm" "log" "logical_and" "logical_not" "logical_or" "logical_xor" "lstm" "make_list" "matmul" "max_pool" "maximum" "minimum" "mod" "mul" "non_maximum_suppression" "non_zero" "not_equal" "one_hot" "pad" "pixel_shuffle" "pixel_unshuffle" "pow" "prelu" "quantize" "random_bernoulli" "random_categorical" "random_normal" "random_uniform" "range_1d" "read_state" "real_div" "reduce_argmax" "reduce_argmin" "reduce_l1_norm" "reduce_l2_norm" "reduce_log_sum" "reduce_log_sum_exp" "reduce_max" "reduce_mean" "reduce_min" "reduce_prod" "reduce_sum" "reduce_sum_square" "relu" "relu6" "resample" "reshape" "reshape_like" "resize" "resize_bilinear" "resize_nearest_neighbor" "reverse" "reverse_sequence" "rnn" "round" "rsqrt" "scaled_dot_product_attention" "scaled_tanh" "scatter" "scatter_along_axis" "scatter_nd" "select" "shape" "sigmoid" "sigmoid_hard" "sign" "silu" "sin" "sinh" "slice_by_index" "slice_by_size" "slice_update" "sliding_windows" "softmax" "softplus" "softplus_parametric" "softsign" "space_to_batch" "space_to_depth" "split" "sqrt" "square" "squeeze" "stack" "sub" "tan" "tanh" "threshold" "thresholded_relu" "tile" "topk" "transpose" "upsample_bilinear" "upsample_nearest_neighbor" "while_loop" "write_state") . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*$") mil-operation)
+     ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" font-lock-variable-name-face)
+     )
+    (made
+     gap
+     ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
+     ((words "$absent" "$empty") mil-marker typed)
+     ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
      ((words "abs" "acos" "add" "affine" "argsort" "asin" "atan" "atanh" "avg_pool" "band_part" "batch_norm" "batch_to_space" "cast" "ceil" "clamped_relu" "classify" "clip" "concat" "cond" "const" "constexpr_affine_dequantize" "constexpr_blockwise_shift_scale" "constexpr_cast" "constexpr_lut_to_dense" "constexpr_lut_to_sparse" "constexpr_sparse_blockwise_shift_scale" "constexpr_sparse_to_dense" "conv" "conv_quantized" "conv_transpose" "cos" "cosh" "crop" "crop_resize" "cumsum" "custom_layer" "depth_to_space" "dequantize" "einsum" "elu" "equal" "erf" "exp" "exp2" "expand_dims" "fill" "fill_like" "flatten2d" "floor" "floor_div" "gather" "gather_along_axis" "gather_nd" "gelu" "greater" "greater_equal" "gru" "identity" "instance_norm" "inverse" "l2_norm" "l2_pool" "layer_norm" "leaky_relu" "less" "less_equal" "linear" "linear_activation" "list_gather" "list_length" "list_read" "list_scatter" "list_write" "local_response_norm" "log" "logical_and" "logical_not" "logical_or" "logical_xor" "lstm" "make_list" "matmul" "max_pool" "maximum" "minimum" "mod" "mul" "non_maximum_suppression" "non_zero" "not_equal" "one_hot" "pad" "pixel_shuffle" "pixel_unshuffle" "pow" "prelu" "quantize" "random_bernoulli" "random_categorical" "random_normal" "random_uniform" "range_1d" "read_state" "real_div" "reduce_argmax" "reduce_argmin" "reduce_l1_norm" "reduce_l2_norm" "reduce_log_sum" "reduce_log_sum_exp" "reduce_max" "reduce_mean" "reduce_min" "reduce_prod" "reduce_sum" "reduce_sum_square" "relu" "relu6" "resample" "reshape" "reshape_like" "resize" "resize_bilinear" "resize_nearest_neighbor" "reverse" "reverse_sequence" "rnn" "round" "rsqrt" "scaled_dot_product_attention" "scaled_tanh" "scatter" "scatter_along_axis" "scatter_nd" "select" "shape" "sigmoid" "sigmoid_hard" "sign" "silu" "sin" "sinh" "slice_by_index" "slice_by_size" "slice_update" "sliding_windows" "softmax" "softplus" "softplus_parametric" "softsign" "space_to_batch" "space_to_depth" "split" "sqrt" "square" "squeeze" "stack" "sub" "tan" "tanh" "threshold" "thresholded_relu" "tile" "topk" "transpose" "upsample_bilinear" "upsample_nearest_neighbor" "while_loop" "write_state") mil-operation)
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" font-lock-function-name-face)
+     ("[^A-Za-z_$/ \t\r\n]" ahead pop)
+     ("[^ \t\r\n]" mil-error)
      )
     (phrase
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
@@ -70,10 +98,10 @@
      (")" mil-punctuation pop)
      ("=" mil-operator binding)
      ("," mil-punctuation)
-     ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
-     ((words "$absent" "$empty") mil-marker typed)
-     ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
-     named
+     (("_\\_>" . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*[A-Za-z_$]") font-lock-type-face typed)
+     (("\\(?:[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"\\)" . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*=") mil-parameter)
+     ("[;{}]" ahead pop)
+     bound
      ("[^ \t\r\n]" mil-error)
      )
     (attributes
@@ -95,22 +123,17 @@
      bound
      ("[^ \t\r\n]" mil-error)
      )
-    (bindings
-     gap
-     (")" mil-punctuation pop)
-     ("," mil-punctuation)
-     ("[;{}]" ahead pop)
-     bound
-     ("[^ \t\r\n]" mil-error)
-     )
     (bound
      ((words "dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64") font-lock-type-face typed)
      ((words "$absent" "$empty") mil-marker typed)
      ("\\$-?[0-9]+\\_>" font-lock-type-face typed)
      worded
+     (((words "abs" "acos" "add" "affine" "argsort" "asin" "atan" "atanh" "avg_pool" "band_part" "batch_norm" "batch_to_space" "cast" "ceil" "clamped_relu" "classify" "clip" "concat" "cond" "const" "constexpr_affine_dequantize" "constexpr_blockwise_shift_scale" "constexpr_cast" "constexpr_lut_to_dense" "constexpr_lut_to_sparse" "constexpr_sparse_blockwise_shift_scale" "constexpr_sparse_to_dense" "conv" "conv_quantized" "conv_transpose" "cos" "cosh" "crop" "crop_resize" "cumsum" "custom_layer" "depth_to_space" "dequantize" "einsum" "elu" "equal" "erf" "exp" "exp2" "expand_dims" "fill" "fill_like" "flatten2d" "floor" "floor_div" "gather" "gather_along_axis" "gather_nd" "gelu" "greater" "greater_equal" "gru" "identity" "instance_norm" "inverse" "l2_norm" "l2_pool" "layer_norm" "leaky_relu" "less" "less_equal" "linear" "linear_activation" "list_gather" "list_length" "list_read" "list_scatter" "list_write" "local_response_norm" "log" "logical_and" "logical_not" "logical_or" "logical_xor" "lstm" "make_list" "matmul" "max_pool" "maximum" "minimum" "mod" "mul" "non_maximum_suppression" "non_zero" "not_equal" "one_hot" "pad" "pixel_shuffle" "pixel_unshuffle" "pow" "prelu" "quantize" "random_bernoulli" "random_categorical" "random_normal" "random_uniform" "range_1d" "read_state" "real_div" "reduce_argmax" "reduce_argmin" "reduce_l1_norm" "reduce_l2_norm" "reduce_log_sum" "reduce_log_sum_exp" "reduce_max" "reduce_mean" "reduce_min" "reduce_prod" "reduce_sum" "reduce_sum_square" "relu" "relu6" "resample" "reshape" "reshape_like" "resize" "resize_bilinear" "resize_nearest_neighbor" "reverse" "reverse_sequence" "rnn" "round" "rsqrt" "scaled_dot_product_attention" "scaled_tanh" "scatter" "scatter_along_axis" "scatter_nd" "select" "shape" "sigmoid" "sigmoid_hard" "sign" "silu" "sin" "sinh" "slice_by_index" "slice_by_size" "slice_update" "sliding_windows" "softmax" "softplus" "softplus_parametric" "softsign" "space_to_batch" "space_to_depth" "split" "sqrt" "square" "squeeze" "stack" "sub" "tan" "tanh" "threshold" "thresholded_relu" "tile" "topk" "transpose" "upsample_bilinear" "upsample_nearest_neighbor" "while_loop" "write_state") . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*[(<]") mil-operation)
+     (("\\(?:[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"\\)" . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*[(<]") font-lock-function-name-face)
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" mil-use)
-     ("(" mil-punctuation bindings)
+     ("(" mil-punctuation arguments)
      ("\\[" mil-punctuation elements)
+     ("<" mil-punctuation opset)
      constant
      )
     (outputs
@@ -158,6 +181,7 @@
     (elements
      gap
      ("\\]" mil-punctuation pop)
+     (("\\(?:[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"\\)" . "\\(?:[ \t]\\|/\\*\\(?:[^*\n]\\|\\*+[^*/\n]\\)*\\*+/\\)*=") mil-parameter)
      element
      ("\\[" mil-punctuation elements)
      ("[{}]" mil-punctuation)
@@ -224,7 +248,8 @@
   "The states of MIL text.
 An entry is the name of a state whose rules take its place, or a rule: its
 pattern or words, its face, and the state that it enters, or `pop' where it
-leaves one.  The face `ahead' says that the rule only looks ahead.")
+leaves one.  The face `ahead' says that the rule only looks ahead.  A pair is a
+pattern or words with the pattern of what must follow.")
 
 (defconst mil-type-words
   '("dict" "list" "state" "tensor" "tensor_buffer" "tuple" "bool" "string" "fp8e4m3fn" "fp8e5m2" "fp16" "bf16" "fp32" "fp64" "int4" "int8" "int16" "int32" "int64" "uint1" "uint2" "uint3" "uint4" "uint6" "uint8" "uint16" "uint32" "uint64")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from generator.patterns import emacs
+from generator.patterns import as_pattern, emacs, split_ahead
 from generator.states import Entry, entered, read_states
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
@@ -53,7 +53,8 @@ STATES_ARE = """\
   "The states of MIL text.
 An entry is the name of a state whose rules take its place, or a rule: its
 pattern or words, its face, and the state that it enters, or `pop' where it
-leaves one.  The face `ahead' says that the rule only looks ahead.")
+leaves one.  The face `ahead' says that the rule only looks ahead.  A pair is a
+pattern or words with the pattern of what must follow.")
 """
 
 
@@ -87,10 +88,12 @@ def _state(states: dict[str, list[Entry]], name: str) -> Iterator[str]:
 def _entry(entry: Entry) -> str:
     if isinstance(entry, str):
         return entry
+    matched, ahead = map(emacs, split_ahead(as_pattern(entry.pattern)))
+    pattern = _string(matched or ahead)
     if isinstance(entry.pattern, words):
         pattern = f"(words {' '.join(map(_string, entry.pattern.words))})"
-    else:
-        pattern = _string(emacs(entry.pattern))
+    if matched and ahead:
+        pattern = f"({pattern} . {_string(ahead)})"
     face = "nil" if entry.token is Whitespace else FACES[entry.token] if entry.token else "ahead"
     target = "pop" if entry.leaves else entry.enters
     return f"({pattern} {face}{f' {target}' if target else ''})"

@@ -96,12 +96,16 @@ _VIM = Dialect(
 )
 
 
+def split_ahead(pattern: str) -> tuple[str, str]:
+    """Return what a pattern matches, and what it looks for behind that: either may be empty."""
+    matched, _, ahead = pattern.partition("(?=")
+    return matched, ahead.removesuffix(")")
+
+
 def vim(rule_pattern: str | words) -> str:
     """Spell a pattern for Vim, between `#`s. One that looks ahead matches an empty text there."""
-    pattern = as_pattern(rule_pattern)
-    if pattern.startswith("(?="):
-        return rf"#\%({translate(pattern[3:-1], _VIM)}\)\@=#"
-    return f"#{translate(pattern, _VIM)}#"
+    matched, ahead = (translate(part, _VIM) for part in split_ahead(as_pattern(rule_pattern)))
+    return rf"#{matched}\%({ahead}\)\@=#" if ahead else f"#{matched}#"
 
 
 # ---- Emacs
@@ -127,5 +131,5 @@ _EMACS = Dialect(
 
 
 def emacs(pattern: str) -> str:
-    """Spell a pattern for Emacs. One that looks ahead becomes what it looks for."""
-    return translate(pattern[3:-1] if pattern.startswith("(?=") else pattern, _EMACS)
+    """Spell a pattern for Emacs, which cannot look ahead."""
+    return translate(pattern, _EMACS)

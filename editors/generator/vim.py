@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
-from generator.patterns import vim
+from generator.patterns import split_ahead, vim
 from generator.states import START, Entry, Rule, entered, exits, flat, read_states
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
@@ -139,11 +139,16 @@ def _group(states: dict[str, list[Entry]], place: Place, rule: Entry) -> str:
             f"syntax region {name}{contained} matchgroup={color} start={vim(rule.pattern)}{ends}"
             f" contains=@mil{_camel(rule.enters)}"
         )
-    if isinstance(rule.pattern, words) and not rule.pattern.words[0].startswith(("$", "-")):
+    if isinstance(rule.pattern, words) and _is_plain(rule.pattern):
         kind = f"syntax keyword {name}{contained} {' '.join(rule.pattern.words)}"
     else:
         kind = f"syntax match {name}{contained} {vim(rule.pattern)}"
     return f"{kind}\nhighlight default link {name} {color}"
+
+
+def _is_plain(pattern: words) -> bool:
+    """Return whether words can be Vim's keywords, which look the same whatever follows."""
+    return not pattern.words[0].startswith(("$", "-")) and not split_ahead(pattern.suffix)[1]
 
 
 def _end(rule: Rule) -> str:

@@ -1,9 +1,12 @@
 """The Pygments lexer for MIL text: `pygmentize -l mil`, Sphinx, MkDocs and Jupyter find it once miltext is installed.
 
 The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by where it
-stands, never by how its line looks. `editors/generate.py` makes the syntax of every other editor out of the same
-states. For that each rule is a pattern that stays within a line, a token, and at most one state to push or to pop; a
-rule that pops matches a closing mark or looks ahead for one; and a pattern looks ahead nowhere but at its end.
+stands. Where that leaves a choice, as in the short spelling of drafts, what follows it on its line decides: a bracket
+after an operation, an equals sign after a parameter.
+
+`editors/generate.py` makes the syntax of every other editor out of the same states. For that each rule is a pattern
+that stays within a line, a token, and at most one state to push or to pop; a rule that pops matches a closing mark or
+looks ahead for one; and a pattern looks ahead nowhere but at its end.
 """
 
 from __future__ import annotations
@@ -29,6 +32,16 @@ _TYPE = [
     (r"\$-?[0-9]+(?![0-9A-Za-z_])", Keyword.Type, "typed"),
 ]
 _TYPE_ALONE = [rule[:2] for rule in _TYPE]
+_GAP = r"(?:[ \t]|/\*(?:[^*\n]|\*+[^*/\n])*\*+/)*"
+_CALLED = rf"(?={_GAP}[(<])"
+"""What follows an operation's name, on its line: nothing else tells it from a value's where both can stand."""
+_CALLS = [
+    (words(operation_names(), suffix=_END + _CALLED), Name.Builtin),
+    (rf"(?:{_NAME}){_CALLED}", Name.Function),
+]
+_PARAMETER = (rf"(?:{_NAME})(?={_GAP}=)", Name.Attribute)
+_DRAFT = ("_" + _END, Keyword.Type, "typed")
+"""In a draft, for a type that is left out."""
 
 
 def _until(closing: str) -> list[Any]:
@@ -64,15 +77,36 @@ class MilLexer(RegexLexer):
         "function": [
             *_until(r";"),
             (r"\{", Punctuation, "block"),
+            (r"\(", Punctuation, "inputs"),
             include("phrase"),
             (_NAME, Name.Function),
         ],
+        "inputs": [
+            *_until(r"\)"),
+            (r",", Punctuation),
+            _DRAFT,
+            *_TYPE,
+            (_NAME, Name.Variable),
+            _before(r"[;{}=]"),
+            include("constant"),
+        ],
         "block": [*_until(r"\}"), (r"\{", Punctuation, "block"), include("statement")],
         "statement": [
-            ("_" + _END, Keyword.Type, "typed"),  # in a draft, for a type that is left out
+            _DRAFT,
+            (r"=", Operator, "made"),
+            (rf"\((?=[^(){{}};=\n]*\){_GAP}\{{)", Punctuation, "inputs"),
             include("phrase"),
+            *_CALLS,
+            (words(operation_names(), suffix=rf"{_END}(?={_GAP}$)"), Name.Builtin),
+            (_NAME, Name.Variable),
+        ],
+        # After the equals sign of a statement: the operation that makes its values.
+        "made": [
+            include("gap"),
+            *_TYPE,
             (words(operation_names(), suffix=_END), Name.Builtin),
             (_NAME, Name.Function),
+            _before(r"[^A-Za-z_$/ \t\r\n]"),
         ],
         "phrase": [
             *_TYPE,
@@ -89,19 +123,22 @@ class MilLexer(RegexLexer):
             *_until(r"\)"),
             (r"=", Operator, "binding"),
             (r",", Punctuation),
-            *_TYPE,
-            include("named"),
+            ("_" + _END + rf"(?={_GAP}[A-Za-z_$])", *_DRAFT[1:]),
+            _PARAMETER,
+            _before(r"[;{}]"),
+            include("bound"),
         ],
         "attributes": [*_until(r"\]"), (r"=", Operator, "binding"), (r",", Punctuation), include("named")],
         "named": [(_NAME, Name.Attribute), _before(r"[;{}]"), include("constant")],
         "binding": [include("gap"), _before(r"[,)\];{}]"), include("bound")],
-        "bindings": [*_until(r"\)"), (r",", Punctuation), _before(r"[;{}]"), include("bound")],
         "bound": [
             *_TYPE,
             include("worded"),
+            *_CALLS,
             (_NAME, Name),
-            (r"\(", Punctuation, "bindings"),
+            (r"\(", Punctuation, "arguments"),
             (r"\[", Punctuation, "elements"),
+            (r"<", Punctuation, "opset"),
             include("constant"),
         ],
         "outputs": [
@@ -132,8 +169,10 @@ class MilLexer(RegexLexer):
             (_NAME, Name),
         ],
         "literal": [*_until(r"\)"), include("element"), (r"[\[\]{}]", Punctuation)],
+        # A list, or the attributes of a nested operation.
         "elements": [
             *_until(r"\]"),
+            _PARAMETER,
             include("element"),
             (r"\[", Punctuation, "elements"),
             (r"[{}]", Punctuation),

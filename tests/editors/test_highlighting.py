@@ -14,7 +14,11 @@ from miltext.highlight import MilLexer
 
 GOLDENS = GOLDEN / "highlight"
 FOLDERS = ("apple", "handwritten", "runtime_dumps")
-PARSED = [GOLDENS / "everything.mil", *(path for folder in FOLDERS for path in sorted(CORPUS.glob(f"{folder}/*.mil")))]
+PARSED = [
+    GOLDENS / "everything.mil",
+    GOLDENS / "short.mil",
+    *(path for folder in FOLDERS for path in sorted(CORPUS.glob(f"{folder}/*.mil"))),
+]
 REJECTED = sorted(CORPUS.glob("rejected/*.mil"))
 BROKEN = GOLDENS / "broken.mil"
 

@@ -17,6 +17,7 @@ NAME_ROLES = {
     "opset": "opset",
     "operation_opset": "opset",
     "operation": "operation",
+    "call": "operation",
     "named_value": "definition",
     "draft_value": "definition",
     "name_binding": "use",
@@ -24,6 +25,7 @@ NAME_ROLES = {
     "argument": "parameter",
     "single_argument": "parameter",
     "attribute": "parameter",
+    "draft_attribute": "parameter",
 }
 """By the rule that a NAME stands in."""
 

@@ -11,22 +11,23 @@ syntax iskeyword a-z,A-Z,48-57,_,@-@
 
 syntax cluster milFunctions contains=@milGap,@milBody,milFunctions3
 syntax cluster milBody contains=milBody0,milBody1,@milStatement
-syntax cluster milFunction contains=@milGap,milFunction2,@milPhrase,milFunction4,milFunction5
+syntax cluster milFunction contains=@milGap,milFunction2,milFunction3,@milPhrase,milFunction5,milFunction6
+syntax cluster milInputs contains=@milGap,milInputs2,milInputs3,milInputs4,milInputs5,milInputs6,milInputs7,@milConstant,milInputs10
 syntax cluster milBlock contains=@milGap,milBlock2,@milStatement,milBlock4
-syntax cluster milStatement contains=milStatement0,@milPhrase,milStatement2,milStatement3
+syntax cluster milStatement contains=milStatement0,milStatement1,milStatement2,@milPhrase,milStatement4,milStatement5,milStatement6,milStatement7
+syntax cluster milMade contains=@milGap,milMade1,milMade2,milMade3,milMade4,milMade5,milMade7
 syntax cluster milPhrase contains=milPhrase0,milPhrase1,milPhrase2,milPhrase3,milPhrase4,milPhrase5,milPhrase6,milPhrase7,milPhrase8,@milConstant
 syntax cluster milOpset contains=@milGap,milOpset2,milOpset4
-syntax cluster milArguments contains=@milGap,milArguments2,milArguments3,milArguments4,milArguments5,milArguments6,@milNamed,milArguments8
+syntax cluster milArguments contains=@milGap,milArguments2,milArguments3,milArguments4,milArguments5,@milBound,milArguments8
 syntax cluster milAttributes contains=@milGap,milAttributes2,milAttributes3,@milNamed,milAttributes5
 syntax cluster milNamed contains=milNamed0,@milConstant
 syntax cluster milBinding contains=@milGap,@milBound,milBinding3
-syntax cluster milBindings contains=@milGap,milBindings2,@milBound,milBindings5
-syntax cluster milBound contains=milBound0,milBound1,milBound2,@milWorded,milBound4,milBound5,milBound6,@milConstant
+syntax cluster milBound contains=milBound0,milBound1,milBound2,@milWorded,milBound4,milBound5,milBound6,milBound7,milBound8,milBound9,@milConstant
 syntax cluster milOutputs contains=@milGap,milOutputs2,milOutputs3,milOutputs5
 syntax cluster milTyped contains=@milGap,milTyped1,milTyped2,milTyped3,milTyped4,milTyped5,milTyped6,milTyped8
 syntax cluster milType contains=@milGap,milType2,milType3,milType4,milType5,milType6,milType7,milType8,@milConstant,@milField,milType12,milType13
 syntax cluster milLiteral contains=@milGap,@milElement,milLiteral3,milLiteral4
-syntax cluster milElements contains=@milGap,@milElement,milElements3,milElements4,milElements5
+syntax cluster milElements contains=@milGap,milElements2,@milElement,milElements4,milElements5,milElements6
 syntax cluster milElement contains=milElement0,milElement1,@milWorded,@milConstant,milElement4,milElement5,milElement6,milElement7,milElement8,@milField,milElement10,milElement11
 syntax cluster milWorded contains=milWorded0,milWorded1
 syntax cluster milField contains=milField0,milField1
@@ -37,14 +38,18 @@ syntax cluster milRemark contains=milRemark0,milRemark3
 syntax cluster milComment contains=milComment0,milComment2,milComment3
 
 " Of two groups that match at one place, Vim takes the one that was defined last.
-syntax match milRoot25 #[^ \t\r\n]#
-highlight default link milRoot25 milError
+syntax match milRoot29 #[^ \t\r\n]#
+highlight default link milRoot29 milError
 syntax match milFunctions3 contained #[^ \t\r\n]#
 highlight default link milFunctions3 milError
-syntax match milFunction5 contained #[^ \t\r\n]#
-highlight default link milFunction5 milError
+syntax match milFunction6 contained #[^ \t\r\n]#
+highlight default link milFunction6 milError
+syntax match milInputs10 contained #[^ \t\r\n]#
+highlight default link milInputs10 milError
 syntax match milBlock4 contained #[^ \t\r\n]#
 highlight default link milBlock4 milError
+syntax match milMade7 contained #[^ \t\r\n]#
+highlight default link milMade7 milError
 syntax match milOpset4 contained #[^ \t\r\n]#
 highlight default link milOpset4 milError
 syntax match milArguments8 contained #[^ \t\r\n]#
@@ -53,8 +58,6 @@ syntax match milAttributes5 contained #[^ \t\r\n]#
 highlight default link milAttributes5 milError
 syntax match milBinding3 contained #[^ \t\r\n]#
 highlight default link milBinding3 milError
-syntax match milBindings5 contained #[^ \t\r\n]#
-highlight default link milBindings5 milError
 syntax match milOutputs5 contained #[^ \t\r\n]#
 highlight default link milOutputs5 milError
 syntax match milTyped8 contained #[^ \t\r\n]#
@@ -63,43 +66,49 @@ syntax match milType13 contained #[^ \t\r\n]#
 highlight default link milType13 milError
 syntax match milLiteral4 contained #[^ \t\r\n]#
 highlight default link milLiteral4 milError
-syntax match milElements5 contained #[^ \t\r\n]#
-highlight default link milElements5 milError
+syntax match milElements6 contained #[^ \t\r\n]#
+highlight default link milElements6 milError
 syntax match milString5 contained #[^ \t\r\n]#
 highlight default link milString5 milError
 syntax match milRemark3 contained #[^ \t\r\n]#
 highlight default link milRemark3 milError
 syntax match milComment3 contained #[^ \t\r\n]#
 highlight default link milComment3 milError
-syntax match milRoot24 #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milRoot24 milFunction
-syntax match milFunction4 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milFunction4 milFunction
-syntax match milStatement3 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milStatement3 milFunction
+syntax match milRoot28 #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milRoot28 milDefinition
+syntax match milFunction5 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milFunction5 milFunction
+syntax match milStatement7 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milStatement7 milDefinition
 syntax match milType12 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milType12 milUse
 syntax match milLiteral3 contained #[[\]{}]#
 highlight default link milLiteral3 milPunctuation
-syntax match milElements4 contained #[{}]#
-highlight default link milElements4 milPunctuation
+syntax match milElements5 contained #[{}]#
+highlight default link milElements5 milPunctuation
 syntax match milComment2 contained #\*#
 highlight default link milComment2 milComment
-syntax keyword milRoot23 abs acos add affine argsort asin atan atanh avg_pool band_part batch_norm batch_to_space cast ceil clamped_relu classify clip concat cond const constexpr_affine_dequantize constexpr_blockwise_shift_scale constexpr_cast constexpr_lut_to_dense constexpr_lut_to_sparse constexpr_sparse_blockwise_shift_scale constexpr_sparse_to_dense conv conv_quantized conv_transpose cos cosh crop crop_resize cumsum custom_layer depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d floor floor_div gather gather_along_axis gather_nd gelu greater greater_equal gru identity instance_norm inverse l2_norm l2_pool layer_norm leaky_relu less less_equal linear linear_activation list_gather list_length list_read list_scatter list_write local_response_norm log logical_and logical_not logical_or logical_xor lstm make_list matmul max_pool maximum minimum mod mul non_maximum_suppression non_zero not_equal one_hot pad pixel_shuffle pixel_unshuffle pow prelu quantize random_bernoulli random_categorical random_normal random_uniform range_1d read_state real_div reduce_argmax reduce_argmin reduce_l1_norm reduce_l2_norm reduce_log_sum reduce_log_sum_exp reduce_max reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu relu6 resample reshape reshape_like resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn round rsqrt scaled_dot_product_attention scaled_tanh scatter scatter_along_axis scatter_nd select shape sigmoid sigmoid_hard sign silu sin sinh slice_by_index slice_by_size slice_update sliding_windows softmax softplus softplus_parametric softsign space_to_batch space_to_depth split sqrt square squeeze stack sub tan tanh threshold thresholded_relu tile topk transpose upsample_bilinear upsample_nearest_neighbor while_loop write_state
-highlight default link milRoot23 milOperation
-syntax keyword milStatement2 contained abs acos add affine argsort asin atan atanh avg_pool band_part batch_norm batch_to_space cast ceil clamped_relu classify clip concat cond const constexpr_affine_dequantize constexpr_blockwise_shift_scale constexpr_cast constexpr_lut_to_dense constexpr_lut_to_sparse constexpr_sparse_blockwise_shift_scale constexpr_sparse_to_dense conv conv_quantized conv_transpose cos cosh crop crop_resize cumsum custom_layer depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d floor floor_div gather gather_along_axis gather_nd gelu greater greater_equal gru identity instance_norm inverse l2_norm l2_pool layer_norm leaky_relu less less_equal linear linear_activation list_gather list_length list_read list_scatter list_write local_response_norm log logical_and logical_not logical_or logical_xor lstm make_list matmul max_pool maximum minimum mod mul non_maximum_suppression non_zero not_equal one_hot pad pixel_shuffle pixel_unshuffle pow prelu quantize random_bernoulli random_categorical random_normal random_uniform range_1d read_state real_div reduce_argmax reduce_argmin reduce_l1_norm reduce_l2_norm reduce_log_sum reduce_log_sum_exp reduce_max reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu relu6 resample reshape reshape_like resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn round rsqrt scaled_dot_product_attention scaled_tanh scatter scatter_along_axis scatter_nd select shape sigmoid sigmoid_hard sign silu sin sinh slice_by_index slice_by_size slice_update sliding_windows softmax softplus softplus_parametric softsign space_to_batch space_to_depth split sqrt square squeeze stack sub tan tanh threshold thresholded_relu tile topk transpose upsample_bilinear upsample_nearest_neighbor while_loop write_state
-highlight default link milStatement2 milOperation
+syntax match milRoot27 #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*$\)\@=#
+highlight default link milRoot27 milOperation
+syntax match milStatement6 contained #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*$\)\@=#
+highlight default link milStatement6 milOperation
+syntax match milMade5 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milMade5 milFunction
 syntax match milOpset2 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milOpset2 milOpset
 syntax match milOutputs3 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milOutputs3 milUse
 syntax match milTyped6 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milTyped6 milDefinition
-syntax region milElements3 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
+syntax region milElements4 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
 syntax match milString3 contained #\\.#
 highlight default link milString3 milError
-syntax match milRoot22 #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
-highlight default link milRoot22 milError
+syntax match milRoot26 #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milRoot26 milFunction
+syntax match milStatement5 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milStatement5 milFunction
+syntax keyword milMade4 contained abs acos add affine argsort asin atan atanh avg_pool band_part batch_norm batch_to_space cast ceil clamped_relu classify clip concat cond const constexpr_affine_dequantize constexpr_blockwise_shift_scale constexpr_cast constexpr_lut_to_dense constexpr_lut_to_sparse constexpr_sparse_blockwise_shift_scale constexpr_sparse_to_dense conv conv_quantized conv_transpose cos cosh crop crop_resize cumsum custom_layer depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like flatten2d floor floor_div gather gather_along_axis gather_nd gelu greater greater_equal gru identity instance_norm inverse l2_norm l2_pool layer_norm leaky_relu less less_equal linear linear_activation list_gather list_length list_read list_scatter list_write local_response_norm log logical_and logical_not logical_or logical_xor lstm make_list matmul max_pool maximum minimum mod mul non_maximum_suppression non_zero not_equal one_hot pad pixel_shuffle pixel_unshuffle pow prelu quantize random_bernoulli random_categorical random_normal random_uniform range_1d read_state real_div reduce_argmax reduce_argmin reduce_l1_norm reduce_l2_norm reduce_log_sum reduce_log_sum_exp reduce_max reduce_mean reduce_min reduce_prod reduce_sum reduce_sum_square relu relu6 resample reshape reshape_like resize resize_bilinear resize_nearest_neighbor reverse reverse_sequence rnn round rsqrt scaled_dot_product_attention scaled_tanh scatter scatter_along_axis scatter_nd select shape sigmoid sigmoid_hard sign silu sin sinh slice_by_index slice_by_size slice_update sliding_windows softmax softplus softplus_parametric softsign space_to_batch space_to_depth split sqrt square squeeze stack sub tan tanh threshold thresholded_relu tile topk transpose upsample_bilinear upsample_nearest_neighbor while_loop write_state
+highlight default link milMade4 milOperation
 syntax match milOutputs2 contained #[(,]#
 highlight default link milOutputs2 milPunctuation
 syntax match milTyped5 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
@@ -110,128 +119,155 @@ syntax match milRemark0 contained #[^\r\n\u0001-\u0008\u000b\u000c\u000e-\u001f\
 highlight default link milRemark0 milComment
 syntax match milComment0 contained #[^*\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
 highlight default link milComment0 milComment
-syntax match milRoot21 #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
-highlight default link milRoot21 milNumber
+syntax match milRoot25 #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milRoot25 milOperation
+syntax match milStatement4 contained #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milStatement4 milOperation
+syntax region milMade3 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milTyped4 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milTyped4 milMarker
 syntax match milElement11 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milElement11 milUse
-syntax match milRoot20 #\%(\$absent\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$rank\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
-highlight default link milRoot20 milMarker
+syntax match milRoot24 #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
+highlight default link milRoot24 milError
+syntax region milMade2 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax keyword milTyped3 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
 highlight default link milTyped3 milType
 syntax region milElement10 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
 syntax match milString0 contained #[^"\\\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]\+#
 highlight default link milString0 milString
-syntax region milRoot19 matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
+syntax match milRoot23 #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
+highlight default link milRoot23 milNumber
+syntax region milMade1 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milTyped2 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
 syntax match milField1 contained #=#
 highlight default link milField1 milOperator
-syntax match milRoot18 #[\-+]\=\%([0-9]\+\.\=[0-9]*\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
-highlight default link milRoot18 milNumber
+syntax match milRoot22 #\%(\$absent\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$rank\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
+highlight default link milRoot22 milMarker
 syntax region milTyped1 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
 syntax keyword milField0 contained interleave_factors offset path shape strides
 highlight default link milField0 milParameter
-syntax match milRoot17 #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
-highlight default link milRoot17 milNumber
+syntax region milRoot21 matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
 syntax keyword milElement8 contained BLOBFILE
 highlight default link milElement8 milBlobfile
-syntax match milRoot16 #[\-+]\=[0-9]\+[0-9A-Za-z_.]\@!#
-highlight default link milRoot16 milNumber
+syntax match milRoot20 #[\-+]\=\%([0-9]\+\.\=[0-9]*\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
+highlight default link milRoot20 milNumber
 syntax region milElement7 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
-syntax match milRoot15 #[,;>\])}]#
-highlight default link milRoot15 milPunctuation
+syntax match milRoot19 #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
+highlight default link milRoot19 milNumber
 syntax match milElement6 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milElement6 milType
-syntax region milRoot14 matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
+syntax match milRoot18 #[\-+]\=[0-9]\+[0-9A-Za-z_.]\@!#
+highlight default link milRoot18 milNumber
 syntax match milElement5 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
 highlight default link milElement5 milMarker
-syntax match milRoot13 #=#
-highlight default link milRoot13 milOperator
+syntax match milRoot17 #[,;>\])}]#
+highlight default link milRoot17 milPunctuation
 syntax keyword milElement4 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
 highlight default link milElement4 milType
-syntax region milRoot12 matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
+syntax region milRoot16 matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
 syntax match milConstant6 contained #[\-+]\=[0-9][0-9A-Za-z_.]*\|\$[A-Za-z]\+#
 highlight default link milConstant6 milError
-syntax region milRoot11 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
+syntax match milRoot15 #=#
+highlight default link milRoot15 milOperator
 syntax match milConstant5 contained #\$0[xX][0-9a-fA-F]\+[0-9A-Za-z_]\@!#
 highlight default link milConstant5 milNumber
-syntax region milRoot10 matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
+syntax region milRoot14 matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
 syntax match milConstant4 contained #\%(\$absent\|\$block\|\$bools\|\$bytes\|\$dictionary\|\$doc\|\$doubles\|\$elided\|\$empty\|\$floats\|\$ints\|\$list\|\$longInts\|\$none\|\$npy\|\$rank\|\$strings\|\$tensor\|\$tuple\|\$unset\|\$value\|\$variadic\|\$version\)[A-Za-z0-9_@]\@!#
 highlight default link milConstant4 milMarker
-syntax region milRoot9 matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milRoot13 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milConstant3 contained matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
-syntax region milRoot8 matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milRoot12 matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
 syntax match milConstant2 contained #[\-+]\=\%([0-9]\+\.\=[0-9]*\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
 highlight default link milConstant2 milNumber
-syntax region milRoot7 matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milRoot11 matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milConstant1 contained #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
 highlight default link milConstant1 milNumber
-syntax region milRoot6 matchgroup=milType start=#_[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milRoot10 matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milConstant0 contained #[\-+]\=[0-9]\+[0-9A-Za-z_.]\@!#
 highlight default link milConstant0 milNumber
-syntax region milRoot5 matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milFunctions
+syntax region milRoot9 matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milPhrase8 contained #[,;>\])}]#
 highlight default link milPhrase8 milPunctuation
-syntax region milBound6 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
+syntax region milBound9 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
 syntax region milType8 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
-syntax region milRoot4 matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction
+syntax region milRoot8 matchgroup=milPunctuation start=#(\%([^(){};=\n]*)\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*{\)\@=# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}=]\)\@=# contains=@milInputs
+syntax match milInputs7 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milInputs7 milDefinition
 syntax region milPhrase7 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([^A-Za-z_$>/ \t\r\n]\)\@=# contains=@milOpset
 syntax match milNamed0 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
 highlight default link milNamed0 milParameter
-syntax region milBound5 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milBindings
+syntax region milBound8 contained matchgroup=milPunctuation start=#\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%(;\)\@=# contains=@milElements
 syntax match milType7 contained #?#
 highlight default link milType7 milConstant
-syntax keyword milRoot3 program
-highlight default link milRoot3 milDeclaration
+syntax region milRoot7 matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
+syntax region milInputs6 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milPhrase6 contained #=#
 highlight default link milPhrase6 milOperator
-syntax region milArguments6 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milAttributes3 contained #,#
 highlight default link milAttributes3 milPunctuation
-syntax match milBound4 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
-highlight default link milBound4 milUse
+syntax region milBound7 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
 syntax match milType6 contained #[,[\]()]#
 highlight default link milType6 milPunctuation
-syntax region milRoot2 matchgroup=milComment start=#/\*# matchgroup=milComment end=#\*/# contains=@milComment
+syntax region milRoot6 matchgroup=milType start=#_[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax region milInputs5 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milPhrase5 contained matchgroup=milOperator start=#-># matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}[]\)\@=# contains=@milOutputs
-syntax region milArguments5 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milAttributes2 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([,)\];{}]\)\@=# contains=@milBinding
-syntax keyword milWorded1 contained false true
-highlight default link milWorded1 milConstant
+syntax match milBound6 contained #[A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"#
+highlight default link milBound6 milUse
 syntax region milType5 contained matchgroup=milPunctuation start=#\$\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
-syntax region milRoot1 matchgroup=milComment start=#//# matchgroup=NONE end=#\%(\r\)\@=# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
+syntax region milRoot5 matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milFunctions
+syntax region milInputs4 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milPhrase4 contained matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
-syntax region milArguments4 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax match milWorded0 contained #[\-+]inf[A-Za-z0-9_@]\@!#
-highlight default link milWorded0 milNumber
+syntax match milBound5 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milBound5 milFunction
 syntax match milType4 contained #\$-\=[0-9]\+[0-9A-Za-z_]\@!#
 highlight default link milType4 milType
+syntax region milRoot4 matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction
+syntax region milInputs3 contained matchgroup=milType start=#_[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milPhrase3 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
-syntax match milArguments3 contained #,#
-highlight default link milArguments3 milPunctuation
+syntax match milBound4 contained #\%(abs\|acos\|add\|affine\|argsort\|asin\|atan\|atanh\|avg_pool\|band_part\|batch_norm\|batch_to_space\|cast\|ceil\|clamped_relu\|classify\|clip\|concat\|cond\|const\|constexpr_affine_dequantize\|constexpr_blockwise_shift_scale\|constexpr_cast\|constexpr_lut_to_dense\|constexpr_lut_to_sparse\|constexpr_sparse_blockwise_shift_scale\|constexpr_sparse_to_dense\|conv\|conv_quantized\|conv_transpose\|cos\|cosh\|crop\|crop_resize\|cumsum\|custom_layer\|depth_to_space\|dequantize\|einsum\|elu\|equal\|erf\|exp\|exp2\|expand_dims\|fill\|fill_like\|flatten2d\|floor\|floor_div\|gather\|gather_along_axis\|gather_nd\|gelu\|greater\|greater_equal\|gru\|identity\|instance_norm\|inverse\|l2_norm\|l2_pool\|layer_norm\|leaky_relu\|less\|less_equal\|linear\|linear_activation\|list_gather\|list_length\|list_read\|list_scatter\|list_write\|local_response_norm\|log\|logical_and\|logical_not\|logical_or\|logical_xor\|lstm\|make_list\|matmul\|max_pool\|maximum\|minimum\|mod\|mul\|non_maximum_suppression\|non_zero\|not_equal\|one_hot\|pad\|pixel_shuffle\|pixel_unshuffle\|pow\|prelu\|quantize\|random_bernoulli\|random_categorical\|random_normal\|random_uniform\|range_1d\|read_state\|real_div\|reduce_argmax\|reduce_argmin\|reduce_l1_norm\|reduce_l2_norm\|reduce_log_sum\|reduce_log_sum_exp\|reduce_max\|reduce_mean\|reduce_min\|reduce_prod\|reduce_sum\|reduce_sum_square\|relu\|relu6\|resample\|reshape\|reshape_like\|resize\|resize_bilinear\|resize_nearest_neighbor\|reverse\|reverse_sequence\|rnn\|round\|rsqrt\|scaled_dot_product_attention\|scaled_tanh\|scatter\|scatter_along_axis\|scatter_nd\|select\|shape\|sigmoid\|sigmoid_hard\|sign\|silu\|sin\|sinh\|slice_by_index\|slice_by_size\|slice_update\|sliding_windows\|softmax\|softplus\|softplus_parametric\|softsign\|space_to_batch\|space_to_depth\|split\|sqrt\|square\|squeeze\|stack\|sub\|tan\|tanh\|threshold\|thresholded_relu\|tile\|topk\|transpose\|upsample_bilinear\|upsample_nearest_neighbor\|while_loop\|write_state\)[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[(<]\)\@=#
+highlight default link milBound4 milOperation
+syntax match milType3 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
+highlight default link milType3 milMarker
+syntax keyword milRoot3 program
+highlight default link milRoot3 milDeclaration
+syntax match milInputs2 contained #,#
+highlight default link milInputs2 milPunctuation
+syntax region milPhrase2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax keyword milWorded1 contained false true
+highlight default link milWorded1 milConstant
+syntax keyword milType2 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
+highlight default link milType2 milType
+syntax region milRoot2 matchgroup=milComment start=#/\*# matchgroup=milComment end=#\*/# contains=@milComment
+syntax region milPhrase1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milWorded0 contained #[\-+]inf[A-Za-z0-9_@]\@!#
+highlight default link milWorded0 milNumber
+syntax region milRoot1 matchgroup=milComment start=#//# matchgroup=NONE end=#\%(\r\)\@=# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
+syntax region milPhrase0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milBound2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax keyword milElement1 contained inf nan
 highlight default link milElement1 milNumber
-syntax match milType3 contained #\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!#
-highlight default link milType3 milMarker
-syntax region milPhrase2 contained matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax region milArguments2 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([,)\];{}]\)\@=# contains=@milBinding
+syntax region milFunction3 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}=]\)\@=# contains=@milInputs
+syntax region milStatement2 contained matchgroup=milPunctuation start=#(\%([^(){};=\n]*)\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*{\)\@=# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}=]\)\@=# contains=@milInputs
 syntax region milBound1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milElement0 contained #,#
 highlight default link milElement0 milPunctuation
-syntax keyword milType2 contained dict list state tensor tensor_buffer tuple bool string fp8e4m3fn fp8e5m2 fp16 bf16 fp32 fp64 int4 int8 int16 int32 int64 uint1 uint2 uint3 uint4 uint6 uint8 uint16 uint32 uint64
-highlight default link milType2 milType
-syntax region milPhrase1 contained matchgroup=milMarker start=#\%(\$absent\|\$empty\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax region milBound0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax region milPhrase0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax region milFunction2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
+syntax region milStatement1 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([^A-Za-z_$/ \t\r\n]\)\@=# contains=@milMade
+syntax region milBound0 contained matchgroup=milType start=#\%(dict\|list\|state\|tensor\|tensor_buffer\|tuple\|bool\|string\|fp8e4m3fn\|fp8e5m2\|fp16\|bf16\|fp32\|fp64\|int4\|int8\|int16\|int32\|int64\|uint1\|uint2\|uint3\|uint4\|uint6\|uint8\|uint16\|uint32\|uint64\)[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milElements2 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*=\)\@=#
+highlight default link milElements2 milParameter
 syntax region milStatement0 contained matchgroup=milType start=#_[A-Za-z0-9_@]\@!# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
-syntax match milBindings2 contained #,#
-highlight default link milBindings2 milPunctuation
 syntax region milBody1 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milFunctions
 syntax region milBlock2 contained matchgroup=milPunctuation start=#{# matchgroup=milPunctuation end=#}# contains=@milBlock
+syntax match milArguments5 contained #\%([A-Za-z_][A-Za-z0-9_@]*\|\$"\%([^"\\\n]\|\\.\)*"\)\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*=\)\@=#
+highlight default link milArguments5 milParameter
 syntax region milBody0 contained matchgroup=milDeclaration start=#\%(func\)[A-Za-z0-9_@]\@!# matchgroup=milPunctuation end=#;# contains=@milFunction
+syntax region milArguments4 contained matchgroup=milType start=#_[A-Za-z0-9_@]\@!\%(\%([ \t]\|/\*\%([^*\n]\|\*\+[^*/\n]\)*\*\+/\)*[A-Za-z_$]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
+syntax match milArguments3 contained #,#
+highlight default link milArguments3 milPunctuation
+syntax region milArguments2 contained matchgroup=milOperator start=#=# matchgroup=NONE end=#\%([,)\];{}]\)\@=# contains=@milBinding
 syntax region milGap2 contained matchgroup=milComment start=#/\*# matchgroup=milComment end=#\*/# contains=@milComment
 syntax region milGap1 contained matchgroup=milComment start=#//# matchgroup=NONE end=#\%(\r\)\@=# matchgroup=NONE end=#\%($\)\@=# contains=@milRemark
 
