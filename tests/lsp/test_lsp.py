@@ -21,6 +21,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from support.lsp_documents import MARK, SERVER, OpenDocument, make_client, seen
+from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
 from miltext.checking.verifier import infer_draft
@@ -697,6 +698,20 @@ async def test_a_comment_ignores_what_is_on_its_line(client: LanguageClient) -> 
     assert [found.code for found in await document.diagnosed()] == ["MIL604"]
     document.rewrite(re.sub("(.*haIf.*)", r"\1 // mil: ignore[MIL604]", document.text))
     assert await document.diagnosed() == []
+
+
+@pytest.mark.parametrize("name", [*DRAFTS, *BROKEN])
+async def test_diagnostics_of_the_short_spelling_are_those_of_check(client: LanguageClient, name: str) -> None:
+    document = OpenDocument(client, {**DRAFTS, **BROKEN}[name])
+    assert seen(await document.diagnosed()) == document.expected() != []
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+async def test_an_action_writes_the_short_spelling_out(client: LanguageClient, name: str) -> None:
+    document = OpenDocument(client, DRAFTS[name])
+    notice = next(each for each in await document.diagnosed() if each.code == "MIL712")
+    (action,) = await actions(document, notice.range)
+    assert applied(document, action) == infer_draft(DRAFTS[name])
 
 
 async def test_an_action_makes_a_draft_whole(client: LanguageClient) -> None:

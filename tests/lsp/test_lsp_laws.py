@@ -45,6 +45,7 @@ from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
 PATHS += [path for path in sorted(CORPUS.glob("*/*.mil")) if path.stat().st_size < 6_000][:12]
+PATHS += [GOLDEN / "highlight" / "short.mil"]
 TEXTS = [path.read_bytes().decode() for path in PATHS]
 BITS = [
     *"(){}[]<>;,=$\"_?\\\n\r 01ax",

@@ -76,9 +76,11 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
 
 def _fitting(items: Iterable[Item], word: str) -> list[Item]:
     """Return the items that the word may become, those that begin with it first."""
-    known = {item.text: item for item in reversed(list(items))}
+    known: dict[tuple[str, lsp.CompletionItemKind], Item] = {}
+    for item in items:
+        known.setdefault((item.text, item.kind), item)
     wanted = word.lower()
-    fitting = [item for item in reversed(known.values()) if wanted in item.text.lower()]
+    fitting = [item for item in known.values() if wanted in item.text.lower()]
     return sorted(fitting, key=lambda item: not item.text.lower().startswith(wanted))
 
 
@@ -109,24 +111,30 @@ def _items(view: View, context: Context) -> Iterator[Item]:
     """
     keys = context.keys
     names = _names(view, context, keys) if "NAME" in context.expected else ()
-    both = [_words(context), names] if _begins_operation(keys) else [names, _words(context)]
-    yield from chain.from_iterable(both)
+    call = context.call() if "NAME" in context.expected and not _is_attribute(keys) else None
+    takes_values = call is None or call.signature is None or call.bound or call.placed
+    words = _words(context) if takes_values else ()
+    yield from chain.from_iterable([words, names] if _begins_operation(keys) else [names, words])
+    if call is not None and takes_values:
+        yield from _nested(context.opset)
 
 
 def _begins_operation(keys: list[str]) -> bool:
     return keys[-1:] in ([], ["{"], ["operation"])
 
 
+def _is_attribute(keys: list[str]) -> bool:
+    return keys[-1:] in (["["], ["$["]) or (keys[-1:] == [","] and "[" in keys[-3:])
+
+
 def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
     """Yield what stands where the grammar takes a name."""
-    call = context.call()
-    if call is not None:
-        known = call.signature.parameters if call.signature else {}
-        yield from _values(view, context, known.get(call.bound)) if call.bound else _parameters(call)
-    elif keys[-1:] == ["<"]:
+    if keys[-1:] == ["<"]:
         yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
-    elif keys[-1:] in (["["], ["$["]) or (keys[-1:] == [","] and "[" in keys[-3:]):
+    elif _is_attribute(keys):
         yield Item("name", lsp.CompletionItemKind.Property, "what the operation is called", None, 'name = string("$1")')
+    elif (call := context.call()) is not None:
+        yield from _given(view, context, call)
     elif "->" in keys:
         yield from _values(view, context, None)
     elif keys[-2:] == ["results", "="]:
@@ -144,6 +152,28 @@ def _operations(opset: str | None) -> Iterator[Item]:
             slots = ", ".join(f"{each} = ${{{number}:{each}}}" for number, each in enumerate(required, 1))
             detail = heading(known)
             yield Item(name, lsp.CompletionItemKind.Function, detail, None, f"{name}({slots})$0", name)
+
+
+def _nested(opset: str | None) -> Iterator[Item]:
+    """Yield the operations that can stand inside another: those that give one value, and have no blocks."""
+    for name in all_names():
+        known = signature(name, opset)
+        if known is not None and known.outputs == (1, 1) and not known.blocks:
+            required = [each for each in known.positions if known.parameters[each].required]
+            slots = ", ".join(f"${{{number}:{each}}}" for number, each in enumerate(required, 1))
+            yield Item(name, lsp.CompletionItemKind.Function, heading(known), None, f"{name}({slots})$0", name)
+
+
+def _given(view: View, context: Context, call: Call) -> Iterator[Item]:
+    """Yield what an argument may begin with or, behind its equals sign, be: values before parameters once an argument
+    stands there by its place.
+    """
+    known = call.signature.parameters if call.signature else {}
+    if call.bound:
+        yield from _values(view, context, known.get(call.bound))
+        return
+    values = _values(view, context, known[call.placed]) if call.placed else ()
+    yield from chain(values, _parameters(call)) if call.given else chain(_parameters(call), values)
 
 
 def _parameters(call: Call) -> Iterator[Item]:
@@ -213,7 +243,8 @@ def signature_help(view: View, params: lsp.SignatureHelpParams) -> lsp.Signature
     if call is None or known is None:
         return None
     names = list(known.parameters)
-    current = call.bound if call.bound in names else next((each.name for each in call.missing), None)
+    first = call.placed or next((each.name for each in call.missing), None)
+    current = call.bound if call.bound in names else first
     parameters = [
         lsp.ParameterInformation(str(parameter), view.client.markup(described_parameter(known, parameter.name)))
         for parameter in known.parameters.values()

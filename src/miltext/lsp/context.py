@@ -10,6 +10,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.lsp.calls import ARGUMENTS, POSITIONAL, parameters
 from miltext.lsp.trees import first
 from miltext.parsing.spans import name_of
 from miltext.reference.markdown import known_signature
@@ -35,17 +36,16 @@ LONGEST = 1000
 FARTHEST = 1 << 15
 """How many characters before a place are parsed: edits far apart may leave no place between them known."""
 
-_ARGUMENTS = ("argument", "single_argument")
-
 
 class Call(NamedTuple):
-    """An operation that is being written: its signature, if there is one, the parameters that are given, and the one
-    that is being bound.
+    """An operation that is being written: its signature, if there is one, the parameters that are given, the one that
+    is being bound, and the one that an argument without a name would be for.
     """
 
     signature: Signature | None
-    given: list[str]
+    given: list[str | None]
     bound: str | None
+    placed: str | None
 
     @property
     def missing(self) -> list[Parameter]:
@@ -74,20 +74,28 @@ class Context(NamedTuple):
         return [_key(node) for node in self.open]
 
     def call(self) -> Call | None:
-        """Return the operation whose arguments are being written."""
+        """Return the innermost operation whose arguments are being written."""
         keys = self.keys
         for place in range(len(keys) - 2, -1, -1):
-            if keys[place : place + 2] == ["NAME", "("] and keys[max(place - 1, 0)] != "FUNC":
-                inside = keys[place + 2 :]
-                return None if inside.count(")") > inside.count("(") else self._call(place)
+            behind = place + 2 if keys[place + 1] == "operation_opset" else place + 1
+            if keys[place] == "NAME" and keys[behind : behind + 1] == ["("] and keys[max(place - 1, 0)] != "FUNC":
+                inside = keys[behind + 1 :]
+                if inside.count(")") <= inside.count("("):
+                    return self._call(self.open[place], self.open[behind + 1 :])
         return None
 
-    def _call(self, place: int) -> Call:
-        inside = self.open[place + 2 :]
-        given = [name_of(node.children[0].token or "") for node in inside if node.name in _ARGUMENTS]
-        bound = [node for node, after in itertools.pairwise(inside) if _key(after) == "="]
-        known = known_signature(name_of(self.open[place].token or ""), self.opset)
-        return Call(known, given, name_of(bound[-1].token or "") if bound else None)
+    def _call(self, name: Node, inside: Sequence[Node]) -> Call:
+        arguments, marks = [node for node in inside if node.name in ARGUMENTS], [_key(node) for node in inside]
+        names = [name_of(node.token or "") for node, after in itertools.pairwise(inside) if _key(after) == "="]
+        bound = names[-1] if names else None
+        known = known_signature(name_of(name.token or ""), self.opset)
+        if known is None:
+            return Call(None, [], bound, None)
+        given = parameters(arguments, known)
+        rest = known.positions[len(given) :] if all(node.name == POSITIONAL for node in arguments) else []
+        placed = rest[0] if rest and not bound else None
+        is_in_list = marks.count("(") > marks.count(")")  # of several values for one parameter
+        return Call(known, given, placed, None) if is_in_list and placed else Call(known, given, bound, placed)
 
 
 def context_at(view: View, offset: int) -> Context:

@@ -1,4 +1,4 @@
-"""What a check says of a text: diagnostics, the edits that they suggest, and the types that a draft leaves out."""
+"""What a check says of a text: diagnostics, and the edits that they suggest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, l
 from miltext.diagnostics.codes import page
 from miltext.lsp.positions import Shift
 from miltext.settings.project import settings_of
-from miltext.syntax.names import DRAFT
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -126,31 +125,3 @@ def _inferred(text: str) -> str | None:
         return infer_draft(text)
     except MiltextError:
         return None
-
-
-# ---- hints
-
-
-def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-    """Return the inferred types in a range, in the order of the text; accepting one writes it out."""
-    chosen = view.span(params.range)
-    return [
-        _hint(view, place, text)
-        for place, text in sorted(view.reading.inferred.items())
-        if place.start <= chosen.end and place.end >= chosen.start
-    ]
-
-
-def _hint(view: View, place: Span, text: str) -> lsp.InlayHint:
-    """Return the hint of an inferred type: an output's stands behind its `_`, a literal's before the literal."""
-    written = view.text[place.start : place.end]
-    is_output = written == DRAFT
-    span = view.range(*place)
-    return lsp.InlayHint(
-        span.end if is_output else span.start,
-        text if is_output else text.removesuffix(f"({written})"),
-        lsp.InlayHintKind.Type,
-        None if view.shift else [lsp.TextEdit(span, text)],
-        padding_left=is_output,
-        padding_right=not is_output,
-    )

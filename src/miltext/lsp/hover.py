@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path, uri_scheme
 
+from miltext.lsp.calls import OPERATIONS, opset_at, parameter_around
 from miltext.lsp.trees import name_in
 from miltext.lsp.weights import describe_weight
 from miltext.parsing.spans import name_of
@@ -28,11 +30,11 @@ _WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "in
 
 def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
     """Return what is known of the name, the operation, the parameter or the weight at a place."""
+    phrases = view.chain(view.offset(params.position))
     if (found := view.name_at(params.position)) is not None:
         name, value = found
         known = described_value(view, value) if value else f"`{name.text}` is not defined"
-        return _shown(view, known, name.start, name.end)
-    phrases = view.chain(view.offset(params.position))
+        return _shown(view, "\n\n".join([known, *_parameter(view, phrases)]), name.start, name.end)
     for depth in range(len(phrases), 1, -1):
         if said := _described(view, phrases[:depth]):
             return _shown(view, said, phrases[depth - 1].start, phrases[depth - 1].end)
@@ -49,18 +51,35 @@ def _described(view: View, phrases: list[Node]) -> str | None:
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]
         return f"`{dtype.name}`: {_WORDS[dtype.kind]}" + (f" of {dtype.bits} bits" if dtype.bits else "")
+    if phrase.name == "draft_binding":
+        return "\n\n".join([*_inferred(view, phrase), *_parameter(view, [*outside, around, phrase])])
     if phrase.name == "value":
         return describe_weight(view.text[phrase.start : phrase.end], folder_of(view.document.uri))
     name = name_of(phrase.token or "") if phrase.name == "NAME" else ""
     if around.name in ("opset", "operation_opset"):
         return described_opset(name)
-    opset = next((scope.opset for scope in view.scopes.around(phrase.start)), None)
-    if around.name == "operation" and name:
-        return described_operation(name, opset) or f"Unknown operation `{name}`."
-    operation = next((each for each in reversed(outside) if each.name == "operation"), None)
-    if operation is not None and around.name in ("argument", "single_argument", "attribute"):
+    opset = opset_at(view.scopes, phrase.start)
+    if around.name in OPERATIONS and name:
+        said = described_operation(name, opset) or f"Unknown operation `{name}`."
+        return "\n\n".join([*_inferred(view, around), said])
+    operation = next((each for each in reversed(outside) if each.name in OPERATIONS), None)
+    if operation is not None and around.name in ("argument", "single_argument", "attribute", "draft_attribute"):
         return _described_parameter(name, operation, opset)
     return None
+
+
+def _inferred(view: View, phrase: Node) -> Iterator[str]:
+    """Yield the type that a draft leaves out of a literal, or that a nested operation gives, if it is known."""
+    found = view.reading.inferred.get(phrase.span)
+    if found is not None:
+        yield f"```mil\n{found.removesuffix(f'({view.text[phrase.start : phrase.end]})')}\n```"
+
+
+def _parameter(view: View, phrases: list[Node]) -> Iterator[str]:
+    """Yield what is known of the parameter of an argument without a name, if the last of some phrases is in one."""
+    found = parameter_around(phrases, opset_at(view.scopes, phrases[-1].start))
+    if found is not None:
+        yield described_parameter(*found)
 
 
 def _described_parameter(name: str, operation: Node, opset: str | None) -> str | None:
@@ -101,7 +120,7 @@ def constant(view: View, value: Value) -> str | None:
     if value.operation is None or name_in(value.operation) != "const":
         return None
     for phrase in named(value.operation, "attributes", "arguments"):
-        for part in named(phrase, "attribute", "single_argument"):
+        for part in named(phrase, "attribute", "draft_attribute", "single_argument"):
             if part.children[0].token == "val":
                 return view.text[part.children[2].start : part.children[2].end]
     return None

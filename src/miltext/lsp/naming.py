@@ -129,10 +129,10 @@ def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
     """
     phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
     for attributes in named(phrase, "attributes"):
-        for attribute in named(attributes, "attribute"):
+        for attribute in named(attributes, "attribute", "draft_attribute"):
             if attribute.children[0].token == key:
                 held = attribute.children[2]
-                parts = held.children if key == NAME else walk(held)
+                parts = (held, *held.children) if key == NAME else walk(held)
                 yield from (part for part in parts if part.name == "STRING")
 
 

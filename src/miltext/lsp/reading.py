@@ -23,8 +23,8 @@ NOTHING = Node("program", 0, 0, [])
 class Reading:
     """A text with its tree of phrases, its comments and the meaning of its names.
 
-    `is_whole` tells whether the text keeps to the grammar. If it does not, the tree is what `recover` could read of
-    the text, and comments are not kept; if `recover` could read nothing, the tree is empty.
+    `is_whole` tells whether the text keeps to the grammar. If it does not, the tree is what `tree_past` could read
+    of the text, and comments are not kept; if it could read nothing, the tree is empty.
     """
 
     def __init__(self, text: str, root: Node, comments: list[Span], *, is_whole: bool) -> None:
@@ -36,7 +36,10 @@ class Reading:
 
     @cached_property
     def inferred(self) -> Mapping[Span, str]:
-        """The texts that would take the place of what a draft leaves out; making them takes as long as a check."""
+        """The texts that would take the place of what a draft leaves out; making them takes as long as a check.
+
+        At the place of an operation inside another stands the type that it gives.
+        """
         if not self.scopes.is_draft:
             return {}
         from miltext.checking.drafts import draft_types
@@ -48,10 +51,11 @@ class Reading:
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
         """Return the type of a value as the text has it, or as it is inferred, if that was done or `ask` says so."""
         start, end = place = value.type
-        if self.text[start:end] != DRAFT:
+        if self.text[start:end] not in (DRAFT, ""):
             return self.text[start:end]
         known: Mapping[Span, str] = self.inferred if ask else self.__dict__.get("inferred", {})
-        return known.get(place)
+        found = known.get(place)
+        return found and found.rstrip()
 
 
 def read_whole(text: str) -> Reading | None:
@@ -65,6 +69,6 @@ def read_whole(text: str) -> Reading | None:
 
 def read_past(text: str) -> Reading:
     """Read a text past what is wrong with it, which takes several times as long."""
-    from miltext.parsing.recovery import recover
+    from miltext.parsing.recovery import tree_past
 
-    return Reading(text, recover(text).root or NOTHING, [], is_whole=False)
+    return Reading(text, tree_past(text) or NOTHING, [], is_whole=False)

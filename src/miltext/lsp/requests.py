@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp import completion, diagnosing, formatting, hover, naming, outline, semantic_tokens
+from miltext.lsp import completion, diagnosing, formatting, hints, hover, naming, outline, semantic_tokens
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -42,7 +42,7 @@ REQUESTS = (
     Request(lsp.TEXT_DOCUMENT_FOLDING_RANGE, outline.folding, is_long=True),
     Request(lsp.TEXT_DOCUMENT_FORMATTING, formatting.format_document, is_long=True),
     Request(lsp.TEXT_DOCUMENT_HOVER, hover.hover, is_long=True),
-    Request(lsp.TEXT_DOCUMENT_INLAY_HINT, diagnosing.inlay_hints, is_long=True),
+    Request(lsp.TEXT_DOCUMENT_INLAY_HINT, hints.inlay_hints, is_long=True),
     Request(lsp.TEXT_DOCUMENT_PREPARE_RENAME, naming.prepare),
     Request(lsp.TEXT_DOCUMENT_RANGE_FORMATTING, formatting.format_range, is_long=True),
     Request(lsp.TEXT_DOCUMENT_REFERENCES, naming.references),

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Span
-from miltext.lsp.trees import first, name_in
+from miltext.lsp.trees import first, given_in, name_in
 from miltext.parsing.spans import name_of
 from miltext.syntax.plain_tokens import operation_head
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
+
+_DRAFTS = ("draft_binding", "draft_attribute", "positional_argument", "call")
+"""The phrases of arguments and attributes that only a draft has."""
 
 
 class Name(NamedTuple):
@@ -46,10 +49,11 @@ class Value:
 
     @property
     def type(self) -> Span:
-        """Where its type stands, or the `_` of a draft."""
+        """Where its type stands, or the `_` of a draft; in one without it an empty place before the name."""
         if isinstance(self.phrase, Statement) and (head := operation_head(self.phrase.text)):
             return Span(self.phrase.start + head.start(1), self.phrase.start + head.end(1))
-        return self.phrase.children[0].span
+        first, *others = self.phrase.children
+        return first.span if others else Span(first.start, first.start)
 
     @property
     def seen_from(self) -> int:
@@ -93,7 +97,7 @@ class Scopes:
     """The names of a text. `program` is the scope of its functions, which see nothing of one another.
 
     `found` is every name of a value or a function, in the order of the text, and what it means, or None. `is_draft`
-    tells whether the text leaves types to be inferred.
+    tells whether the text leaves something to be inferred.
     """
 
     def __init__(self, root: Node) -> None:
@@ -164,19 +168,19 @@ class Scopes:
 
     def _operation(self, operation: Node, scopes: Sequence[Scope]) -> None:
         for child in operation.children:
-            if child.name == "arguments":
-                for argument in named(child, "argument", "single_argument"):
-                    self._argument(argument, scopes)
+            if child.name in ("arguments", "attributes"):
+                self._given(child, scopes)
             elif child.name == "inner_block":
                 self._block(child, [self._scope(child, scopes[0], scopes[0].opset), *scopes])
         for results in named(operation, "results"):
             self._values(results, operation, scopes[0])
 
-    def _argument(self, argument: Node, scopes: Sequence[Scope]) -> None:
-        for binding in argument.children:
-            if binding.name == "name_binding":
-                self._use(Name.of(binding.children[0]), scopes)
-            self.is_draft = self.is_draft or binding.name == "draft_binding"
+    def _given(self, phrase: Node, scopes: Sequence[Scope]) -> None:
+        """Read arguments or attributes, those of nested operations too: what they use, and if they are a draft's."""
+        for found in given_in(phrase):
+            if found.name == "name_binding":
+                self._use(Name.of(found.children[0]), scopes)
+            self.is_draft = self.is_draft or found.name in _DRAFTS
 
     def _inputs(self, phrase: Node, scope: Scope) -> None:
         for parameters in named(phrase, "parameters"):

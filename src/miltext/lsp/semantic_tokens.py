@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
+from miltext.lsp.calls import OPERATIONS
 from miltext.lsp.trees import name_in
 from miltext.parsing.spans import name_of
 from miltext.schema.operations import first_opset
@@ -36,9 +37,9 @@ class Kind(NamedTuple):
 
 _NAMES = {
     "function": Kind("function", DECLARATION),
-    "operation": Kind("function"),
+    **dict.fromkeys(OPERATIONS, Kind("function")),
     **dict.fromkeys(("opset", "operation_opset"), Kind("namespace")),
-    **dict.fromkeys(("argument", "single_argument", "attribute"), Kind("property")),
+    **dict.fromkeys(("argument", "single_argument", "attribute", "draft_attribute"), Kind("property")),
 }
 """What a name is by the phrase that it is directly in; a value's name is classified by its definition."""
 
@@ -157,6 +158,6 @@ def _kind(phrase: Node, around: Node) -> Kind | None:
         return None
     if phrase.name != "NAME":
         return _TERMINALS.get(phrase.name) or _WORDS.get(token)
-    if around.name == "operation" and first_opset(name_of(token)):
+    if around.name in OPERATIONS and first_opset(name_of(token)):
         return Kind("function", DEFAULT_LIBRARY)
     return _NAMES.get(around.name, Kind("variable"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.parsing.spans import name_of
@@ -23,3 +24,15 @@ def name_in(phrase: Node | None) -> str | None:
         return head[3]
     token = first(phrase, "NAME") if phrase else None
     return name_of(token.token or "") if token else None
+
+
+def given_in(phrase: Node) -> Iterator[Node]:
+    """Yield what is in the arguments or the attributes of an operation, and of those nested in it, except for values,
+    in the order of the text.
+    """
+    todo = [phrase]
+    while todo:
+        found = todo.pop()
+        yield found
+        if found.name not in ("value", "raw_list"):
+            todo += reversed(found.children)

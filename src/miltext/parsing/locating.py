@@ -35,7 +35,7 @@ def enclosing(program: Node, offset: int) -> Located | None:
             function = phrase
         elif phrase.name == "inner_block":
             depth += 1
-        elif phrase.name == "operation" and phrase.children:  # one that breaks the syntax does not have any
+        elif phrase.name in ("operation", "call") and phrase.children:  # one that breaks the syntax does not have any
             found = _located(function, phrase, depth)
     return found
 
@@ -70,16 +70,17 @@ def _located(function: Node, operation: Node, depth: int) -> Located:
 
 
 def results(operation: Node) -> list[Node]:
-    """Return the phrases of an operation's outputs, a type (in a draft, perhaps `_`) and a name each."""
+    """Return the phrases of an operation's outputs, a type (in a draft, perhaps `_` or none) and a name each."""
     return [value for found in named(operation, "results") for value in named(found, "named_value", "draft_value")]
 
 
 def name_token(operation: Node) -> Node | None:
     """Return the string of an operation's attribute `name`, where it is a plain one."""
     for attributes in named(operation, "attributes"):
-        for attribute in named(attributes, "attribute"):
+        for attribute in named(attributes, "attribute", "draft_attribute"):
             if attribute.children[0].token == "name":
-                return next(named(attribute.children[2], "STRING"), None)
+                held = attribute.children[2]
+                return held if held.name == "STRING" else next(named(held, "STRING"), None)
     return None
 
 

@@ -87,6 +87,13 @@ def recover(text: str) -> Recovered:
     return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long)
 
 
+@with_room
+def tree_past(text: str) -> Node | None:
+    """Return the tree of a text as it is written, read past all that is wrong with it; None if nothing is left."""
+    with gc_paused:
+        return _Reading(text).read()
+
+
 class _Reading:
     """A parse to a tree that repairs its own stack: `anchor` is a place where an operation or a function may begin."""
 

@@ -16,6 +16,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, String, Whites
 from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
 from miltext.syntax.lexer import STATEMENTS
+from miltext.syntax.names import DRAFT
 from miltext.syntax.plain_tokens import operation_head
 from miltext.syntax.tree import Node, Statement, named, tree_of
 
@@ -124,8 +125,9 @@ class Reader:
             if isinstance(child, Statement):
                 self._read_statement(child, scope)
             elif child.name in ("named_value", "draft_value"):
-                kind, name = child.children
-                self._define(name.token or "", name.start, self._text[kind.start : kind.end], maker, scope)
+                *kinds, name = child.children
+                kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
+                self._define(name.token or "", name.start, kind, maker, scope)
             elif child.name in ("name_binding", "outputs"):
                 for name in named(child, "NAME"):
                     self._use(name.token or "", name.start, scope)

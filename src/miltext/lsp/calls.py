@@ -1,0 +1,78 @@
+"""What stands in the brackets of an operation, also of one inside another: arguments, by name or by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.lsp.operations import known_signature
+from miltext.lsp.trees import first, name_in
+from miltext.parsing.spans import name_of
+from miltext.syntax.tree import Statement, named
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
+    from miltext.lsp.scopes import Scopes
+    from miltext.schema.operations import Signature
+    from miltext.syntax.tree import Node
+
+OPERATIONS = ("operation", "call")
+POSITIONAL = "positional_argument"
+ARGUMENTS = ("argument", "single_argument", POSITIONAL)
+
+
+def parameters(arguments: Sequence[Node], known: Signature) -> list[str | None]:
+    """Return the parameter that each argument is for; None for one too many, and for one without a name that comes
+    after one with it.
+    """
+    found: list[str | None] = []
+    is_by_place = True
+    for place, argument in enumerate(arguments):
+        is_by_place = is_by_place and argument.name == POSITIONAL
+        if argument.name != POSITIONAL:
+            found.append(name_of(argument.children[0].token or ""))
+        else:
+            found.append(known.positions[place] if is_by_place and place < len(known.positions) else None)
+    return found
+
+
+def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
+    """Yield the arguments of an operation that stand without a name, each with its parameter."""
+    known, arguments = known_signature(name_in(operation) or "", opset), first(operation, "arguments")
+    if known is not None and arguments is not None:
+        given = list(named(arguments, *ARGUMENTS))
+        for argument, name in zip(given, parameters(given, known), strict=True):
+            if name is not None and argument.name == POSITIONAL:
+                yield argument, name
+
+
+def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signature, str] | None:
+    """Return the parameter that the innermost argument of some phrases is for, each of which is in the one before."""
+    for depth in range(len(phrases) - 1, 1, -1):
+        operation, _, argument = phrases[depth - 2 : depth + 1]
+        if argument.name == POSITIONAL and operation.name in OPERATIONS:
+            name = next((name for each, name in by_place(operation, opset) if each is argument), None)
+            known = known_signature(name_in(operation) or "", opset)
+            return (known, name) if known and name else None
+        if argument.name in (*ARGUMENTS, "inner_block"):
+            return None
+    return None
+
+
+def opset_at(scopes: Scopes, offset: int) -> str | None:
+    """Return the opset of the function, or of the part of it, that an offset is in."""
+    return next((scope.opset for scope in scopes.around(offset)), None)
+
+
+def operations_in(root: Node, chosen: Span) -> Iterator[Node]:
+    """Yield the operations that touch a stretch of the text, and those inside of them, but no plain ones."""
+    todo = [root]
+    while todo:
+        found = todo.pop()
+        if found.name in OPERATIONS:
+            yield found
+        todo += (
+            child
+            for child in found.children
+            if not isinstance(child, Statement) and child.start <= chosen.end and child.end >= chosen.start
+        )

@@ -1,0 +1,65 @@
+"""Inlay hints: the types that a draft leaves out, and the parameters of arguments without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from miltext.lsp.calls import by_place, operations_in, opset_at
+from miltext.parsing.spans import name_of
+from miltext.syntax.names import DRAFT
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
+    from miltext.lsp.documents import View
+    from miltext.syntax.tree import Node
+
+
+def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+    """Return the hints in a range, in the order of the text; accepting a type writes it out, where it can stand."""
+    if not view.scopes.is_draft:
+        return []
+    chosen = view.span(params.range)
+    types = [
+        (place.start, 1, _type(view, place, text))
+        for place, text in view.reading.inferred.items()
+        if place.start <= chosen.end and place.end >= chosen.start
+    ]
+    parameters = ((place, 0, hint) for place, hint in _parameters(view, chosen))
+    return [hint for *_, hint in sorted([*parameters, *types], key=lambda found: found[:2])]
+
+
+def _type(view: View, place: Span, text: str) -> lsp.InlayHint:
+    """Return the hint of an inferred type. It stands behind an output's `_`, and before what has nothing there: a name,
+    a literal or a nested operation, of which no type can be written.
+    """
+    written = view.text[place.start : place.end]
+    shown = text.removesuffix(f"({written})")
+    is_behind, can_stand = written == DRAFT, written in (DRAFT, "") or shown != text
+    span = view.range(*place)
+    return lsp.InlayHint(
+        span.end if is_behind else span.start,
+        shown.rstrip(),
+        lsp.InlayHintKind.Type,
+        [lsp.TextEdit(span, text)] if can_stand and not view.shift else None,
+        padding_left=is_behind,
+        padding_right=not is_behind,
+    )
+
+
+def _parameters(view: View, chosen: Span) -> Iterator[tuple[int, lsp.InlayHint]]:
+    """Yield the parameters of arguments without a name, except before a value of the same name."""
+    for operation in operations_in(view.reading.root, chosen):
+        for argument, name in by_place(operation, opset_at(view.scopes, operation.start)):
+            if name != _value(argument) and argument.start <= chosen.end and argument.end >= chosen.start:
+                place = view.range(argument.start, argument.start).start
+                kind = lsp.InlayHintKind.Parameter
+                yield argument.start, lsp.InlayHint(place, f"{name} =", kind, padding_right=True)
+
+
+def _value(argument: Node) -> str | None:
+    """Return the name of the value that an argument is, if it is one."""
+    *_, binding = argument.children
+    return name_of(binding.children[0].token or "") if binding.name == "name_binding" else None
