@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.containers import refused
+from support.short_drafts import FEED_FORWARD
 
 import miltext
 from miltext.models.building.editing import expose, rename
@@ -49,6 +50,21 @@ def test_inner_blocks_and_several_functions() -> None:
     assert both.count('string("lit")') == 2
     assert "(lit);" in both
     assert rename(TEXT, "x_1", "lit", function="other").count("lit") == 3
+
+
+@pytest.mark.parametrize("new", ["relu", "_", "tensor", "true", "a b", "x_1"])
+def test_the_values_of_a_draft_are_renamed_in_nested_operations(new: str) -> None:
+    renamed = rename(FEED_FORWARD, "gate", new)
+    spelled = new if new in ("relu", "_", "x_1") else f'$"{new}"'
+    output = '$"_"' if new == "_" else spelled  # where `_` stands for a type
+    expected = FEED_FORWARD.replace("gate = ", f"{output} = ").replace("(gate", f"({spelled}")
+    assert renamed == expected
+    assert rename(renamed, new, "gate") == FEED_FORWARD
+    assert {each.code for each in miltext.check(renamed)} <= {"MIL712", "MIL601"}  # a draft, an odd name
+
+
+def test_a_value_of_a_draft_is_exposed() -> None:
+    assert expose(FEED_FORWARD, ["gate"]) == FEED_FORWARD.replace("(out);\n}", "(out, gate);\n}")
 
 
 def test_a_name_that_needs_quotes_gets_them() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_files
+from support.short_drafts import FEED_FORWARD
 
 from miltext.parsing.locating import at_place
 from miltext.parsing.parser import parse_tree
@@ -54,3 +55,26 @@ def test_an_operation_is_found_at_its_column_and_before_it(path: Path) -> None:
         first = at_place(text, root, line)
         assert first is not None
         assert [at_place(text, root, line, column) for column in (0, 11, 12, 13)] == [first] * 4
+
+
+def test_an_operation_inside_another_is_found_by_itself() -> None:
+    root = parse_tree(FEED_FORWARD, whole=True).root
+    number = FEED_FORWARD[: FEED_FORWARD.index("gate = ")].count("\n") + 1
+    line = FEED_FORWARD.split("\n")[number - 1]
+    types = [at_place(FEED_FORWARD, root, number, column) for column in range(line.index("gate"), len(line))]
+    made = [(found.type, found.outputs, line[found.span.start - line_start(number) :][:4]) for found in types if found]
+    assert list(dict.fromkeys(f"{kind} {outputs} {begins}" for kind, outputs, begins in made)) == [
+        "mul ['gate'] gate",
+        "silu [] silu",
+        "conv [] conv",
+    ]
+    first = at_place(FEED_FORWARD, root, number)
+    assert first is not None
+    assert first.outputs == ["gate"]
+    named = at_place(FEED_FORWARD, root, FEED_FORWARD[: FEED_FORWARD.index("mean = ")].count("\n") + 1)
+    assert named is not None
+    assert named.name == "mean"
+
+
+def line_start(number: int) -> int:
+    return sum(len(line) + 1 for line in FEED_FORWARD.split("\n")[: number - 1])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import GOLDEN, ROOT, corpus_files
+from support.short_drafts import DRAFTS, WITH_BLOCKS
 
 import miltext
 from miltext.printing.html_page import Reader, page
@@ -90,6 +91,29 @@ def test_a_name_is_the_value_it_means() -> None:
         ("a", "tensor<fp16, [2]>", "relu", 11, [12]),
         ("x", "tensor<fp16, [1]>", "input", 15, [16]),
     ]
+
+
+def test_a_name_in_a_nested_operation_is_the_value_it_means() -> None:
+    reader = Reader(WITH_BLOCKS)
+    assert len(list(reader.lines())) == WITH_BLOCKS.count("\n")
+    assert [(each.name, each.type, each.maker, each.line, each.uses) for each in reader.definitions] == [
+        ("p", "bool", "input", 3, [4]),
+        ("x", "tensor<fp16, [2]>", "input", 3, [6, 6, 9]),
+        ("y", "tensor<fp16, [2]>", "input", 3, [6, 9]),
+        ("z", "_", "cond", 4, [11, 11]),
+        ("a", "_", "add", 6, [7]),
+        ("a", "_", "sub", 9, [10]),
+        ("last", "_", "mul", 11, [12]),
+        ("x", "tensor<fp16, [2]>", "input", 13, [14]),
+        ("y", "_", "relu", 14, [15]),
+    ]
+
+
+@pytest.mark.parametrize("text", DRAFTS.values(), ids=list(DRAFTS))
+def test_a_page_shows_a_draft_whole(text: str) -> None:
+    shown = Shown(page(text, "draft"))
+    assert lines(shown.text) == lines(text)
+    assert shown.open == []
 
 
 def test_nothing_in_a_text_is_markup() -> None:

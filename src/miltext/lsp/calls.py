@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.lsp.operations import known_signature
 from miltext.lsp.trees import first, name_in
 from miltext.parsing.spans import name_of
+from miltext.reference.markdown import known_signature
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import name_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.syntax.literals import quote
-from miltext.syntax.names import name_text
+from miltext.syntax.names import DRAFT, name_text
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -45,7 +45,12 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
             continue
         if new in names:
             raise refusal("MIL431", f"the function `{function_name(phrase)}` already has a value `{new}`", path)
-        edits += [(token.start, token.end, name_text(new)) for token in tokens if name_in(token) == old]
+        quoted = _bare(phrase) if new == DRAFT else set()
+        edits += [
+            (token.start, token.end, f"${quote(new)}" if token.start in quoted else name_text(new))
+            for token in tokens
+            if name_in(token) == old
+        ]
         edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
         raise _unknown(old, found, path)
@@ -131,6 +136,11 @@ def _value_names(function: Node) -> Iterator[Node]:
             yield phrase.children[-1]
         elif phrase.name == "outputs":
             yield from (child for child in phrase.children if child.name == "NAME")
+
+
+def _bare(function: Node) -> set[int]:
+    """Return where the values begin that a draft gives neither a type nor `_`, which there would be the type's."""
+    return {phrase.start for phrase in walk(function) if phrase.name == "draft_value" and len(phrase.children) == 1}
 
 
 def _texts(function: Node, name: str) -> Iterator[Node]:
