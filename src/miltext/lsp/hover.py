@@ -61,7 +61,7 @@ def _described(view: View, phrases: list[Node]) -> str | None:
     opset = opset_at(view.scopes, phrase.start)
     if around.name in OPERATIONS and name:
         said = described_operation(name, opset) or f"Unknown operation `{name}`."
-        return "\n\n".join([*_inferred(view, around), said])
+        return "\n\n".join([*_inferred(view, around), *_parameter(view, outside), said])
     operation = next((each for each in reversed(outside) if each.name in OPERATIONS), None)
     if operation is not None and around.name in ("argument", "single_argument", "attribute", "draft_attribute"):
         return _described_parameter(name, operation, opset)
