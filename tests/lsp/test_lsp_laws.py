@@ -26,6 +26,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from support.json_rpc import BAD_FRAMES, answers_of, message, next_of
 from support.lsp_documents import SERVER, OpenDocument, make_client, seen
+from support.short_drafts import DRAFTS
 
 import miltext
 from miltext.diagnostics import ParseError
@@ -46,7 +47,8 @@ from miltext.syntax.tree import Node, tree_of
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
 PATHS += [path for path in sorted(CORPUS.glob("*/*.mil")) if path.stat().st_size < 6_000][:12]
 PATHS += [GOLDEN / "highlight" / "short.mil"]
-TEXTS = [path.read_bytes().decode() for path in PATHS]
+NAMES = [*(path.stem for path in PATHS), *DRAFTS]
+TEXTS = [*(path.read_bytes().decode() for path in PATHS), *DRAFTS.values()]
 BITS = [
     *"(){}[]<>;,=$\"_?\\\n\r 01ax",
     *"😀\u2028\0\ud800",
@@ -144,7 +146,7 @@ def test_edits_are_applied_as_the_client_means_them(text: str, edits: list[Any])
     assert (edited.text, edited.version) == (expected.text, 2)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_a_part_of_the_layout_says_the_same(text: str) -> None:
     random = Random(7)
     ragged = "\n".join(" " * random.randrange(9) + line.lstrip(" ") for line in text.split("\n"))
@@ -163,7 +165,7 @@ def test_a_part_of_the_layout_says_the_same(text: str) -> None:
         assert all(each.range.start.line <= last and each.range.end.line >= first for each in edits)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_the_coarse_tree_says_what_the_fine_one_says(text: str) -> None:
     reading = read_whole(text)
     try:
@@ -186,7 +188,7 @@ def test_the_coarse_tree_says_what_the_fine_one_says(text: str) -> None:
     assert types[0] == types[1]
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_renaming_there_and_back_changes_nothing(text: str) -> None:
     reading = read_whole(text)
     values = [value for _, value in reading.scopes.found if value] if reading else []
@@ -222,7 +224,7 @@ def words(root: Node) -> Iterator[Node]:
             yield from (child for child in phrase.children if child.name in ("NAME", "DTYPE"))
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_what_stands_at_a_place_completes_it(text: str) -> None:
     reading = read_whole(text)
     if reading is None or miltext.check(text):
@@ -294,7 +296,7 @@ def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch)
     assert "tensor" in [item.label for item in offered.items]
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=[path.stem for path in PATHS])
+@pytest.mark.parametrize("text", TEXTS, ids=NAMES)
 def test_renaming_is_that_of_the_command_where_a_name_is_there_once(text: str) -> None:
     reading = None if miltext.check(text) else read_whole(text)
     values = {id(value): value for _, value in reading.scopes.found if value} if reading else {}
