@@ -97,7 +97,7 @@ def test_emacs_compiles_the_mode_without_a_warning(tmp_path: Path) -> None:
 def test_the_lines_for_emacs_set_the_mode_up_with_and_without_eglot(tmp_path: Path) -> None:
     skip_without("emacs")
     page = (EDITORS / "README.md").read_text(encoding="utf-8").partition("## Emacs")[2].partition("\n## ")[0]
-    lines = page.partition("init.el`,")[2].replace("~/.emacs.d/mil", str(EDITORS / "emacs"))
+    lines = page.partition("init.el`:")[2].replace("~/.emacs.d/mil", str(EDITORS / "emacs"))
     setup, output = tmp_path / "init.el", tmp_path / "mode"
     setup.write_text("\n".join(line for line in lines.splitlines() if line.startswith("    ")), encoding="utf-8")
     entered = f'(with-temp-buffer (mil-mode) (write-region (symbol-name major-mode) nil "{output}"))'
