@@ -119,12 +119,13 @@ def test_hints_show_types_and_parameters() -> None:
     view = view_of(FEED_FORWARD)
     line = view.range(FEED_FORWARD.index("mean ="), FEED_FORWARD.index("gate ="))
     whole = "tensor<fp16, [1, 8, 1, 4]>"
-    assert hints(view, line)[:7] == [
+    assert hints(view, line)[:8] == [
         ("tensor<fp16, [1, 1, 1, 4]>", "mean ="),
         ("x =", "square"),
         ("axes =", "[1], k"),
         ("tensor<int32, [1]>", "[1], k"),
         ("bool", "true)["),
+        ("string", '"mean"'),
         (whole, "normed"),
         ("x =", "mul(x,"),
     ]
@@ -182,7 +183,7 @@ def test_renaming_goes_into_nested_operations(name: str) -> None:
 
 @pytest.mark.parametrize("spelled", ['string("mean")', '"mean"'])
 def test_the_name_of_an_operation_goes_along(spelled: str) -> None:
-    text = FEED_FORWARD.replace('string("mean")', spelled)
+    text = FEED_FORWARD.replace('"mean"', spelled)
     renamed = text.replace("mean =", "average =").replace("(mean", "(average").replace('"mean"', '"average"')
     assert rename_everywhere(text, "mean", "average") == renamed
     view = view_of(text)

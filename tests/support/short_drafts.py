@@ -8,7 +8,7 @@ program(1.3)
     func main<ios18>(tensor<fp16, [1, 8, 1, 4]> x, tensor<fp16, [6, 8, 1, 1]> up, tensor<fp16, [8, 6, 1, 1]> down) {
             // the norm
             square = square(x);
-            mean = reduce_mean(square, [1], keep_dims = true)[name = string("mean")];
+            mean = reduce_mean(square, [1], keep_dims = true)[name = "mean"];
             normed = mul(mul(x, rsqrt(mean, epsilon = 1e-3)), 0.5);  // scaled
             gate = mul(silu(conv(normed, up)), conv(x = normed, weight = /* again */ up));
             first, second = split(concat((gate, relu(gate)), axis = 1), axis = 1, num_splits = 2);
