@@ -19,6 +19,7 @@ from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
+from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,15 +123,33 @@ class DraftWalk(Walk):
             if gap not in self.gaps or self.is_open(operation, place, name):
                 continue
             if name == "name":
-                made: Type = TensorType("string", ())
+                made: Type | None = TensorType("string", ())
             elif operation.type == "const" and name == "val" and operation.outputs:
                 made = operation.outputs[0].stated.type
             else:
-                made = self.literal_type(operation, name, gap, scope)
+                made = self.attribute_type(operation, name, gap)
             value = self.value(gap, made) if made is not None else None
             if value is not None:
                 operation.message.attributes[name].CopyFrom(value)
                 operation.attributes[name] = self.reader.value(value)
+
+    def attribute_type(self, operation: Operation, name: str, gap: Path) -> TensorType | None:
+        """Return the type of an attribute of which nothing is known: of a string or a truth value. Tell of others."""
+        try:
+            usual = usual_type(self.spelling(gap), self.usual)
+        except Misfit as misfit:
+            self.types.findings.append(Finding(gap, misfit.code, str(misfit)))
+            return None
+        if usual.shape == () and usual.dtype in ("string", "bool"):
+            return usual
+        written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
+        what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
+        message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
+        if first_opset(operation.type) is None:
+            self.strange(gap, message)
+        else:
+            self.types.findings.append(Finding(gap, "MIL711", message, suggestion=written))
+        return None
 
     def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
         """Tell whether an attribute is the value of a `const` that states no type at all."""
@@ -264,7 +283,7 @@ class DraftWalk(Walk):
         what = "the type of this literal cannot be inferred"
         if known is None or name not in known.parameters:
             message = f"{what}: nothing is known of {named(name)} of {named(operation.type)}; write it out"
-            if known is not None and (known.open or gap[-2] == "attributes"):
+            if known is not None and known.open:
                 self.types.findings.append(Finding(gap, "MIL711", message))
             elif first_opset(operation.type) is None:
                 self.strange(gap, message)

@@ -123,7 +123,7 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
 
 def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
     """Return a finding with its suggestion as a draft has it, `[1]`, if it is about a literal without a type."""
-    typed = finding.suggestion and _TYPED.search(finding.suggestion)
+    typed = finding.suggestion and finding.code != "MIL711" and _TYPED.search(finding.suggestion)
     if not typed or finding.path[-1] == "key" or gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0))):
         return finding
     suggestion = typed.string.replace(typed[0], typed["literal"])

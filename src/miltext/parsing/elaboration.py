@@ -12,7 +12,7 @@ from itertools import count
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
-from miltext.parsing.misread_types import is_misread, type_of_value
+from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.names import name_text
@@ -141,6 +141,9 @@ class _Elaboration:
 
     def statement(self, operation: Node) -> list[Piece]:
         """Return an operation after those that are nested in it, innermost first: no recursion, so they may be many."""
+        if mistake := self.misread(operation):
+            self.diagnostics.append(mistake)
+            return self.emptied(operation)
         results = [value for found in named(operation, "results") for value in found.children[::2]]
         todo, found = [(operation, name_in(results[0]) if results else name_in(operation))], []
         while todo:
@@ -150,6 +153,21 @@ class _Elaboration:
         for phrase, name in reversed(found[1:]):
             pieces += self.hoisted(phrase, name)
         return [*pieces, *self.operation(operation)]
+
+    def misread(self, operation: Node) -> Diagnostic | None:
+        """Return what is wrong with what was read as an operation, if it is none."""
+        if literal_given(operation) is None:
+            return None
+        from miltext.parsing.slips import misread_error  # it stands on all tables, and most texts are right
+
+        return misread_error(self.text, operation)
+
+    def emptied(self, operation: Node) -> list[Piece]:
+        """Return a statement with nothing after its `=`: its outputs stay defined."""
+        [name] = named(operation, "NAME")
+        end = operation.children[-1].start
+        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True)
+        return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[Piece]:
         """Return an operation or a call with a name for each argument, and one in place of each call inside."""
@@ -185,8 +203,8 @@ class _Elaboration:
 
     def value(self, call: Node) -> Piece:
         """Return the name of the value of a nested operation."""
-        if is_misread(call):
-            self.diagnostics.append(type_of_value(call))
+        if mistake := self.misread(call):
+            self.diagnostics.append(mistake)
             return Piece("$unset", call.span, is_copy=False, is_wrong=True)
         return Piece(name_text(self.values[call.start]), call.span, is_copy=False)
 

@@ -12,11 +12,9 @@ from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.schema.operations import first_opset
 from miltext.syntax.literals import shown
 from miltext.syntax.names import name_text
-from miltext.syntax.tree import named, walk
+from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from miltext.syntax.tree import Node
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
@@ -85,16 +83,13 @@ def _is_value(found: str, words: set[str], nodes: list[Node]) -> Node | None:
 def is_misread(call: Node) -> bool:
     """Whether a nested operation is a value of a type that is not one: `float(1)`, and nothing known is called so."""
     name = name_in(call)
-    given = [each for arguments in named(call, "arguments") for each in arguments.children[1:-1]]
-    is_value = len(given) == 1 and [child.name for child in given[0].children] == ["draft_binding"]
-    return is_value and name_text(name) == name and first_opset(name) is None
+    literal = literal_given(call)
+    is_untyped = literal is not None and literal.name == "draft_binding"
+    return is_untyped and name_text(name) == name and first_opset(name) is None
 
 
-def misread_calls(root: Node) -> Iterator[Node]:
-    """Yield the nested operations of a tree that are values of types that are not ones."""
-    return (phrase for phrase in walk(root) if phrase.name == "call" and is_misread(phrase))
-
-
-def type_of_value(call: Node) -> Diagnostic:
-    """Return the error for such a value."""
-    return unknown_type(name_in(call), call.children[0].span)
+def literal_given(operation: Node) -> Node | None:
+    """Return the literal that is all that an operation is given, without a parameter's name."""
+    given = [each for arguments in named(operation, "arguments") for each in arguments.children[1:-1]]
+    bindings = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
+    return bindings[0] if len(bindings) == 1 and bindings[0].name in ("draft_binding", "value_binding") else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.values import list_error
-from miltext.parsing.misread_types import misread_calls, type_of_value
 from miltext.parsing.spans import find
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
@@ -146,7 +145,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
             if node.token is None:
                 transformed(node, lower)
     except ParseError as refused:
-        return _blamed(refused.diagnostics[0], nodes)
+        return _blamed(text, refused.diagnostics[0], nodes)
     if isinstance(failure, SyntaxFailure):
         return syntax_error(text, failure, nodes)
     if isinstance(failure, RecursionError):
@@ -154,12 +153,16 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     raise failure
 
 
-def _blamed(refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
-    """Return the unknown type of the value that a refused phrase stands in, if it does, else the phrase's own error."""
-    place = refused.span if refused.code in ("MIL112", "MIL113") else None
-    calls = (call for node in nodes for call in misread_calls(node)) if place else ()
-    around = (call for call in calls if place and call.start <= place.start and place.end <= call.end)
-    return next(map(type_of_value, around), refused)
+def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
+    """Return what is said of what a refused phrase stands in, if that was misread, else the phrase's own error."""
+    place = refused.span
+    if place is None or refused.code not in ("MIL112", "MIL113"):
+        return refused
+    from miltext.parsing.slips import misread_operations  # it stands on all tables, and most texts are right
+
+    found = (each for node in nodes for each in misread_operations(text, node))
+    around = (said for phrase, said in found if phrase.start <= place.start and place.end <= phrase.end)
+    return next(around, refused)
 
 
 def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:

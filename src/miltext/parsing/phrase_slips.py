@@ -136,8 +136,8 @@ VALUES = [
         "NAME",
     ),
     Slip(
-        "= (?P<at>float )",
-        r"\( ['\"](?P<word>[-+]?inf|nan)(?:inity)?['\"] \)",
+        r"[=(,] (?P<at>float \( )",
+        r"['\"](?P<word>[-+]?inf|nan)(?:inity)?['\"] \)",
         "this is written `fp32({word})`",
         "fp32({word})",
     ),
@@ -197,11 +197,6 @@ def _operators(sign: str, operation: str) -> list[Slip]:
         Slip(r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )", rf"{re.escape(sign)}(?= [\w(])", apart, None, ")"),
     ]
 
-
-_WITH_TYPE = "the value of an attribute is written with its type"
-
-ATTRIBUTE = r"\) \[ (?:(?:STRING|[^;\"])*, )?NAME = "
-"""What stands before the value of an attribute of an operation."""
 
 OPERATIONS = [
     Slip(
@@ -303,20 +298,6 @@ OPERATIONS = [
     Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
     Slip(r"TYPE\s+NAME = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
     Slip(r"= (?!DTYPE|MADE)(?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, ","),
-    Slip(
-        r"= (?:\( (?:NAME , )*)?(?!DTYPE)(?P<at>(?P<word>NAME) )",
-        r"(?=\( NAME [=,)])",
-        "an operation does not stand inside another; write `_ NAME = {word}(...);` before it, and NAME here",
-        None,
-        ",",
-    ),
-    Slip(
-        r"= NAME \( (?P<at>(?P<word>NAME) )",
-        r"(?=\( NAME [=,)])",
-        "an operation does not stand inside another; write `_ NAME = {word}(...);` before it, and NAME here",
-        None,
-        "=",
-    ),
     # ---- arguments and attributes
     Slip(
         r"path = ",
@@ -337,9 +318,16 @@ OPERATIONS = [
     Slip(r"[(,\[] NAME ", ": =", _EACH, "=", "=", certain=True),
     Slip(r"[(,\[] NAME (?P<at>=)", "[=>]", _SINGLE, "=", certain=True),
     Slip(
-        r"[(,\[] ",
-        '"(?P<name>NAME)" (?==)',
+        r'[(,] (?P<at>"(?P<name>NAME)" )',
+        "(?==)",
         "the name of an argument stands without quotes",
+        "{name} ",
+        certain=True,
+    ),
+    Slip(
+        r"[,\[] ",
+        '"(?P<name>NAME)" (?==)',
+        "the name of an attribute stands without quotes",
         "{name} ",
         "NAME",
         certain=True,
@@ -361,24 +349,6 @@ OPERATIONS = [
     ),
     Slip("", r"'(?P<word>[^'\"\\\n]*)'", "a string stands in double quotes", '"{word}"', "STRING", certain=True),
     Slip(
-        r"[\[,] NAME = ",
-        r"'(?P<word>[^'\"\\\n]*)'",
-        'the value of an attribute is written with its type, and a string in double quotes: `string("{word}")`',
-        'string("{word}")',
-        certain=True,
-    ),
-    Slip(
-        ATTRIBUTE,
-        "(?P<string>STRING)(?= [],])",
-        f"{_WITH_TYPE}: `string({{string}})`",
-        "string({string})",
-        certain=True,
-    ),
-    Slip(ATTRIBUTE, r"(?P<word>true|false)(?= [],])", f"{_WITH_TYPE}: `bool({{word}})`", "bool({word})", certain=True),
-    Slip(ATTRIBUTE, r"(?P<number>WHOLE)(?= [],])", f"{_WITH_TYPE}: `int32({{number}})`", "int32({number})"),
-    Slip(ATTRIBUTE, r"(?P<number>NUMBER)(?= [],])", f"{_WITH_TYPE}: `fp32({{number}})`", "fp32({number})"),
-    Slip(ATTRIBUTE, r"\[[^;=(){}]*\](?= [],])", f"{_WITH_TYPE}, as in `tensor<int32, [2]>([1, 2])`"),
-    Slip(
         r"\[ name = ",
         r"(?P<word>NAME)(?= [\],])",
         'the value of an attribute is written with its type: `string("{word}")`',
@@ -391,7 +361,13 @@ OPERATIONS = [
         "an attribute is written `name = value`: `name = string({string})`",
         "name = string({string})",
     ),
-    Slip(r"\) (?P<at>\( )", r"(?P<attributes>NAME = [^;{}]*)\)(?= ;)", _ATTRIBUTES, "[{attributes}]", certain=True),
+    Slip(
+        r"\) (?P<at>\( (?P<first>NAME) )",
+        r"(?P<rest>= [^;{}]*)\)(?= ;)",
+        _ATTRIBUTES,
+        "[{first} {rest}]",
+        certain=True,
+    ),
     Slip(r"\) ", r"\{(?P<attributes> NAME = [^;{}]*)\}(?= ;)", _ATTRIBUTES, "[{attributes}]", ";", certain=True),
 ]
 

@@ -6,13 +6,22 @@ No row of the table is looked at unless a parse has failed, and then only at the
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, error
+from miltext.parsing.misread_types import is_misread, literal_given, unknown_type
 from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
+from miltext.parsing.spans import name_in
 from miltext.parsing.statement_slips import STATEMENT_SLIPS
-from miltext.schema.dtypes import AMBIGUOUS
+from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.syntax.literals import shown
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.syntax.tree import Node
 
 SLIPS = (*STATEMENT_SLIPS, *PHRASE_SLIPS)
 """All slips. Of those that fit, the first is told."""
@@ -38,6 +47,26 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
             end = after.end() if after.end() > at else end
             return told(text, slip, Span(start, end), read.groupdict() | after.groupdict())
     return None
+
+
+def misread_error(text: str, operation: Node) -> Diagnostic | None:
+    """Return what is said of a phrase that was read as an operation, and is none: `c = fp16(0.5);`, `x = float(1)`."""
+    literal = literal_given(operation)
+    if literal is None:
+        return None
+    if operation.name == "call":
+        unknown = unknown_type(name_in(operation), operation.children[0].span) if is_misread(operation) else None
+        return unknown and (slip_error(text, literal.start, set()) or unknown)
+    name = name_in(operation)
+    is_constant = name == "const" or name in BY_NAME or name.lower() in ELSEWHERE
+    return slip_error(text, literal.start, set()) if is_constant else None
+
+
+def misread_operations(text: str, root: Node) -> Iterator[tuple[Node, Diagnostic]]:
+    """Yield the phrases of a tree that were read as operations, and are none, with what is said of them."""
+    for phrase in walk(root):
+        if phrase.name in ("call", "operation") and (found := misread_error(text, phrase)):
+            yield phrase, found
 
 
 def _is_value(text: str, name: str | None) -> bool:

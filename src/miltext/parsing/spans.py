@@ -139,7 +139,8 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
             place = (*path, "attributes", Key(name_in(attribute)))
             if attribute.name == "attribute":
                 yield from _value(attribute.children[2], place)
-            else:
+            else:  # what stands there is the literal; the phrase leaves its type out
+                yield place, attribute.children[2]
                 yield place, attribute
 
 

@@ -47,13 +47,6 @@ STATEMENTS = [
         "MIL has no `{word}`",
     ),
     Slip("START (?:_|DTYPE|MADE <[^;=(){}]*>) ", ":(?= NAME)", "no colon stands between a type and a name", ""),
-    Slip(
-        r"START TYPE\s+NAME (?:, TYPE\s+NAME )*, ",
-        "(?P<name>NAME) (?==(?!=))",
-        "each output has its own type, or `_` in a draft",
-        "_ {name} ",
-    ),
-    Slip("START (?!MADE|DTYPE)(?P<at>(?P<name>NAME) )", "(?==(?!=))", _UNTYPED, "_ {name} ", "<"),
     Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "<"),
     Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "_ {name} =", "<"),
     Slip(
@@ -61,7 +54,6 @@ STATEMENTS = [
         r"(?:[-+*/%@|&]|\*\*|//)=",
         "no value of MIL ever changes; what is made of it has a name of its own",
     ),
-    Slip("START (?P<at>(?P<name>NAME) )", ", (?P<names>NAME(?: , NAME)*) (?==)", _UNTYPED, "_ {name}, {names} "),
     Slip("START", r"\( (?P<names>NAME(?: , NAME)*) \) (?==)", f"outputs have no parentheses; {_UNTYPED}", "{names} "),
     Slip(
         "START",
@@ -121,7 +113,7 @@ CONSTANTS = [
     Slip(r"TYPE\s+NAME = ", "LITERAL(?= ;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(r"TYPE\s+NAME = (?P<at>(?:true|false) )", "(?=;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(
-        r"TYPE\s+NAME = (?P<at>(?P<dtype>DTYPE) \( )",
+        r"(?:TYPE\s+|START)NAME = (?P<at>(?P<dtype>DTYPE) \( )",
         r"(?P<literal>[^;()]*)\)(?= ;)",
         _CONSTANT.replace("{type}", "{dtype}"),
         "const()[val = {dtype}({literal})]",
@@ -133,7 +125,7 @@ CONSTANTS = [
         "const()[val = {type}{value}]",
         ">",
     ),
-    Slip(r"TYPE\s+NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
+    Slip(r"(?:TYPE\s+|START)NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
     Slip(r"TYPE\s+NAME = (?P<at>MADE <[^;=(){}]*)", r"(?=[^;=(){}]*> \()", _SOME_CONSTANT),
     Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()[", certain=True),
     *[
@@ -147,10 +139,10 @@ CONSTANTS = [
         for made, literal in LITERALS.items()
     ],
     Slip(
-        r"= const (?P<at>\( (?P<type>DTYPE|MADE) )",
-        r"(?P<value>[<(][^;]*)\)(?= ;)",
+        r"= const (?P<at>\( )",
+        r"(?P<value>(?:DTYPE|MADE) [<(][^;]*)\)(?= ;)",
         f"`const` takes an attribute: {_CONST_VAL}",
-        "()[val = {type}{value}]",
+        "()[val = {value}]",
         certain=True,
     ),
     Slip(
@@ -160,16 +152,6 @@ CONSTANTS = [
         "val = {type}",
         certain=True,
     ),
-    *[
-        Slip(
-            rf"(?P<type>{made})\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
-            rf"(?P<literal>{literal})(?= [],])",
-            "the value of an attribute is written with its type: `{type}({literal})`",
-            "{type}({literal})",
-            certain=True,
-        )
-        for made, literal in [*LITERALS.items(), ("bool", r"(?:true|false)(?![\w@])")]
-    ],
     Slip(
         r"(?P<type>bf16|fp16|fp32|fp64)\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
         "(?P<word>inf|nan)(?= [],])",
@@ -177,18 +159,13 @@ CONSTANTS = [
         "{type}({word})",
     ),
     Slip(
-        r"TYPE\s+NAME = const \( \) \[ (?:NAME = [^;]*, )?val = ",
-        "LITERAL(?= [],])",
-        "the value of an attribute is written with its type, which is that of the output",
-    ),
-    Slip(
         r"= const \( \) \[ (?:NAME = [^;]*, )?val = ",
         r"(?!(?i:true|false|inf|nan)(?![\w@]))NAME(?= [],])",
         "the value of a constant is a literal, not a name: `const()[val = fp16(0.5)]`",
     ),
     Slip(
-        r"(?P<type>bool)\s+NAME = const (?P<at>\( (?P<literal>true|false) )",
-        r"\)(?= ;)",
+        r"(?P<type>bool)\s+NAME = const (?P<at>\( )",
+        r"(?P<literal>true|false) \)(?= ;)",
         f"`const` takes an attribute: {_CONST_VAL}",
         "()[val = {type}({literal})]",
         certain=True,
@@ -224,10 +201,17 @@ FUNCTIONS = [
     Slip("", r"module\b", "a program begins with `program(1.3)`", None, "program"),
     Slip(
         "[(,] ",
-        "%?(?P<name>NAME) : (?P<type>TYPE)(?= [,)])",
+        "%(?P<name>NAME) : (?P<type>TYPE)(?= [,)])",
         "the type of an input stands before its name: `{type} {name}`",
         "{type} {name}",
         "tensor",
+        certain=True,
+    ),
+    Slip(
+        r"(?:func\s+NAME (?:< NAME > )?|[\])] )\( (?:[^;{}()]*, )?(?P<at>(?P<name>NAME) )",
+        ": (?P<type>TYPE)(?= [,)])",
+        "the type of an input stands before its name: `{type} {name}`",
+        "{type} {name}",
         certain=True,
     ),
     Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
