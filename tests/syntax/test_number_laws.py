@@ -224,6 +224,8 @@ def test_what_is_taken() -> None:
 def test_a_list_that_is_none(shape: str) -> None:
     for place in ("value", "operation", "argument", "field", "draft"):
         for kind in ("tensor<fp16, [2, 1]>", "list<fp16, 1>"):
+            if place == "draft" and shape == "[%s],[%s]":  # an argument, and another by its place
+                continue
             text = PLACES[place].replace("[%s]", "%s").replace("[1, %s]", "%s")
             assert agree(fill(text, shape.replace("%s", "1"), kind)) == (False, shape in RAGGED)
 

@@ -300,7 +300,8 @@ class Layout:
 
     def draft_value(self, children: Children) -> Document:
         mark, name = children
-        return _words(mark, _name(name))
+        is_marked = mark is not None or _key(name) != "_"  # which by itself is the mark
+        return _words(mark, _name(name) if is_marked else name)
 
     def attributes(self, children: Children) -> Document:
         return inside(_unless_empty, self.arguments(children))

@@ -6,6 +6,7 @@ too. What is found in the long text can be told of the short one, which was writ
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
@@ -25,6 +26,7 @@ SHORT = ("positional_argument", "call_binding")
 UNNAMED = "argument@"
 """What the names of parameters that cannot be told begin with."""
 
+_ODD = re.compile(r"[^A-Za-z0-9_@]")
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
 
 
@@ -235,7 +237,8 @@ class _Elaboration:
         return [head, *self.operation(call), Piece("; ", call.span, is_copy=False)]
 
     def fresh(self, name: str) -> str:
-        """Return a name that nothing has yet."""
+        """Return a name that nothing has yet: an identifier, even where the name that it is made from is none."""
+        name = _ODD.sub("_", name if not name[0].isdigit() else f"_{name}")
         numbered = (name if number == 0 else f"{name}_{number}" for number in count())
         found = next(candidate for candidate in numbered if candidate not in self.names)
         self.names.add(found)

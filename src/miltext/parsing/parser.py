@@ -89,6 +89,10 @@ def parse_value(text: str) -> Value:
     return Value.FromString(lower(text, rule="value"))
 
 
+OF_DRAFTS = ("MIL112", "MIL113")
+"""The codes of what keeps a draft from being a Program."""
+
+
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
     """Return the wire bytes of a phrase's message. Raise one of FAILURES."""
     parser = _parser() if lowering is None else Parser(lowering)
@@ -130,7 +134,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     """Return the diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
 
     The text is a phrase of the rule. The first in it that cannot be lowered is to blame, or else the end of what was
-    read.
+    read; that comes first, too, where all that is to blame is what a draft may have.
     """
     if isinstance(failure, _TooDeep):
         whole = tree_of(text, STATEMENTS, rule)
@@ -145,7 +149,9 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
             if node.token is None:
                 transformed(node, lower)
     except ParseError as refused:
-        return _blamed(text, refused.diagnostics[0], nodes)
+        found = refused.diagnostics[0]
+        if not isinstance(failure, SyntaxFailure) or found.code not in OF_DRAFTS:
+            return _blamed(text, found, nodes)
     if isinstance(failure, SyntaxFailure):
         return syntax_error(text, failure, nodes)
     if isinstance(failure, RecursionError):
@@ -156,7 +162,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
 def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
     """Return what is said of what a refused phrase stands in, if that was misread, else the phrase's own error."""
     place = refused.span
-    if place is None or refused.code not in ("MIL112", "MIL113"):
+    if place is None or refused.code not in OF_DRAFTS:
         return refused
     from miltext.parsing.slips import misread_operations  # it stands on all tables, and most texts are right
 
