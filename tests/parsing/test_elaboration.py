@@ -218,9 +218,9 @@ def test_a_name_that_is_taken_is_taken_nowhere(taken: str) -> None:
     assert inferred(*lines, "y = relu(tanh(x));") == inferred(*lines, "y = relu(tanh(x));")
 
 
-def test_a_quoted_name_makes_quoted_names() -> None:
+def test_a_quoted_name_makes_identifiers() -> None:
     read = recover(program('$"a b" = relu(tanh(x));', "y = relu(x);"))
-    assert '_ $"a b_x" = tanh(x = x); $"a b" = relu(x = $"a b_x");' in read.text
+    assert '_ a_b_x = tanh(x = x); $"a b" = relu(x = a_b_x);' in read.text
 
 
 # ---- comments
