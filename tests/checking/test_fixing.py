@@ -273,11 +273,11 @@ def lines_of(*lines: str) -> str:
 TWICE_WRONG = {
     "type and end": ("tensor<half, [2, 3]> {0} = relu(x = x)", "tensor<fp16, [2, 3]> {0} = relu(x = x);"),
     "type and attribute": (
-        'tensor<FP16, [2, 3]> {0} = relu(x = x)[name = "{0}"];',
+        "tensor<FP16, [2, 3]> {0} = relu(x = x)[name = {0}];",
         'tensor<fp16, [2, 3]> {0} = relu(x = x)[name = string("{0}")];',
     ),
     "argument and attribute": (
-        'tensor<fp16, [2, 3]> {0} = relu(x == x)[name = "{0}"];',
+        "tensor<fp16, [2, 3]> {0} = relu(x == x)[name = {0}];",
         'tensor<fp16, [2, 3]> {0} = relu(x = x)[name = string("{0}")];',
     ),
     "three in a row": (
@@ -313,7 +313,7 @@ def test_suggestions_that_do_no_good_do_not_keep_many_others(count: int) -> None
 @pytest.mark.parametrize(
     ("wrong", "right", "left"),
     [
-        ('fp16 v = relu(x = x)[name = "v", n = x];', 'string("v")', "MIL1"),
+        ("fp16 v = relu(x = x)[name = v, n = x];", 'string("v")', "MIL1"),
         ("float16 v = relu(x = x)", "fp16 v = relu(x = x);", "MIL701"),
         ("tensor<half, [2, 3]> v = relu(x = x, q = x)", "tensor<fp16, [2, 3]> v = relu(x = x, q = x);", "MIL504"),
         ("tensor<half, [2, 3]> v = my_own(q = x, r = x)", "tensor<fp16, [2, 3]> v = my_own(q = x, r = x);", "MIL501"),

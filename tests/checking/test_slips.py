@@ -220,7 +220,11 @@ STATEMENTS = [
         'the value of an attribute is written with its type: `string("y")`',
         'string("y")',
     ),
-    Row(f"{T} y = relu(x = x)[name = «'y'»];", "a string stands in double quotes", '"y"'),
+    Row(
+        f"{T} y = relu(x = x)[name = «'y'»];",
+        'the value of an attribute is written with its type, and a string in double quotes: `string("y")`',
+        'string("y")',
+    ),
     Row(f'{T} y = relu(x = x)[«"name"» = string("y")];', "the name of an attribute stands without quotes", "name"),
     Row(f'{T} y = relu(x = x)[name«:» string("y")];', EACH, " ="),
     Row(

@@ -133,8 +133,8 @@ def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
     """Warn that a text is not yet a program, at the first thing that it leaves out."""
-    if read.elaborated:
-        first = read.elaborated.first
+    first = read.elaborated.first if read.elaborated else None
+    if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
         return [warning(DRAFT_NOTICE, message, Span(first, first + 1))]
     if not read.drafts:

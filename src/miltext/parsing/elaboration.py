@@ -37,12 +37,13 @@ class Piece(NamedTuple):
     span: Span
     is_copy: bool
     is_wrong: bool = False
+    is_misread: bool = False
 
 
 class Elaborated:
     """A long text, what is wrong with the short one, and the places in the long one where that makes it wrong.
 
-    `first` is where the long text first differs.
+    `first` is where the long text first differs, but for what was misread.
     """
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
@@ -53,7 +54,8 @@ class Elaborated:
             self._starts.append(self._starts[-1] + len(piece.text))
         self.text = "".join(piece.text for piece in self._pieces)
         self.diagnostics = diagnostics
-        self.first = next(start for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
+        made = ((piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
+        self.first = next((start for piece, start in made if not piece.is_misread), None)
         self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
 
     def written(self, span: Span) -> Span:
@@ -168,7 +170,7 @@ class _Elaboration:
         """Return a statement with nothing after its `=`: its outputs stay defined."""
         [name] = named(operation, "NAME")
         end = operation.children[-1].start
-        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True)
+        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_misread=True)
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[Piece]:
@@ -207,7 +209,7 @@ class _Elaboration:
         """Return the name of the value of a nested operation."""
         if mistake := self.misread(call):
             self.diagnostics.append(mistake)
-            return Piece("$unset", call.span, is_copy=False, is_wrong=True)
+            return Piece("$unset", call.span, is_copy=False, is_wrong=True, is_misread=True)
         return Piece(name_text(self.values[call.start]), call.span, is_copy=False)
 
     # ---- nested operations

@@ -347,6 +347,13 @@ OPERATIONS = [
         r"\{ (?:STRING|NUMBER) :",
         'a dictionary is written `dict<string, int32>({{{{"a", 1}}, {{"b", 2}}}})`',
     ),
+    Slip(
+        r"\) \[ (?:(?:STRING|[^;\"])*, )?NAME = ",
+        r"'(?P<word>[^'\"\\\n]*)'",
+        'the value of an attribute is written with its type, and a string in double quotes: `string("{word}")`',
+        'string("{word}")',
+        certain=True,
+    ),
     Slip("", r"'(?P<word>[^'\"\\\n]*)'", "a string stands in double quotes", '"{word}"', "STRING", certain=True),
     Slip(
         r"\[ name = ",
