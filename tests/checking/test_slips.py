@@ -418,6 +418,8 @@ STATEMENTS = [
     Row('string c = const«("c")»;', CONST_VAL, '()[val = string("c")]'),
     Row("tensor<int32, [2]> c = const«([1, 2])»;", CONST_VAL, "()[val = tensor<int32, [2]>([1, 2])]"),
     Row("tensor<fp16, [2]> c = const«(0.5)»;", CONST_VAL),
+    Row("c = const«(0.5)»;", CONST_VAL, "()[val = 0.5]"),
+    Row("_ c = const«([1, 2])»;", CONST_VAL, "()[val = [1, 2]]"),
     Row("c = const«(fp16(0.5))»;", CONST_VAL, "()[val = fp16(0.5)]"),
     Row("c = «fp16(0.5)»;", CONSTANT.format("fp16(0.5)"), "const()[val = fp16(0.5)]"),
     Row("c = «float(0.5)»;", CONSTANT.format("fp32(0.5)"), "const()[val = fp32(0.5)]"),

@@ -170,6 +170,13 @@ CONSTANTS = [
         "()[val = {type}({literal})]",
         certain=True,
     ),
+    Slip(
+        r"START (?:_\s+)?NAME = const (?P<at>\( )",
+        r"(?P<literal>LITERAL) \)(?= ;)",
+        f"`const` takes an attribute: {_CONST_VAL}",
+        "()[val = {literal}]",
+        certain=True,
+    ),
     Slip(r"TYPE\s+NAME = const (?P<at>\( )", r"LITERAL \)(?= ;)", f"`const` takes an attribute: {_CONST_VAL}"),
 ]
 
