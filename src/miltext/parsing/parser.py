@@ -18,7 +18,7 @@ from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parser, SyntaxFailure
 from miltext.syntax.programs import require_program
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, Tree, tokens, transformed, tree_of
+from miltext.syntax.tree import Node, Tree, chain, tokens, transformed, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -166,7 +166,7 @@ def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic
         return refused
     from miltext.parsing.slips import misread_operations  # it stands on all tables, and most texts are right
 
-    found = (each for node in nodes for each in misread_operations(text, node))
+    found = (each for node in nodes for each in misread_operations(text, chain(node, place.start)))
     around = (said for phrase, said in found if phrase.start <= place.start and place.end <= phrase.end)
     return next(around, refused)
 

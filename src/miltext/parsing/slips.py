@@ -16,10 +16,9 @@ from miltext.parsing.spans import name_in
 from miltext.parsing.statement_slips import STATEMENT_SLIPS
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.syntax.literals import shown
-from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from miltext.syntax.tree import Node
 
@@ -62,9 +61,9 @@ def misread_error(text: str, operation: Node) -> Diagnostic | None:
     return slip_error(text, literal.start, set()) if is_constant else None
 
 
-def misread_operations(text: str, root: Node) -> Iterator[tuple[Node, Diagnostic]]:
-    """Yield the phrases of a tree that were read as operations, and are none, with what is said of them."""
-    for phrase in walk(root):
+def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Node, Diagnostic]]:
+    """Yield the phrases that were read as operations, and are none, with what is said of them."""
+    for phrase in phrases:
         if phrase.name in ("call", "operation") and (found := misread_error(text, phrase)):
             yield phrase, found
 
