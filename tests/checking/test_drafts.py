@@ -236,7 +236,7 @@ def test_a_mistake_in_a_literal_is_shown_in_it() -> None:
 def test_other_mistakes_are_told_with_it() -> None:
     found = miltext.check(program("_ y = my_own(x = x);", "_ z = relu(x = x;", "_ q = relu(y = z);"))
     assert [diagnostic.code for diagnostic in found] == ["MIL712", "MIL501", "MIL010", "MIL504"]
-    assert [diagnostic.severity for diagnostic in found] == ["warning", *["error"] * 3]
+    assert [diagnostic.severity for diagnostic in found] == ["note", *["error"] * 3]
 
 
 def test_two_mistakes_that_do_not_hang_together_are_both_told() -> None:

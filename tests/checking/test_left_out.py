@@ -74,7 +74,7 @@ def test_a_value_that_is_left_out_has_a_type_and_no_more(tmp_path: Path) -> None
     broken = wrong.replace("mul(x = v, y = w);", "mul(x = v, y = w)")
     assert {*NOTE, ("error", "MIL010"), ("error", "MIL701")} == {*codes(miltext.check(broken))}
     draft = elided(whole()).replace("tensor<fp32, [3]> y", "_ y")
-    assert codes(miltext.check(draft)) == [*NOTE, ("warning", "MIL712")]
+    assert codes(miltext.check(draft)) == [*NOTE, ("note", "MIL712")]
     assert miltext.check(whole() + '// $elided(3, "sha256:00")\n') == []
 
 

@@ -57,15 +57,76 @@ def files(tmp_path: Path) -> Path:
         ("good.mil", 0, "nothing found in 1 program\n"),
         ("bad.mil", 1, "2 errors in 1 program\n"),
         ("doubtful.mil", 1, "1 warning in 1 program\n"),
-        ("draft.mil", 1, "1 warning in 1 program\n"),
-        (".", 1, "2 errors, 2 warnings in 4 programs\n"),
+        ("draft.mil", 0, "nothing found in 1 program\n"),
+        (".", 1, "2 errors, 1 warning in 4 programs\n"),
         (EXAMPLE, 0, "nothing found in 1 program\n"),
     ],
 )
 def test_the_exit_status_says_whether_anything_was_found(name: str, status: int, summary: str, files: Path) -> None:
     found = run("check", name, cwd=files)
     assert (found[0], found[2]) == (status, summary)
-    assert bool(found[1]) == bool(status)
+    assert ("error[" in found[1] or "warning[" in found[1]) == bool(status)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_a_valid_draft_passes_with_a_note(form: str, files: Path) -> None:
+    kinds = {"json": '"severity": "note"', "sarif": '"level": "note"', "github": "::notice "}
+    status, out, _ = run("check", "draft.mil", "--format", form, cwd=files)
+    assert (status, kinds.get(form, "note[MIL712]") in out) == (0, True)
+    kinds = {"json": '"severity": "error"', "sarif": '"level": "error"', "github": "::error "}
+    status, out, _ = run("check", "--no-drafts", "draft.mil", "--format", form, cwd=files)
+    assert (status, kinds.get(form, "error[MIL712]") in out, "`miltext infer`" in out) == (1, True, True)
+
+
+SETTINGS = '[tool.miltext]\ndrafts = false\nignore = ["MIL712"]\n'
+IN_A_FOLDER = SETTINGS + '[tool.miltext.per-file-ignores]\n"drafts" = ["MIL712"]\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "status"),
+    [
+        ("", [], 0),
+        ("", ["--no-drafts"], 1),
+        ("", ["--no-drafts", "--ignore", "MIL712"], 1),
+        ("", ["--no-drafts", "--select", "MIL6"], 1),
+        ("", ["--no-drafts", "--fix"], 1),
+        ("", ["--no-drafts", "--drafts"], 0),
+        (SETTINGS, [], 1),
+        (SETTINGS, ["--drafts"], 0),
+        (SETTINGS, ["--isolated"], 0),
+        (SETTINGS, ["--isolated", "--no-drafts"], 1),
+        (SETTINGS.replace("false", "true"), ["--no-drafts"], 1),
+        (IN_A_FOLDER, [], 0),
+        (IN_A_FOLDER, ["--no-drafts"], 0),
+    ],
+)
+def test_drafts_are_refused_where_that_is_asked_for(
+    settings: str, options: list[str], status: int, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(settings)
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / "draft.mil").write_text(DRAFT)
+    found = run("check", *options, "drafts/draft.mil", cwd=tmp_path)
+    assert (found[0], "error[MIL712]" in found[1]) == (status, bool(status))
+
+
+def test_drafts_on_standard_input_are_refused_as_in_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(IN_A_FOLDER)
+    status, out, _ = run("check", "-", input=DRAFT, cwd=tmp_path)
+    assert (status, "<stdin>:4:13: error[MIL712]" in out) == (1, True)
+    assert run("check", "-", "--drafts", "--ignore", "MIL7", input=DRAFT, cwd=tmp_path)[:2] == (0, "")
+
+
+def test_a_comment_on_a_line_does_not_say_that_the_text_may_be_a_draft(files: Path) -> None:
+    for comment, status in ((" // mil: ignore", 1), (" // mil: ignore[MIL712]", 0)):
+        (files / "draft.mil").write_text(DRAFT.replace(" // a row", comment))
+        assert run("check", "--no-drafts", "draft.mil", cwd=files)[0] == status
+
+
+def test_what_is_no_draft_passes_where_drafts_are_refused(files: Path) -> None:
+    status, out, err = run("check", "--no-drafts", "good.mil", EXAMPLE, cwd=files)
+    assert (status, out, err) == (0, "", "nothing found in 2 programs\n")
+    assert run("check", "--no-drafts", "bad.mil", cwd=files) == run("check", "bad.mil", cwd=files)
 
 
 def test_findings_are_on_standard_output_with_their_places(files: Path) -> None:
@@ -92,7 +153,7 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(files: Path) 
     (files / "a.mil").write_bytes(b"\0")
     (files / "b.mil").mkdir()
     status, out, err = run("check", ".", cwd=files)
-    assert (status, err) == (1, "3 errors, 2 warnings in 5 programs\n")
+    assert (status, err) == (1, "3 errors, 1 warning in 5 programs\n")
     assert "a.mil: error[MIL256]" in out
 
 
@@ -120,7 +181,7 @@ def test_sidecars_are_passed_over_in_folders_and_checked_by_name(tmp_path: Path)
 
 
 def test_a_file_is_checked_once(files: Path) -> None:
-    assert run("check", "bad.mil", "./bad.mil", ".", cwd=files)[2] == "2 errors, 2 warnings in 4 programs\n"
+    assert run("check", "bad.mil", "./bad.mil", ".", cwd=files)[2] == "2 errors, 1 warning in 4 programs\n"
 
 
 def test_standard_input_is_any_kind_of_model(files: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
@@ -46,6 +47,7 @@ select = ["MIL5", "mil6"] # codes
 ignore = ["MIL603"]
 exclude = ["build", "old/*.mil"]
 unsafe-fixes = true
+drafts = false
 
 [tool.miltext.per-file-ignores]
 "drafts/*.mil" = ["MIL712"]
@@ -65,7 +67,13 @@ unsafe-fixes = true
 def test_every_setting_is_read(text: str, tmp_path: Path) -> None:
     written(tmp_path, text)
     assert settings_of(str(tmp_path / "a.mil")) == Settings(
-        str(tmp_path), ("MIL5", "MIL6"), ("MIL603",), (("drafts/*.mil", ("MIL712",)),), ("build", "old/*.mil"), True
+        str(tmp_path),
+        ("MIL5", "MIL6"),
+        ("MIL603",),
+        (("drafts/*.mil", ("MIL712",)),),
+        ("build", "old/*.mil"),
+        unsafe_fixes=True,
+        drafts=False,
     )
 
 
@@ -141,6 +149,7 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
     written(tmp_path, example)
     found = settings_in(str(tmp_path))
     assert (found.ignore, found.per_file_ignores) == (("MIL603", "MIL7"), (("drafts/*.mil", ("MIL712",)),))
+    assert not found.drafts
 
 
 # ---- mistakes
@@ -302,9 +311,40 @@ def test_what_keeps_from_reading_is_kept(severity: str, code: str, kept: bool) -
 
 def test_the_command_line_goes_before_settings() -> None:
     settings = Settings("", ("MIL6",), ("MIL603",), (("*", ("MIL604",)),))
-    assert settings.selection("a") == (("MIL6",), ("MIL603", "MIL604"))
-    assert settings.selection("a", (), ("MIL5",)) == (("MIL6",), ("MIL603", "MIL5", "MIL604"))
-    assert settings.selection("a", ("MIL5",), ("MIL501",)) == (("MIL5",), ("MIL501", "MIL604"))
+    assert settings.selection("a") == (("MIL6",), ("MIL603", "MIL604"), True)
+    assert settings.selection("a", (), ("MIL5",)) == (("MIL6",), ("MIL603", "MIL5", "MIL604"), True)
+    assert settings.selection("a", ("MIL5",), ("MIL501",)) == (("MIL5",), ("MIL501", "MIL604"), True)
+
+
+NOTICE = Diagnostic("note", "MIL712", "this is a draft")
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "severity"),
+    [
+        (NONE, {}, "note"),
+        (NONE, {"drafts": False}, "error"),
+        (NONE, {"drafts": False, "select": ("MIL6",)}, "error"),
+        (NONE, {"drafts": False, "ignore": ("MIL712",)}, "error"),
+        (NONE, {"drafts": False, "ignore": ("ALL",)}, "error"),
+        (NONE, {"ignore": ("MIL7",)}, None),
+        (NONE._replace(drafts=False), {}, "error"),
+        (NONE._replace(drafts=False), {"drafts": True}, "note"),
+        (NONE._replace(drafts=False, ignore=("MIL712",)), {}, "error"),
+        (NONE._replace(ignore=("MIL712",)), {"drafts": False}, "error"),
+        (NONE._replace(ignore=("MIL712",)), {}, None),
+        (NONE._replace(per_file_ignores=(("*.mil", ("MIL712",)),)), {"drafts": False}, None),
+        (NONE._replace(per_file_ignores=(("*.mil", ("MIL7",)),)), {"drafts": False}, "error"),
+        (NONE._replace(per_file_ignores=(("*.txt", ("MIL712",)),)), {"drafts": False}, "error"),
+    ],
+)
+def test_drafts_are_refused_where_that_is_asked_for(
+    settings: Settings, asked: dict[str, Any], severity: str | None
+) -> None:
+    chosen = settings.selection("a.mil", **asked).chosen([NOTICE])
+    assert [each.severity for each in chosen] == [severity] * (severity is not None)
+    notes = [note.message for each in chosen for note in each.notes]
+    assert ["drafts = false" in note for note in notes] == [True] * (severity == "error")
 
 
 @pytest.mark.parametrize("word", ["ALL", "all", "MIL", "MIL6", "mil60", " MIL603 "])

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, Remark, counted, operations_around
 from miltext.checking.inference.reading import read_program
-from miltext.diagnostics import Diagnostic, Span, warning
+from miltext.diagnostics import Diagnostic, Span
+from miltext.diagnostics.selection import DRAFT
+from miltext.parsing.elaboration import Elaborated, Piece
 from miltext.syntax.lexer import FINE, lexer
 
 if TYPE_CHECKING:
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
     Operands = Mapping[str, Sequence[Operand]]
-
-
-DRAFT_NOTICE = "MIL712"
-"""The code of the warning that a text is a draft."""
 
 
 def dialect_of(text: str) -> str:
@@ -43,14 +41,14 @@ _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
 class DraftTypes(NamedTuple):
     """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
 
-    All places are in `text`, its long spelling.
+    All places are in the long spelling of what was `read`.
 
     `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
     all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
     word for it. `uses` are the operations in order, each with those whose outputs it uses.
     """
 
-    text: str
+    read: Recovered
     edits: dict[Span, str]
     diagnostics: list[Diagnostic]
     findings: list[Finding]
@@ -88,18 +86,19 @@ class DraftTypes(NamedTuple):
         """The paths of what is not there: of bindings, and of the types of outputs."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
-    def written(self) -> str:
+    def written(self) -> Elaborated:
         """Return the text of the draft with its types."""
-        pieces, end = list[str](), 0
+        text, pieces, end = self.read.text, list[Piece](), 0
         for span in sorted(self.edits, key=lambda span: span.start):
-            pieces += self.text[end : span.start], self.edits[span]
+            pieces.append(Piece(text[end : span.start], Span(end, span.start), is_copy=True))
+            pieces.append(Piece(self.edits[span], span, is_copy=False))
             end = span.end
-        return "".join([*pieces, self.text[end:]])
+        return Elaborated(text, [*pieces, Piece(text[end:], Span(end, len(text)), is_copy=True)], [])
 
 
 def draft_types(read: Recovered) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
-    types = DraftTypes(read.text, {}, [], [], {}, {}, [], set(read.drafts))
+    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts))
     if read.program is not None and (read.drafts or read.elaborated):
         DraftWalk(read, types, dialect_of(read.text)).program(read_program(read.program))
         types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
@@ -132,14 +131,14 @@ def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """Warn that a text is not yet a program, at the first thing that it leaves out."""
+    """Return the note that a text is not yet a program, at the first thing that it leaves out; none for another."""
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
-        return [warning(DRAFT_NOTICE, message, Span(first, first + 1))]
+        return [Diagnostic("note", DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
         return []
     phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
-    return [warning(DRAFT_NOTICE, message, phrase.span)]
+    return [Diagnostic("note", DRAFT, message, phrase.span)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from miltext.checking.findings import in_order, listed
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
-from miltext.diagnostics.selection import keeps_from_reading, means, near_code, normal, unknown
+from miltext.diagnostics.selection import DRAFT, keeps_from_reading, means, near_code, normal, unknown
 from miltext.syntax.lexer import FINE, lexer
 
 _IGNORE = re.compile(r"(?i)//[ \t]*mil:[ \t]*ignore\b(?P<codes>[ \t]*\[(?P<listed>[^\]\r\n]*)\])?")
@@ -31,7 +31,7 @@ _ENDS = frozenset([";", "{", "}"])
 
 FORM = "write `// mil: ignore[MIL603]`, with codes or their beginnings, or `// mil: ignore` for all"
 
-GAPS = frozenset(["MIL107", "MIL111", "MIL712"])
+GAPS = frozenset(["MIL107", "MIL111", DRAFT])
 """The codes of a text that leaves values or types out."""
 
 OPTIONAL = "MIL8"
@@ -54,8 +54,12 @@ class Ignore:
     used: set[str] = field(default_factory=set)
 
     def takes(self, diagnostic: Diagnostic) -> bool:
-        """Whether the comment ignores a finding in its region; if so, it is used."""
-        taking = {word for word in self.words or [""] if means(normal(word), diagnostic.code)}
+        """Whether the comment ignores a finding in its region; if so, it is used.
+
+        That a text is a draft is said of more than a line: a comment without codes does not speak of it.
+        """
+        words = self.words or ([] if diagnostic.code == DRAFT else [""])
+        taking = {word for word in words if means(normal(word), diagnostic.code)}
         self.used |= taking
         return bool(taking)
 

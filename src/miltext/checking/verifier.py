@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.drafts import DRAFT_NOTICE, as_in_draft, dialect_of, draft_notice, draft_types
+from miltext.checking.drafts import as_in_draft, dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
@@ -20,15 +20,16 @@ from miltext.checking.operations import operation_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import ParseError, PrintError
+from miltext.diagnostics.selection import DRAFT
 from miltext.models.model import Model
-from miltext.parsing.parser import attempt, parse, parse_tree
+from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from miltext.checking.drafts import DraftTypes
@@ -50,6 +51,17 @@ class Completed(NamedTuple):
 
     text: str | None
     diagnostics: list[Diagnostic]
+
+
+class WrittenOut(NamedTuple):
+    """A draft with its types, as its author laid it out, None where it is wrong; and what was found in the draft.
+
+    `told` gives diagnostics of the text their places in the draft.
+    """
+
+    text: str | None
+    diagnostics: list[Diagnostic]
+    told: Callable[[list[Diagnostic]], list[Diagnostic]] = list
 
 
 def check(subject: str | Message | Model) -> list[Diagnostic]:
@@ -82,18 +94,29 @@ def complete(text: str, path: str | None = None) -> Completed:
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
 
+    whole, found, _ = write_out(text, path)
+    if whole is None:
+        return Completed(None, found)
+    return Completed(keep_line_ends(text, verified_format(whole, path=path)), found)
+
+
+@with_room
+def write_out(text: str, path: str | None = None) -> WrittenOut:
+    """Complete a draft as `complete` does, but for its layout."""
     with gc_paused:
         diagnostics, types = _check_text(text)
     if types is None or not types.open:  # no comment can make up for a type that is not there
         diagnostics = without_ignored(text, diagnostics)
-    found = [each for each in diagnostics if each.code != DRAFT_NOTICE]
+    found = [each for each in diagnostics if each.code != DRAFT]
     if _errors(found):
-        return Completed(None, found)
-    whole = text if types is None else types.written()
-    if types is not None and (left := _errors(check(whole))):
-        raise ParseError(left, text=whole, path=path)
-    parse(whole, path=path)
-    return Completed(keep_line_ends(text, verified_format(whole, path=path)), found)
+        return WrittenOut(None, found)
+    if types is None:
+        return WrittenOut(text, found)
+    written = types.written()
+    made = WrittenOut(written.text, found, lambda others: types.read.told(written.told(others)))
+    if left := _errors(check(written.text)):
+        raise ParseError(made.told(left), text=text, path=path)
+    return made
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -36,11 +36,12 @@ Examples:
   miltext check --fix .                      # apply the suggestions that are certain to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
   miltext check --select MIL6 --ignore MIL603 .
+  miltext check --no-drafts .                # for a repository whose texts are to be whole programs
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
 `// mil: ignore[MIL603]` at the end of a line ignores findings there. A [tool.miltext] in pyproject.toml
-has select, ignore, per-file-ignores, exclude and unsafe-fixes for a project.
+has select, ignore, per-file-ignores, exclude, unsafe-fixes and drafts for a project.
 \b
 Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, or with --diff a difference;
 2 usage, settings, files, a missing extra.
@@ -67,6 +68,7 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 )
 @click.option("--from", "original", metavar="MODEL", help="The model that has the values that texts leave out.")
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
+@click.option("--drafts/--no-drafts", default=None, help="Take drafts, or refuse them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
 @click.option("--isolated", is_flag=True, help="Take no pyproject.toml's settings.")
 @click.option("--force-exclude", is_flag=True, help="Pass over what the settings exclude even if it is named.")
@@ -161,7 +163,7 @@ class Run:
                 )
         except MiltextError as error:
             return _refused(error, model.name)
-        left = [each for each in found if selection.keeps(each)]
+        left = selection.chosen(found)
         if is_text(model):
             fixable = sum(is_fixable(each, unsafe=unsafe) for each in left)
             self.fixable += fixable

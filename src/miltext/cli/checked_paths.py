@@ -24,13 +24,14 @@ NO_MODEL_FOLDER = "MIL251"
 class Rules(NamedTuple):
     """What the command line says about findings; it goes before what projects say.
 
-    `settings` take the place of those of projects. `unsafe` is None where the command line does not say.
+    `settings` take the place of those of projects. `unsafe` and `drafts` are None where the command line does not say.
     """
 
     settings: Settings | None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     unsafe: bool | None = None
+    drafts: bool | None = None
     force_exclude: bool = False
 
     def settings_of(self, name: str) -> Settings:
@@ -43,7 +44,7 @@ class Rules(NamedTuple):
 
     def selection(self, name: str) -> Selection:
         """Return which findings in a file are asked for."""
-        return self.settings_of(name).selection(name, self.select, self.ignore)
+        return self.settings_of(name).selection(name, self.select, self.ignore, self.drafts)
 
     def allows_unsafe(self, name: str) -> bool:
         """Whether suggestions that are not certain are applied to a file."""

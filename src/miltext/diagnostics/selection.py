@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import Note
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 ALL = "ALL"
 """The word for all codes."""
 
+DRAFT = "MIL712"
+"""The code of what is said of a text as a whole: that it is a draft."""
+
 FIRST_OF_PROGRAMS = "MIL501"
 """Errors of smaller codes keep a text or a model from being read."""
 
@@ -23,16 +27,29 @@ class Selection(NamedTuple):
     """The codes and beginnings of codes that are selected, and those that are ignored.
 
     The longer one decides about a code, as in ruff: `MIL6` selects it, and `MIL603` ignores it. Of two of the same
-    length, the one that ignores.
+    length, the one that ignores. Where no `drafts` may be, that a text is one is an error.
     """
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
+    drafts: bool = True
+
+    def chosen(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return the findings that are asked for."""
+        return [each if self.drafts else _without_drafts(each) for each in found if self.keeps(each)]
 
     def keeps(self, diagnostic: Diagnostic) -> bool:
         """Whether a finding is asked for, or is told in any case."""
         code = diagnostic.code
         return _reach(self.select, code) > _reach(self.ignore, code) or keeps_from_reading(diagnostic)
+
+
+def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a finding as it is where no draft may be."""
+    if diagnostic.code != DRAFT:
+        return diagnostic
+    note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")
+    return diagnostic._replace(severity="error", notes=(note,))
 
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:

@@ -10,6 +10,7 @@ from pygls.uris import to_fs_path
 
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, line_and_column
 from miltext.diagnostics.codes import page
+from miltext.diagnostics.selection import DRAFT
 from miltext.lsp.positions import Shift
 from miltext.settings.project import settings_of
 
@@ -23,8 +24,6 @@ SEVERITIES = {
     "warning": lsp.DiagnosticSeverity.Warning,
     "note": lsp.DiagnosticSeverity.Information,
 }
-
-DRAFT_NOTICE = "MIL712"
 
 
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
@@ -57,7 +56,7 @@ def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
             place += f"{line_and_column(failure.text, refused.span.start)[0]}:"
         return [refused._replace(message=f"{place} {refused.message}", span=None, suggestion=None), *found]
     selection = settings.selection(path)
-    return [] if settings.excludes(path) else [diagnostic for diagnostic in found if selection.keeps(diagnostic)]
+    return [] if settings.excludes(path) else selection.chosen(found)
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:
@@ -103,7 +102,7 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
         if suggestion is not None:
             title = f"Change to `{suggestion}`" if suggestion else "Remove it"
             yield _action(view, diagnostic, title, (*span, suggestion))
-        elif diagnostic.code == DRAFT_NOTICE and (whole := _inferred(text)) is not None:
+        elif diagnostic.code == DRAFT and (whole := _inferred(text)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 
 

@@ -149,6 +149,7 @@ READERS: dict[str, Callable[[object, Keys], Any]] = {
     "per-file-ignores": _codes_by_pattern,
     "exclude": _patterns,
     "unsafe-fixes": _flag,
+    "drafts": _flag,
 }
 """The settings, and what reads each."""
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
-from miltext.diagnostics.selection import ALL, Selection
+from miltext.diagnostics.selection import ALL, DRAFT, Selection
 
 
 class Settings(NamedTuple):
@@ -19,6 +19,7 @@ class Settings(NamedTuple):
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = ()
     unsafe_fixes: bool = False
+    drafts: bool = True
 
     def excludes(self, path: str, below: str | None = None) -> bool:
         """Whether a file or folder, or a folder around it, is to be passed over.
@@ -27,17 +28,23 @@ class Settings(NamedTuple):
         """
         return any(_matches(pattern, path, self.root, below) for pattern in self.exclude)
 
-    def selection(self, path: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> Selection:
+    def selection(
+        self, path: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = (), drafts: bool | None = None
+    ) -> Selection:
         """Return which findings in a file are asked for.
 
-        A `select` of the command line takes the place of the project's choice; its `ignore` adds to that. What is
-        ignored by file counts in any case.
+        A `select` of the command line takes the place of the project's choice; its `ignore` adds to that, and what it
+        says of `drafts` goes before the project's word. What is ignored by file counts in any case. Where no drafts may
+        be, only that can have some.
         """
         by_file = [codes for pattern, codes in self.per_file_ignores if _matches(pattern, path, self.root)]
         here = [code for codes in by_file for code in codes]
-        if select:
+        if not select:
+            select, ignore = self.select, (*self.ignore, *ignore)
+        if self.drafts if drafts is None else drafts:
             return Selection(select, (*ignore, *here))
-        return Selection(self.select, (*self.ignore, *ignore, *here))
+        others = [code for code in ignore if code != DRAFT]
+        return Selection((*select, DRAFT), (*others, *here), drafts=False)
 
 
 NONE = Settings()
