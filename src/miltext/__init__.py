@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Span as Span
     from miltext.diffing import Difference as Difference
     from miltext.diffing import diff as diff
+    from miltext.drafting.building import build as build
     from miltext.formatting.formatter import format_text as format_text
-    from miltext.models.building.build import build as build
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
     from miltext.parsing.parser import parse as parse
@@ -43,8 +43,8 @@ _HOMES = {
     "checking.inference": ("infer_types",),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
+    "drafting.building": ("build",),
     "formatting.formatter": ("format_text",),
-    "models.building.build": ("build",),
     "models.model": ("Model",),
     "models.opening": ("load",),
     "parsing.parser": ("parse",),

@@ -153,12 +153,12 @@ def _edit(name: str, output: str, nested: str | None, force: bool, edit: Callabl
 
 
 def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
-    """Build a model, and show its warnings and a bar; `choices` are those of `miltext.models.building.build.build`."""
-    from miltext.models.building.build import build
+    """Build a model, and show its warnings and a bar; `choices` are those of `miltext.build`."""
+    from miltext.drafting.building import build
 
     with Progress("writing weights", lambda: _size(original or source)) as progress:
         warnings = build(source, output, original=original, progress=progress.add, **choices)
-    show(warnings, None, source.name)
+    show(warnings, source.text, source.name)
 
 
 def _size(model: Model) -> int:

@@ -1,0 +1,93 @@
+"""Building: a model from any source, and from a draft as from the text that it is completed to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.diagnostics import MiltextError, ParseError
+from miltext.models.building.build import build as build_whole
+from miltext.models.programs import TextModel
+from miltext.parsing.parser import OF_DRAFTS
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.files import Progress
+    from miltext.models.model import Model
+
+
+def build(
+    source: Model,
+    output: str | os.PathLike[str],
+    *,
+    original: Model | None = None,
+    model: str | int | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    externalize: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> list[Diagnostic]:
+    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
+
+    With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
+    the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
+    turned back, and for a program by itself the description is made from its types, and the weights that it names are
+    taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
+    moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
+
+    A draft is completed first: what `check` finds in it comes before the warnings, and has places in the draft.
+
+    Raise ParseError for the text, of a draft with all that `check` finds; FileExistsError and OSError for the files,
+    WeightsError (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this
+    one from being built.
+    """
+    choices: dict[str, Any] = {
+        "original": original,
+        "model": model,
+        "weights": weights,
+        "externalize": externalize,
+        "force": force,
+        "progress": progress,
+    }
+    try:
+        return build_whole(source, output, **choices)
+    except ParseError as failure:
+        if not _is_draft(source, failure):
+            raise
+    return _build_draft(source, output, choices)
+
+
+def _is_draft(source: Model, failure: ParseError) -> bool:
+    """Tell whether it is for being a draft that a source cannot be built, whatever else may be wrong with it.
+
+    Nothing is read for that while texts are right.
+    """
+    if source.kind != "mil" or failure.text != source.text:
+        return False
+    if failure.diagnostics[0].code in OF_DRAFTS:
+        return True
+    from miltext.checking.drafts import draft_notice
+    from miltext.parsing.recovery import recover
+
+    return bool(draft_notice(recover(source.text or "")))
+
+
+def _build_draft(source: Model, output: str | os.PathLike[str], choices: dict[str, Any]) -> list[Diagnostic]:
+    """Build the model of a draft. Whatever is wrong with the completed text is told at its place in the draft."""
+    from miltext.checking.ignores import GAPS
+    from miltext.checking.verifier import write_out
+
+    draft = source.text or ""
+    text, diagnostics, told = write_out(draft, source.name)
+    found = [each for each in diagnostics if each.code not in GAPS]  # the values that it leaves out are filled in
+    if text is None:
+        raise ParseError(found, text=draft, path=source.name)
+    whole = TextModel(text.encode(), source.name, source.path)
+    whole.model_path = source.model_path
+    try:
+        return [*found, *build_whole(whole, Path(output), **choices)]
+    except MiltextError as failure:
+        if failure.text == text:
+            failure.diagnostics, failure.text = told(failure.diagnostics), draft
+        raise
