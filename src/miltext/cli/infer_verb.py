@@ -15,6 +15,7 @@ Examples:
   miltext infer draft.mil
   miltext infer draft.mil -o model.mil
   miltext infer - < draft.mil | miltext parse --to pb > program.pb
+  miltext build draft.mil -o New.mlpackage   # infers, and makes a model of the result
 \b
 Exit status: 0 the text is written, warnings or not; 1 errors were found, and nothing is written; 2 usage, files.
 """

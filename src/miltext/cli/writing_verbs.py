@@ -24,6 +24,7 @@ Examples:
   miltext build model.mil --from Model.mlpackage -o New.mlpackage
   miltext build model.mil --from Model.mlpackage -o Model.mlpackage --force
   miltext build program.mil -o New.mlpackage                # from text alone
+  miltext build draft.mil -o New.mlpackage                  # types that are left out are inferred
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
   miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
 """
@@ -75,7 +76,8 @@ def build(
     """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
 
     With --from, all but the program is that model's: description, metadata and weights. A compiled .mlmodelc is
-    turned back into a package. Anything else by itself gets a description made from its types.
+    turned back into a package. Anything else by itself gets a description made from its types. A draft is completed
+    first, as `miltext infer` does: all that `miltext check` finds in it is reported, and an error writes nothing.
     """
     if original is None and nested is not None:
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")

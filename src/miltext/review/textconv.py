@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, ModelError
+from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.models.contents import refuse_pointer
 from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
 from miltext.models.spec import SpecModel
@@ -30,7 +30,10 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 
 
 def file_text(path: Path) -> Iterator[str]:
-    """Yield the text of a file, in pieces; of a file that cannot be read, the reason and the digest of its bytes.
+    """Yield the text of a file, in pieces.
+
+    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that does not spell a
+    program, as a draft does not, the reason and the text as it is.
 
     Raise OSError where the file cannot be opened.
     """
@@ -40,7 +43,9 @@ def file_text(path: Path) -> Iterator[str]:
     except MiltextError as failure:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
-        yield f"// {finding.code}: {finding.message}\n{notes}// {_digest(data)}, {len(data)} bytes\n"
+        held = failure.text if path.suffix == ".mil" and isinstance(failure, ParseError) else None
+        held = held or f"// {_digest(data)}, {len(data)} bytes\n"
+        yield f"// {finding.code}: {finding.message}\n{notes}{held}"
 
 
 def _pieces(path: Path, data: bytes) -> Iterator[str]:

@@ -104,6 +104,8 @@ def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: i
 
 def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> NewModel:
     """Return the original with the program of the source at its place; a whole pipeline as it is."""
+    if original.kind not in WITH_DESCRIPTION:
+        raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
     if source is original and source.models:
         new = _original(original, {})
     else:
@@ -173,8 +175,7 @@ def _original(original: Model, programs: Mapping[Model, Program]) -> NewModel:
     """Return a model that has a description, to be written again; `programs` take the place of its models' own."""
     if original.kind == "mlmodelc":
         return decompile(original, programs)
-    if original.spec is None:
-        raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
+    assert original.spec is not None  # it is not compiled
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
     lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in values(each)}
     for chosen, program in programs.items():
