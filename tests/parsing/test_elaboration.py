@@ -186,6 +186,24 @@ def test_the_inputs_of_blocks_take_the_types_of_what_they_stand_for() -> None:
     ]
 
 
+def test_attributes_that_an_operation_takes_have_their_types() -> None:
+    """Of those that it does not state, strings and truth values have; see the mistakes for others."""
+    made = 'y = constexpr_affine_dequantize()[axis = 0, {}, scale = 0.5, zero_point = 0, z = "s"];'
+    typed = '[axis = int32(0), {}, scale = fp16(0.5), z = string("s"), zero_point = int8(0)];'
+    data = "quantized_data = tensor<int8, [1]>([1])"
+    [line] = inferred(made.format(data))
+    assert line == f"tensor<fp16, [1]> y = constexpr_affine_dequantize(){typed.format(data)}"
+
+
+@pytest.mark.parametrize(("count", "dtype"), [("0", "int32"), ("0.0", "fp16")])
+def test_what_a_loop_changes_has_types_of_its_own(count: str, dtype: str) -> None:
+    """A whole number that is counted is int32, whatever goes round beside it."""
+    loop = f"y, n = while_loop((x, {count})) (a, i) {{ c = less(i, 3); }} -> (c) (b, j) {{ e = add(j, 1); }} -> (b, e);"
+    assert inferred(loop)[0] == f"{LIKE} y, {dtype} n = while_loop(loop_vars = (x, {dtype}({count})))"
+    counted = inferred(f"k = const()[val = {count}];", loop.replace(f"x, {count}", "x, k"))
+    assert counted[0] == f"{dtype} k = const()[val = {dtype}({count})];"
+
+
 def test_nested_operations_stand_in_the_block_that_they_are_in() -> None:
     text = "y = cond(bool(true)) () { a = relu(tanh(x)); } -> (a) () { b = relu(tanh(z)); } -> (b);"
     made = inferred(text)
@@ -276,6 +294,8 @@ MISTAKES = [
     ("y = fp16(0.5);", [("MIL025", "fp16(0.5)")], 17),
     ("y = relu(tanh(x, k = 1));", [("MIL504", "k")], 30),
     ("y = relu(x)[odd = 1];", [("MIL711", "1")], 31),
+    ("c = const()[val = 70000]; y = mul(x, c);", [("MIL020", "70000")], 31),
+    ("c = const()[val = [[1], [2, 3]]]; y = mul(x, c);", [("MIL022", "3")], 41),
     ("y = relu(x y);", [("MIL010", "y")], 24),
     ("flot16 y = relu(x);", [("MIL104", "flot16")], 13),
 ]
@@ -348,9 +368,20 @@ def test_calls_may_nest_deeply() -> None:
     assert format_text(format_text(text)) == format_text(text)
 
 
-def test_work_grows_with_the_text() -> None:
+GROWING = {
+    "nested": ["v{} = relu(tanh(x));"],
+    "constants": ["c{} = const()[val = 1];", "v{0} = mul(x, c{0});"],
+    "values without names": ["write_state(s, relu(x));"],
+}
+
+
+@pytest.mark.parametrize("lines", GROWING.values(), ids=GROWING.keys())
+def test_work_grows_with_the_text(lines: list[str]) -> None:
+    state = f"{INPUTS}, state<tensor<fp16, [2, 4]>> s"
+
     def calls(count: int) -> int:
-        text = program(*[f"v{at} = relu(tanh(x));" for at in range(count)], "y = relu(x);")
+        statements = [line.format(at) for line in lines for at in range(count)]
+        text = program(*statements, "y = relu(x);", inputs=state)
         made = 0
 
         def count_call(_: object, event: str, __: object) -> None:
@@ -360,7 +391,7 @@ def test_work_grows_with_the_text() -> None:
         before = sys.getprofile()
         sys.setprofile(count_call)
         try:
-            recover(text)
+            infer_draft(text)
         finally:
             sys.setprofile(before)
         return made

@@ -118,7 +118,7 @@ class DraftWalk(Walk):
 
     def attributes(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Write the types of attributes, but not of a `const` that has none."""
-        for name in operation.attributes:
+        for name in sorted(operation.attributes):
             gap = (*place, "attributes", Key(name))
             if gap not in self.gaps or self.is_open(operation, place, name):
                 continue
@@ -127,14 +127,17 @@ class DraftWalk(Walk):
             elif operation.type == "const" and name == "val" and operation.outputs:
                 made = operation.outputs[0].stated.type
             else:
-                made = self.attribute_type(operation, name, gap)
+                made = self.attribute_type(operation, name, gap, scope)
             value = self.value(gap, made) if made is not None else None
             if value is not None:
                 operation.message.attributes[name].CopyFrom(value)
                 operation.attributes[name] = self.reader.value(value)
 
-    def attribute_type(self, operation: Operation, name: str, gap: Path) -> TensorType | None:
-        """Return the type of an attribute of which nothing is known: of a string or a truth value. Tell of others."""
+    def attribute_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+        """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
+        known = signature(operation.type, self.opset)
+        if known and name in known.parameters and known.parameters[name].attribute:
+            return self.literal_type(operation, name, gap, scope)
         try:
             usual = usual_type(self.spelling(gap), self.usual)
         except Misfit as misfit:
@@ -198,11 +201,13 @@ class DraftWalk(Walk):
     def close(self, constant: OpenConstant, made: TensorType | ListType) -> None:
         """Write the type of a constant."""
         value = self.value(constant.gap, made)
-        if value is not None:
-            constant.operation.message.attributes["val"].CopyFrom(value)
-            constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
-            constant.operand.settle(made, partial(read_value, value, made))
-            self.state_type(constant.output, made)
+        if value is None:
+            self.open.pop(constant.operand, None)
+            return
+        constant.operation.message.attributes["val"].CopyFrom(value)
+        constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
+        constant.operand.settle(made, partial(read_value, value, made))
+        self.state_type(constant.output, made)
 
     def reopen(self, constant: OpenConstant) -> None:
         """Take back the type of a constant whose uses disagree; nothing more is told of it."""
@@ -213,14 +218,17 @@ class DraftWalk(Walk):
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
         """Give the usual types to constants that a block gives back, and in the end to those that nothing used."""
-        given = {scope[name] for name in block.outputs if name in scope}
-        for operand, constant in [*self.open.items()]:
-            if operand.type is None and (operand in given or len(path) == _FUNCTION):
+        is_last = len(path) == _FUNCTION
+        for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
+            constant = self.open.get(operand)
+            if constant and operand.type is None:
+                del self.open[operand]
                 try:
                     self.close(constant, usual_type(self.spelling(constant.gap), self.usual))
                 except Misfit as misfit:
                     self.types.findings.append(Finding(constant.gap, misfit.code, str(misfit)))
-                del self.open[operand]
+        if is_last:
+            self.open.clear()
 
     # ---- outputs and arguments
 
@@ -273,6 +281,7 @@ class DraftWalk(Walk):
             value = parse_value(written)
         except ParseError as failure:
             self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
+            self.types.misspelled.add(gap)
             return None
         self.settle(gap, span, written)
         return value

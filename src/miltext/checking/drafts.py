@@ -45,7 +45,8 @@ class DraftTypes(NamedTuple):
 
     `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
     all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
-    word for it. `uses` are the operations in order, each with those whose outputs it uses.
+    word for it. `uses` are the operations in order, each with those whose outputs it uses. `misspelled` are literals
+    that are not what their types take, which the diagnostics tell.
     """
 
     read: Recovered
@@ -56,6 +57,7 @@ class DraftTypes(NamedTuple):
     strange: dict[Path, Finding]
     uses: list[tuple[Path, set[Path]]]
     open: set[Path]
+    misspelled: set[Path]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: these, and those that its Program has been `verified` to.
@@ -67,9 +69,8 @@ class DraftTypes(NamedTuple):
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
         known += [finding for place, finding in self.strange.items() if place not in told]
-        wrong = self._wrong(
-            [*faulty, *(finding.path for finding in [*self.findings, *known] if finding.severity == "error")]
-        )
+        errors = (finding.path for finding in [*self.findings, *known] if finding.severity == "error")
+        wrong = self._wrong([*faulty, *self.misspelled, *errors])
         return [*self.findings, *known, *(finding for place, finding in self.unknown.items() if place not in wrong)]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
@@ -98,7 +99,7 @@ class DraftTypes(NamedTuple):
 
 def draft_types(read: Recovered) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
-    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts))
+    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set())
     if read.program is not None and (read.drafts or read.elaborated):
         DraftWalk(read, types, dialect_of(read.text)).program(read_program(read.program))
         types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))

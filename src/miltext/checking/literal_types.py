@@ -136,9 +136,13 @@ def _data_type(
     looks: set[str],
     usual: Sequence[str],
 ) -> str:
-    """Return the data type: the only one possible, or that of a parameter that must share it, or of any other."""
+    """Return the data type: the only one possible, or that of a parameter that must share it, or of any other.
+
+    Several values of one parameter share it, too, but not those that stand for the inputs of a block.
+    """
+    alone = {block.inputs for block in known.blocks}
     beside = [
-        (other is parameter or (other.domain is not None and other.domain == parameter.domain), operand.type.dtype)
+        (other.name not in alone if other is parameter else _shared(other, parameter), operand.type.dtype)
         for name, other in known.parameters.items()
         for operand in operands.get(name, ())
         if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
@@ -150,3 +154,8 @@ def _data_type(
     if not choices:
         raise Undecided(f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out")
     return choices[0]
+
+
+def _shared(other: Parameter, parameter: Parameter) -> bool:
+    """Tell whether parameters must be of one data type."""
+    return other.domain is not None and other.domain == parameter.domain
