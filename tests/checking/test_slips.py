@@ -34,11 +34,15 @@ class Row(NamedTuple):
     suggested: str | None = None
 
 
-UNTYPED = "an output's type stands before its name, or `_` in a draft"
+UNTYPED = "an output's type stands before its name; a draft may leave it out"
 NO_OPERATORS = "MIL has no operators; write `{}`"
+APART = (
+    "MIL has no operators; write `{}` as an operation of its own, and the name of its output here, or in a draft the "
+    "operation"
+)
 CONSTANT = "a constant is made by an operation: `const()[val = {}]`"
 EACH = "each argument and attribute is written `name = value`"
-ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`"
+ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`, or in a draft in their order"
 ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
 SIZES = "the sizes of a tensor stand in brackets: `[2, 3]`"
 TENSOR = "the type of a tensor is written `tensor<fp16, [2, 3]>`"
@@ -60,15 +64,15 @@ CAST = "tensor<fp32, [2, 3]> y = cast(x = x, dtype = {});"
 
 STATEMENTS = [
     # ---- how a statement begins
-    Row("«let» y = relu(x = x);", f"MIL has no `let`; {UNTYPED}", "_"),
-    Row("«var» y = relu(x = x);", f"MIL has no `var`; {UNTYPED}", "_"),
-    Row("«auto» y = relu(x = x);", f"MIL has no `auto`; {UNTYPED}", "_"),
-    Row("«const» y = relu(x = x);", f"MIL has no `const`; {UNTYPED}", "_"),
+    Row("«let »y = relu(x = x);", f"MIL has no `let`; {UNTYPED}", ""),
+    Row("«var »y = relu(x = x);", f"MIL has no `var`; {UNTYPED}", ""),
+    Row("«auto »y = relu(x = x);", f"MIL has no `auto`; {UNTYPED}", ""),
+    Row("«const »y = relu(x = x);", f"MIL has no `const`; {UNTYPED}", ""),
     Row(f"«let y: {T}» = relu(x = x);", f"MIL has no `let`; {UNTYPED}", f"{T} y"),
     Row(f"«const »{T} y = relu(x = x);", "MIL has no `const`: no value ever changes", ""),
     Row(f"«y: {T}» = relu(x = x);", UNTYPED, f"{T} y"),
-    Row("«y :=» relu(x = x);", UNTYPED, "_ y ="),
-    Row("«(y, z)» = split(x = x, num_splits = 2, axis = 0);", f"outputs have no parentheses; {UNTYPED}", "_ y, _ z"),
+    Row("«y :=» relu(x = x);", UNTYPED, "y ="),
+    Row("«(y, z)» = split(x = x, num_splits = 2, axis = 0);", f"outputs have no parentheses; {UNTYPED}", "y, z"),
     Row(f"«({T} y)» = relu(x = x);", "the outputs of an operation stand without parentheses", f"{T} y"),
     Row("«x +=» x;", "no value of MIL ever changes; what is made of it has a name of its own"),
     Row("«return x;»", "what a block gives back stands after its `}`: `} -> (x)`"),
@@ -80,7 +84,7 @@ STATEMENTS = [
         "«import coremltools» as ct",
         "MIL has no `import`: a program is one text, and operations are known by their names",
     ),
-    Row("«relu(x = x) -> y»;", "the output of an operation stands before it, with `=`", "_ y = relu(x = x)"),
+    Row("«relu(x = x) -> y»;", "the output of an operation stands before it, with `=`", "y = relu(x = x)"),
     Row(f"{T} y «->» relu(x = x);", EQUALS, "="),
     Row(f"{T} y «<-» relu(x = x);", EQUALS, "="),
     Row(f"{T} y «==» relu(x = x);", f"a single {EQUALS}", "="),
@@ -90,8 +94,8 @@ STATEMENTS = [
     Row(f"{T} y = relu(x = x)« -> fp16»;", "the type of an output stands before its name", ""),
     Row(f"{T} y = relu(x = x)« : fp16»;", "the type of an output stands before its name", ""),
     # ---- names
-    Row("«%0» = relu(x = x);", f"a name has no `%` and no digit first; {UNTYPED}", "_ var_0"),
-    Row("«%y» = relu(x = x);", f"a name has no `%`; {UNTYPED}", "_ y"),
+    Row("«%0» = relu(x = x);", f"a name has no `%` and no digit first; {UNTYPED}", "var_0"),
+    Row("«%y» = relu(x = x);", f"a name has no `%`; {UNTYPED}", "y"),
     Row(f"{T} «%0» = relu(x = x);", "a name has no `%` and no digit first", "var_0"),
     Row(f"{T} y = relu(x = «%x»);", "a name has no `%`", "x"),
     Row('«%y = "»mil.relu"(%x) : (f16) -> f16', "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
@@ -139,7 +143,26 @@ STATEMENTS = [
     Row(f"{T} y = «-x»;", NO_OPERATORS.format("mul(x = x, y = -1.0)"), "mul(x = x, y = -1.0)"),
     Row(
         f"{T} y = mul(x = «x +» x, y = x);",
-        "MIL has no operators; write `add` as an operation of its own, and the name of its output here",
+        APART.format("add"),
+    ),
+    Row("y «»relu(x = x);", f"{EQUALS}; it is missing here", "="),
+    Row("y «<-» relu(x = x);", EQUALS, "="),
+    Row("y «==» relu(x = x);", f"a single {EQUALS}", "="),
+    Row("«_» = relu(x = x);", "`_` stands for a type; a name follows it"),
+    Row("y, «_» = split(x = x, num_splits = 2, axis = 0);", "`_` stands for a type; a name follows it"),
+    Row("y = relu« x»;", ARGUMENTS, "(x = x)"),
+    Row("c = «0.5»;", CONSTANT.format("0.5"), "const()[val = 0.5]"),
+    Row("c = «true»;", CONSTANT.format("true"), "const()[val = true]"),
+    Row('c = «"a"»;', CONSTANT.format('"a"'), 'const()[val = "a"]'),
+    Row("c = «[1, 2]»;", CONSTANT.format("[1, 2]"), "const()[val = [1, 2]]"),
+    Row("c = «[[1], [2]]»;", CONSTANT.format("[[1], [2]]"), "const()[val = [[1], [2]]]"),
+    Row(
+        "c = const()[val = «relu»(x)];",
+        "the value of a constant is a literal, not an operation: `const()[val = fp16(0.5)]`",
+    ),
+    Row(
+        "y = mul(x, «-x»);",
+        APART.format("mul"),
     ),
     Row(f"{T} y = «mb.relu»(x = x);", "an operation is written by its name alone: `relu`", "relu"),
     Row(f"{T} y = «torch.nn.functional.relu»(x = x);", "an operation is written by its name alone: `relu`", "relu"),
@@ -303,9 +326,9 @@ STATEMENTS = [
     Row(f"{T} y = «x if c else» x;", "MIL has no `if`; write `select(cond = ..., a = ..., b = ...)`"),
     Row(f"{T}«:» y = relu(x = x);", "no colon stands between a type and a name", ""),
     Row(
-        "«torch.Tensor» y = relu(x = x);",
-        "the type of a tensor is written `tensor<fp16, [2, 3]>`, or `_` in a draft",
-        "_",
+        "«torch.Tensor »y = relu(x = x);",
+        "the type of a tensor is written `tensor<fp16, [2, 3]>`; a draft may leave it out",
+        "",
     ),
     Row("«func.return» %y", "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
     Row("_ y = «linalg.generic»(x = x);", "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
@@ -341,11 +364,11 @@ STATEMENTS = [
     ),
     Row(
         "_ y = relu(x = «-x»);",
-        "MIL has no operators; write `mul` as an operation of its own, and the name of its output here",
+        APART.format("mul"),
     ),
     Row(
         "_ y = relu(x = «!x»);",
-        "MIL has no operators; write `logical_not` as an operation of its own, and the name of its output here",
+        APART.format("logical_not"),
     ),
     Row("_ y = relu«<x = x>»;", ARGUMENTS, "(x = x)"),
     Row("_ y = relu(x«: tensor<fp16, [2, 3]>» = x);", "an argument has no type before its value", ""),
@@ -584,6 +607,27 @@ def test_a_suggestion_mends_its_slip(row: Row) -> None:
     assert found.span is not None
     mended = text[: found.span.start] + str(found.suggestion) + text[found.span.end :]
     assert mistakes(mended) == []
+
+
+SHORT = [
+    (long, long._replace(written=short))
+    for long in STATEMENTS
+    for short in [re.sub(r"^(?:_|tensor<fp16, \[2, 3\]>) (?=[«»]?\w+«? (?:=|\w+\())", "", long.written)]
+    if short != long.written
+]
+"""Slips in a statement of the short spelling, which states no type, and the same in one of the long spelling."""
+
+OTHERWISE = {"_ c = «0.5»;", "_ c = const«([1, 2])»;"}
+"""Of those, the ones of which more is known where no type is stated."""
+
+
+@pytest.mark.parametrize(("long", "short"), SHORT, ids=[short.written for _, short in SHORT])
+def test_a_slip_is_the_same_without_a_type(long: Row, short: Row) -> None:
+    text, place = unmarked(short._replace(written=AROUND.replace("ROW", short.written)))
+    [found] = mistakes(text)
+    if long.written not in OTHERWISE:
+        assert (found.message, found.suggestion) == (short.said, short.suggested)
+    assert found.span == place
 
 
 def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
 def command(draft: str, output: str) -> None:
-    """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`_ y = ...`) and of literals (`axis = 1`).
+    """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
 
     The result is canonical MIL text; comments and numbers are kept as they are. All problems are reported as by
     `miltext check`. `-` or nothing, in a pipe, is standard input.

@@ -81,7 +81,7 @@ TYPES = [
     ),
     Slip("tensor < ", r"MODULE\.(?P<dtype>NAME)", "a data type is written by its name alone: `{dtype}`", "{dtype}"),
     Slip(
-        r"= (?P<at>TYPE\s+)",
+        r"[(,] NAME = (?P<at>TYPE\s+)",
         "(?P<name>NAME)(?= [,)])",
         "a value is used by its name alone: `{name}`",
         "{name}",
@@ -170,7 +170,7 @@ VALUES = [
     Slip(r"string \( ", r"(?P<word>NAME)(?= \))", 'a string stands in double quotes: `"{word}"`', '"{word}"'),
 ]
 
-_ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`"
+_ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`, or in a draft in their order"
 _ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
 _EACH = "each argument and attribute is written `name = value`"
 _NO_INDEXING = "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own"
@@ -182,7 +182,10 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-_APART = "MIL has no operators; write `{}` as an operation of its own, and the name of its output here"
+_APART = (
+    "MIL has no operators; write `{}` as an operation of its own, and the name of its output here, or in a draft the "
+    "operation"
+)
 
 
 def _operators(sign: str, operation: str) -> list[Slip]:
@@ -191,9 +194,9 @@ def _operators(sign: str, operation: str) -> list[Slip]:
     apart = _APART.format(operation)
     both = rf"{re.escape(sign)} (?P<right>NAME|NUMBER)(?= ;)"
     return [
-        Slip(r"TYPE\s+NAME = (?P<at>(?P<left>NAME) )", both, f"MIL has no operators; write `{call}`", call, "("),
-        Slip(r"TYPE\s+NAME = ", f"(?P<left>NUMBER) {both}", f"MIL has no operators; write `{call}`", call),
-        Slip(r"TYPE\s+NAME = (?P<at>NAME )", rf"{re.escape(sign)}(?= \w)", apart, None, "("),
+        Slip(r"OUTPUT = (?P<at>(?P<left>NAME) )", both, f"MIL has no operators; write `{call}`", call, "("),
+        Slip(r"OUTPUT = ", f"(?P<left>NUMBER) {both}", f"MIL has no operators; write `{call}`", call),
+        Slip(r"OUTPUT = (?P<at>NAME )", rf"{re.escape(sign)}(?= \w)", apart, None, "("),
         Slip(r"[=,(] (?P<at>(?:NAME|NUMBER|\)) )", rf"{re.escape(sign)}(?= [\w(])", apart, None, ")"),
     ]
 
@@ -212,9 +215,9 @@ OPERATIONS = [
     ),
     Slip(
         "START (?P<at>MODULE)",
-        r"\.[Tt]ensor(?=\s+NAME)",
-        "the type of a tensor is written `tensor<fp16, [2, 3]>`, or `_` in a draft",
-        "_",
+        r"\.[Tt]ensor\s+(?=NAME)",
+        "the type of a tensor is written `tensor<fp16, [2, 3]>`; a draft may leave it out",
+        "",
     ),
     Slip("= (?P<at>MODULE)", r"\.pi\b", "this is written `3.1415927`", "3.1415927"),
     Slip(
@@ -229,14 +232,14 @@ OPERATIONS = [
         "{operation}",
     ),
     Slip(
-        r"TYPE\s+NAME = (?P<at>(?P<defined>NAME))",
+        r"OUTPUT = (?P<at>(?P<defined>NAME))",
         r"\.(?:(?P<dtype>half|float|double|int|long|bool) \( \)|(?:to|type|astype) \( (?:MODULE\.)?(?P<given>DTYPE) \))"
         "(?= ;)",
         'a value of MIL has no methods; write `cast(x = {defined}, dtype = "{dtype}{given}")`',
         'cast(x = {defined}, dtype = "{dtype}{given}")',
     ),
     Slip(
-        r"TYPE\s+NAME = (?P<at>(?P<defined>NAME))",
+        r"OUTPUT = (?P<at>(?P<defined>NAME))",
         r"\.(?P<operation>NAME) \( \)(?= ;)",
         "a value of MIL has no methods; write `{operation}(x = {defined})`",
         "{operation}(x = {defined})",
@@ -254,20 +257,20 @@ OPERATIONS = [
     Slip("(?P<at>NAME)", r"(?:\.NAME)+", "no name has a dot; an operation is written by its name alone"),
     *[row for sign, operation in _OPERATORS.items() for row in _operators(sign, operation)],
     Slip(
-        r"TYPE\s+NAME = (?P<at>NAME\s+)",
+        r"OUTPUT = (?P<at>NAME\s+)",
         r"if\s[^;\n]*\selse\b",
         "MIL has no `if`; write `select(cond = ..., a = ..., b = ...)`",
     ),
-    Slip(r"[(,] NAME = ", "- NAME(?= [,)])", _APART.format("mul")),
-    Slip(r"[(,] NAME = ", "[!~] NAME(?= [,)])", _APART.format("logical_not")),
+    Slip(r"[(,] (?:NAME = )?", "- NAME(?= [,)])", _APART.format("mul")),
+    Slip(r"[(,] (?:NAME = )?", "[!~] NAME(?= [,)])", _APART.format("logical_not")),
     Slip(
-        r"TYPE\s+NAME = ",
+        r"OUTPUT = ",
         "- (?P<name>NAME)(?= ;)",
         "MIL has no operators; write `mul(x = {name}, y = -1.0)`",
         "mul(x = {name}, y = -1.0)",
     ),
     Slip(
-        r"TYPE\s+NAME = ",
+        r"OUTPUT = ",
         "[!~] (?P<name>NAME)(?= ;)",
         "MIL has no operators; write `logical_not(x = {name})`",
         "logical_not(x = {name})",
@@ -280,14 +283,14 @@ OPERATIONS = [
         "(",
     ),
     Slip(
-        r"TYPE\s+NAME = (?P<at>(?P<name>NAME) )",
+        r"OUTPUT = (?P<at>(?P<name>NAME) )",
         "(?=;)",
         "an operation has its arguments in parentheses; a copy of a value is `identity(x = {name})`",
         "identity(x = {name})",
         "(",
     ),
     Slip(
-        r"TYPE\s+NAME = NAME(?P<at>\s+)",
+        r"OUTPUT = NAME(?P<at>\s+)",
         "(?P<name>NAME)(?= ;)",
         _ARGUMENTS,
         "(x = {name})",
@@ -296,7 +299,7 @@ OPERATIONS = [
     Slip(r"= NAME (?P<at>< (?P<first>NAME) )", "(?P<rest>=[^;<>]*)>", _ARGUMENTS, "({first} {rest})", ">"),
     Slip(r"= NAME ", r"\[(?P<arguments> NAME = [^;[\]]*)\]", _ARGUMENTS, "({arguments})", "("),
     Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
-    Slip(r"TYPE\s+NAME = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
+    Slip(r"OUTPUT = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
     Slip(r"= (?!DTYPE|MADE)(?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, ","),
     # ---- arguments and attributes
     Slip(

@@ -41,6 +41,7 @@ LITERALS = {
 """Literals by the types whose values they may spell: patterns of both. A truth value is read as a name first."""
 
 PIECES: dict[str, str] = {
+    "OUTPUT": r"(?:TYPE\s+|START)NAME",
     "LITERAL": r"(?:NUMBER|STRING|(?:true|false)(?![\w@])|\[[^;=(){}]*\])",
     "START": r"(?:\A|[;{}\n]) ",
     "NAME": r"[A-Za-z_][A-Za-z0-9_@]*",
@@ -74,7 +75,7 @@ CLEANED: dict[str, Callable[[str], str]] = {
     "given": lambda name: ELSEWHERE.get(name.lower(), name),
     "sizes": lambda sizes: ", ".join(re.findall(r"\d+|\?", sizes)),
     "odd": lambda name: re.sub(r"[^A-Za-z0-9_@]+", "_", name),
-    "names": lambda names: ", ".join(f"_ {name}" for name in re.findall(r"\w+", names)),
+    "names": lambda names: ", ".join(re.findall(r"\w+", names)),
     "digits": lambda number: number.replace("_", ""),
     "whole": lambda number: str(int(number, 0)),
     "operation": _operation,

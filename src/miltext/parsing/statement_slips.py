@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from miltext.parsing.slip_patterns import LITERALS, Slip
 
-_UNTYPED = "an output's type stands before its name, or `_` in a draft"
+_UNTYPED = "an output's type stands before its name; a draft may leave it out"
 _NO_WORD = f"MIL has no `{{word}}`; {_UNTYPED}"
 _RESULTS = "what a block gives back stands after its `}}`: `}} -> (y)`"
 _NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
 _EQUALS = "`=` stands between an output and its operation"
 
 STATEMENTS = [
-    Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "_ ", "<"),
+    Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "", "<"),
     Slip(
         r"START (?P<at>(?P<word>let|var|val|const)\s+)",
         "(?P<name>NAME) : (?P<type>TYPE) (?==)",
@@ -48,7 +48,7 @@ STATEMENTS = [
     ),
     Slip("START (?:_|DTYPE|MADE <[^;=(){}]*>) ", ":(?= NAME)", "no colon stands between a type and a name", ""),
     Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "<"),
-    Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "_ {name} =", "<"),
+    Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "{name} =", "<"),
     Slip(
         "START (?P<at>NAME )",
         r"(?:[-+*/%@|&]|\*\*|//)=",
@@ -65,7 +65,7 @@ STATEMENTS = [
         r"START (?P<at>(?P<call>NAME \([^;{}]*\)) )",
         "-> (?P<name>NAME)",
         "the output of an operation stands before it, with `=`",
-        "_ {name} = {call}",
+        "{name} = {call}",
         ";",
     ),
     Slip(
@@ -76,13 +76,16 @@ STATEMENTS = [
         ";",
     ),
     Slip("; ", ";", "one `;` is enough", "", "}", certain=True),
-    Slip(r"TYPE\s+NAME ", "(?:<-|->|:=|=>)(?! =)", _EQUALS, "=", "="),
+    Slip("START NAME (?P<at><)", "-", _EQUALS, "="),
+    Slip("OUTPUT ", "(?:<-|->|:=|=>)(?! =)", _EQUALS, "=", "="),
     Slip(r"TYPE\s+NAME ", r"(?=NAME \()", f"{_EQUALS}; it is missing here", "= ", "="),
-    Slip(r"TYPE\s+NAME (?P<at>=) ", "=", f"a single {_EQUALS}", "=", certain=True),
+    Slip("START NAME ", r"(?=OPERATION \()", f"{_EQUALS}; it is missing here", "= ", "="),
+    Slip("OUTPUT (?P<at>=) ", "=", f"a single {_EQUALS}", "=", certain=True),
+    Slip(r"(?:START|,) (?P<at>_) ", "(?=[=,])", "`_` stands for a type; a name follows it", None, "NAME"),
     # ---- names
     Slip("START", r'%[\w:]+ = "', "this is MLIR; MIL writes an operation as `fp16 y = relu(x = x);`"),
-    Slip("START", "%(?P<name>NAME)(?= =)", f"a name has no `%`; {_UNTYPED}", "_ {name}"),
-    Slip("START", r"%(?P<number>\d+)(?= =)", f"a name has no `%` and no digit first; {_UNTYPED}", "_ var_{number}"),
+    Slip("START", "%(?P<name>NAME)(?= =)", f"a name has no `%`; {_UNTYPED}", "{name}"),
+    Slip("START", r"%(?P<number>\d+)(?= =)", f"a name has no `%` and no digit first; {_UNTYPED}", "var_{number}"),
     Slip("", "%(?P<name>NAME)(?! :)", "a name has no `%`", "{name}"),
     Slip("", r"%(?P<number>\d+)\b", "a name has no `%` and no digit first", "var_{number}"),
     Slip("", "@(?P<name>NAME)", "a name has no `@` before it", "{name}", "NAME"),
@@ -91,6 +94,7 @@ STATEMENTS = [
 ]
 
 _CONSTANT = "a constant is made by an operation: `const()[val = {type}({literal})]`"
+_UNTYPED_CONSTANT = "a constant is made by an operation: `const()[val = {literal}]`"
 _SOME_CONSTANT = "a constant is made by an operation: `const()[val = ...]`"
 _CONST_VAL = "`const()[val = ...]`"
 
@@ -127,6 +131,18 @@ CONSTANTS = [
     ),
     Slip(r"(?:TYPE\s+|START)NAME = (?P<at>DTYPE) \(", r"(?=[^;]*\))", _SOME_CONSTANT),
     Slip(r"TYPE\s+NAME = (?P<at>MADE <[^;=(){}]*)", r"(?=[^;=(){}]*> \()", _SOME_CONSTANT),
+    Slip(
+        "START NAME = ",
+        r"(?P<literal>LITERAL)(?= ;)",
+        _UNTYPED_CONSTANT,
+        "const()[val = {literal}]",
+    ),
+    Slip(
+        "START NAME = (?P<at>(?P<literal>true|false) )",
+        "(?=;)",
+        _UNTYPED_CONSTANT,
+        "const()[val = {literal}]",
+    ),
     Slip("= const ", r"\[(?= NAME =)", f"`const` has its parentheses all the same: {_CONST_VAL}", "()[", certain=True),
     *[
         Slip(
@@ -162,6 +178,11 @@ CONSTANTS = [
         r"= const \( \) \[ (?:NAME = [^;]*, )?val = ",
         r"(?!(?i:true|false|inf|nan)(?![\w@]))NAME(?= [],])",
         "the value of a constant is a literal, not a name: `const()[val = fp16(0.5)]`",
+    ),
+    Slip(
+        r"= const \( \) \[ (?:NAME = [^;]*, )?val = ",
+        r"OPERATION(?= \()",
+        "the value of a constant is a literal, not an operation: `const()[val = fp16(0.5)]`",
     ),
     Slip(
         r"(?P<type>bool)\s+NAME = const (?P<at>\( )",
