@@ -67,7 +67,9 @@ def test_an_example_goes_through_infer() -> None:
         [sys.executable, "-m", "miltext", "infer", "-"], input=out.encode(), capture_output=True, check=True
     )
     assert miltext.check(inferred.stdout.decode()) == []
-    assert "roi" in run("ops", "crop_resize", "--example", "--opset", "ios16")[1]
+    older, newer = (run("ops", "crop_resize", "--example", "--opset", opset)[1] for opset in ("ios16", "ios17"))
+    assert "func main<ios15>(tensor<fp32, [1, 3, 8, 8]> x, tensor<fp32, [2, 1, 4, 1, 1]> boxes)" in older
+    assert "box_indices" in newer
 
 
 @pytest.mark.parametrize(

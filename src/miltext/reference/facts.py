@@ -26,7 +26,7 @@ _FEW = 3
 
 
 def draft_spelling(known: Signature) -> str:
-    """Return how a draft spells an operation: `conv(x = …, weight = …, groups = 1)`, required arguments first."""
+    """Return how a draft spells an operation: `conv(x, weight, bias = …)`, required arguments by their places."""
     given = [known.parameters[name] for name in known.positions]
     return _spelled(known, [_short(parameter) for parameter in given if not parameter.attribute])
 
@@ -51,7 +51,7 @@ def _named(parameter: Parameter) -> str:
 
 def _short(parameter: Parameter) -> str:
     if parameter.required:
-        return f"{parameter.name} = {f'({LEFT_OPEN})' if parameter.variadic else LEFT_OPEN}"
+        return f"({parameter.name}, {LEFT_OPEN})" if parameter.variadic else parameter.name
     return f"{parameter.name} = {LEFT_OPEN if parameter.default is None else json.dumps(parameter.default)}"
 
 

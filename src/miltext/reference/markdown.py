@@ -15,11 +15,12 @@ _HEAD = """\
 Each operation of MIL that coremltools 9.0 knows: what it computes, what it takes, and an example. `miltext ops` prints
 the same: `miltext ops conv` all about one, `miltext ops matrix product` those that speak of these words.
 
-- The first spelling of each is that of a draft: required arguments first, then others with their defaults. The second
-  is that of Apple's compiler, with arguments sorted by name. `?` marks what may be left out.
+- The first spelling of each is that of a [draft](language.md#drafts): arguments by their places, then others by their
+  names, with their defaults. The second is that of Apple's compiler: all arguments by name, sorted. `?` marks what may
+  be left out.
 - In a shape, a letter is a size, the same for all parameters of the operation. `*d` stands for several sizes, and `#d`
   for their number; `...` stands for any sizes, and `?` for any size.
-- The examples are [drafts](language.md#drafts) of the opset that they name: `miltext ops NAME --example` prints one,
+- The examples are drafts of the opset that they name: `miltext ops NAME --example` prints one,
   and `miltext infer` fills in its types.
 
 `miltext ops --json` writes a list of records, also of one operation, and `miltext.operations(*words, opset=None,
