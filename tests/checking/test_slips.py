@@ -91,6 +91,7 @@ STATEMENTS = [
     Row(f"{T} y «»relu(x = x);", f"{EQUALS}; it is missing here", "="),
     Row(f"{T} y = relu(x = x)«»\n", "expected `;` after the operation", ";"),
     Row(f"{T} y = relu(x = x);«;»", "one `;` is enough", ""),
+    Row("y = relu(tanh(x));«; ;;»", "one `;` is enough", ""),
     Row(f"{T} y = relu(x = x)« -> fp16»;", "the type of an output stands before its name", ""),
     Row(f"{T} y = relu(x = x)« : fp16»;", "the type of an output stands before its name", ""),
     # ---- names

@@ -68,6 +68,21 @@ def test_hidden_folders_and_environments_are_passed_over(tmp_path: Path) -> None
     assert run("--check", tmp_path / ".git").returncode == 1
 
 
+def test_texts_of_models_are_formatted_only_if_they_are_named(tmp_path: Path) -> None:
+    loose = HEAD + LINE.replace("= x)", "=x)") + FOOT
+    for name in ("a.mil", "X.mlmodelc/model.mil", "Y.MLMODELC/model0/model.mil", "Z.mlpackage/Data/z.mil"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(loose)
+    assert run("--check", tmp_path).stderr.splitlines() == [f"would reformat {tmp_path / 'a.mil'}"]
+    assert run(tmp_path).returncode == 0
+    assert (tmp_path / "X.mlmodelc" / "model.mil").read_text() == loose
+    for named in (tmp_path / "X.mlmodelc" / "model.mil", tmp_path / "Y.MLMODELC"):
+        assert run(named).returncode == 0
+    assert (tmp_path / "Y.MLMODELC" / "model0" / "model.mil").read_text() == HEAD + LINE + FOOT
+    (tmp_path / "a.mil").unlink()
+    assert run(tmp_path).returncode == 2
+
+
 def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.mil"
     path.write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)

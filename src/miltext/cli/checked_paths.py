@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from miltext.diagnostics.selection import Selection
     from miltext.settings.settings import Settings
 
-TEXTS, FILES, FOLDERS = (".mil",), (".mil", ".mlmodel"), (".mlpackage", ".mlmodelc")
-"""How the names of texts end; those of what a folder is searched for; and those of models that are folders."""
+TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
+"""How the names of texts end, and those of the files that a folder is searched for."""
 
 NO_MODEL_FOLDER = "MIL251"
 
@@ -95,9 +95,10 @@ def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
 
 def _is_plain_folder(path: str) -> bool:
     """Whether a folder is not a model, but may hold some."""
+    from miltext.models.files import MODEL_FOLDERS
     from miltext.models.opening import open_model
 
-    if not os.path.isdir(path) or path.lower().endswith(FOLDERS):
+    if not os.path.isdir(path) or path.lower().endswith(MODEL_FOLDERS):
         return False
     try:
         open_model(path)
@@ -108,11 +109,13 @@ def _is_plain_folder(path: str) -> bool:
 
 def _below(folder: str, rules: Rules) -> list[str]:
     """Return every text and model below, except for sidecars, which say less than their models."""
-    from miltext.models.files import below
+    from miltext.models.files import MODEL_FOLDERS, below
     from miltext.review.sidecar import is_sidecar
 
-    names = below(folder, FILES, FOLDERS)
+    names = below(folder, FILES, MODEL_FOLDERS)
     if not names:
-        fail(f"nothing to check in the folder {folder}: no {', '.join(FILES + FOLDERS[:1])} or {FOLDERS[1]}")
+        fail(
+            f"nothing to check in the folder {folder}: no {', '.join(FILES + MODEL_FOLDERS[:1])} or {MODEL_FOLDERS[1]}"
+        )
     texts = [name for name in names if not is_sidecar(name)]
     return [name for name in texts if not rules.settings_of(name).excludes(name, below=folder)]

@@ -64,7 +64,8 @@ class Outcome(NamedTuple):
 def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) -> None:
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
-    Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same.
+    Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models
+    that are found in a folder keep their texts.
     """
     if not paths:
         raise click.UsageError("name the files or folders to format, or `-` for standard input")

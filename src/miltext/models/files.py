@@ -14,6 +14,9 @@ from miltext.models.staging import Staging
 PIECE = 1 << 20
 """How many bytes are copied at once."""
 
+MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
+"""How the names of models end that are folders."""
+
 Progress = Callable[[int], object]
 """A callback for the progress of work: it gets the number of bytes, or elements, of each piece that is done."""
 
@@ -72,8 +75,8 @@ def _is_passed_over(parent: str, name: str) -> bool:
 
 
 def texts_below(folder: str) -> list[str]:
-    """Return every .mil below a folder, as `below` does."""
-    return below(folder, (".mil",))
+    """Return every .mil below a folder, as `below` does, but none of a model: that text is the compiler's."""
+    return [name for name in below(folder, (".mil",), MODEL_FOLDERS) if not name.lower().endswith(MODEL_FOLDERS)]
 
 
 def is_stream(path: Path) -> bool:

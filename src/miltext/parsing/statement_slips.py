@@ -75,7 +75,7 @@ STATEMENTS = [
         "",
         ";",
     ),
-    Slip("; ", ";", "one `;` is enough", "", "}", certain=True),
+    Slip("; ", ";(?: ;)*", "one `;` is enough", "", "}", certain=True),
     Slip("START NAME (?P<at><)", "-", _EQUALS, "="),
     Slip("OUTPUT ", "(?:<-|->|:=|=>)(?! =)", _EQUALS, "=", "="),
     Slip(r"TYPE\s+NAME ", r"(?=NAME \()", f"{_EQUALS}; it is missing here", "= ", "="),
