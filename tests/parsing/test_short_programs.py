@@ -2,95 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import GOLDEN, corpus_files
+from support.normal_form import normal
 
 import miltext
-from miltext.schema.operations import signature
-from miltext.schema.proto import Block, Operation, Program, Value
+from miltext.schema.proto import Program
 
 SHORT = GOLDEN / "short"
-
-USUAL = {
-    "conv": {"strides": "[1, 1]", "dilations": "[1, 1]", "pad": "[0, 0, 0, 0]"},
-    "softmax": {"axis": "-1"},
-}
-"""Defaults that are no scalars, by operation and parameter; `softmax` has one that the table leaves out."""
-
-
-def literal(value: Value) -> str:
-    """A value as the text after its type; a blob with its type, a number as Python has it."""
-    text = miltext.to_text(Program(attributes={"a": value}))
-    typed = re.search(r"\[a = (.*)\]\n", text)
-    assert typed is not None
-    found = re.fullmatch(r"(?:bool|string|fp16|int32|tensor<int32, \[\d+\]>)\((.*)\)", typed[1])
-    return found[1] if found else typed[1]
-
-
-def is_default(op_type: str, name: str, given: Any) -> bool:
-    """Whether an argument says what stands for it where it is left out."""
-    known = signature(op_type, "ios18")
-    assert known is not None
-    default = known.parameters[name].default
-    usual = USUAL.get(op_type, {}).get(name)
-    spelled = str(default).lower() if isinstance(default, bool) else str(default)
-    spelled = f'"{default}"' if isinstance(default, str) else spelled
-    return given == ("constant", usual) or (default is not None and given == ("constant", spelled))
-
-
-def operation(made: Operation, values: Mapping[str, Any]) -> Any:
-    """An operation by what it is given, without its name, and without arguments that are defaults."""
-    if made.type == "const":
-        return ("constant", literal(made.attributes["val"]))
-    given = {
-        name: tuple(
-            values[binding.name] if binding.name else ("constant", literal(binding.value))
-            for binding in made.inputs[name].arguments
-        )
-        for name in made.inputs
-    }
-    kept = {name: each for name, each in given.items() if not (len(each) == 1 and is_default(made.type, name, each[0]))}
-    return (made.type, tuple(sorted(kept.items())), tuple(str(output.type) for output in made.outputs))
-
-
-def normal(program: Program) -> Any:
-    """What a Program computes: each output as a tree of operations over inputs and constants.
-
-    The names and the places of operations and constants are no part of it, nor is what the compiler notes beside.
-    """
-    [function] = program.functions.values()
-    [block] = function.block_specializations.values()
-    assert isinstance(block, Block)
-    values: dict[str, Any] = {value.name: ("input", value.name) for value in function.inputs}
-    numbers: dict[Any, int] = {}
-    for made in block.operations:
-        found = operation(made, values)
-        shared = found if found[0] == "constant" else ("number", numbers.setdefault(found, len(numbers)))
-        values |= {output.name: shared for output in made.outputs}
-    inputs = [(value.name, str(value.type)) for value in function.inputs]
-    return inputs, unfolded([values[name] for name in block.outputs], [*numbers])
-
-
-def unfolded(outputs: list[Any], made: list[Any]) -> list[Any]:
-    """The outputs with operations numbered in the order in which the outputs reach them."""
-    order: dict[int, int] = {}
-    found: list[Any] = []
-
-    def renamed(each: Any) -> Any:
-        if isinstance(each, tuple) and len(each) == 2 and each[0] == "number":
-            if each[1] not in order:
-                inner = renamed(made[each[1]])
-                order[each[1]] = len(order)
-                found.append(inner)
-            return ("number", order[each[1]])
-        return tuple(map(renamed, each)) if isinstance(each, tuple) else each
-
-    return [*map(renamed, outputs), found]
 
 
 def full(path: Path) -> Program:
