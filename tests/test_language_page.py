@@ -9,6 +9,7 @@ import pytest
 
 import miltext
 from miltext.diagnostics import Diagnostic
+from miltext.syntax.vocabulary import DRAFT_WORDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "language.md"
 
@@ -70,3 +71,18 @@ def test_a_draft_is_inferred_as_the_page_shows(draft: str, whole: str) -> None:
     assert [line.strip() for line in made.splitlines()] == [line.strip() for line in whole.splitlines()]
     with pytest.raises(miltext.ParseError, match=r"MIL11[23]"):
         miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}")
+
+
+WHOLE_DRAFTS = re.findall(
+    r"```draft program\n(.*?)```.*?```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+)
+
+
+def test_a_draft_that_asks_for_more_is_written_out_as_the_page_shows() -> None:
+    [(draft, whole)] = WHOLE_DRAFTS
+    assert miltext.infer_draft(draft) == whole
+    assert miltext.format_text(draft) == draft
+    plain, words = re.sub(r" \$draft\((.*?)\)", "", draft), re.findall(r"\w+", draft)[4:7]
+    assert words == [*DRAFT_WORDS]
+    assert miltext.infer_draft(plain, **dict.fromkeys(words, True)) == whole
+    assert miltext.infer_draft(plain) != whole

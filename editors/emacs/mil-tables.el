@@ -11,7 +11,17 @@
     (root
      gap
      ((words "program") font-lock-keyword-face)
+     ((words "$draft") mil-marker marker)
      body
+     ("[^ \t\r\n]" mil-error)
+     )
+    (marker
+     gap
+     (")" mil-punctuation pop)
+     ("[(,]" mil-punctuation)
+     ((words "names" "consts" "defaults") mil-marker)
+     ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" mil-use)
+     ("[;{}[]" ahead pop)
      ("[^ \t\r\n]" mil-error)
      )
     (functions
@@ -215,7 +225,7 @@
      ("[+-]?0[xX][0-9a-fA-F.]+\\(?:[pP][+-]?[0-9]+\\)?\\_>" mil-number)
      ("[+-]?\\(?:[0-9]+\\.?[0-9]*\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
-     ((words "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
+     ((words "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
      ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
@@ -264,7 +274,7 @@ pattern or words with the pattern of what must follow.")
   "The parameters of all operations.")
 
 (defconst mil-keywords
-  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version")
+  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
   "The other words.")
 
 (provide 'mil-tables)

@@ -10,7 +10,7 @@ from generator.states import Entry, entered, read_states
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from miltext.syntax.vocabulary import keywords, operation_names, parameter_names, type_names
+from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, parameter_names, type_names
 
 FACES: dict[_TokenType, str] = {
     Comment.Single: "font-lock-comment-face",
@@ -73,7 +73,15 @@ def emacs_tables() -> str:
 
 def _keywords() -> list[str]:
     known = keywords()
-    return [*known.declarations, *known.fields, *known.blobs, *known.booleans, *known.numbers, *known.markers]
+    return [
+        *known.declarations,
+        *known.fields,
+        *known.blobs,
+        *known.booleans,
+        *known.numbers,
+        *known.markers,
+        *DRAFT_WORDS,
+    ]
 
 
 def _state(states: dict[str, list[Entry]], name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from generator.states import START, Entry, Rule, entered, exits, flat, read_stat
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from miltext.syntax.vocabulary import keywords, operation_names, parameter_names, type_names
+from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, parameter_names, type_names
 
 GROUPS: dict[_TokenType, tuple[str, str]] = {
     Comment.Single: ("milComment", "Comment"),
@@ -75,7 +75,8 @@ def vim_syntax() -> str:
 
 def vim_words() -> str:
     """Make the file `words/mil.txt`, which Vim completes from."""
-    return "\n".join(sorted({*type_names(), *operation_names(), *parameter_names(), *keywords().fields})) + "\n"
+    known = *type_names(), *operation_names(), *parameter_names(), *keywords().fields, *DRAFT_WORDS
+    return "\n".join(sorted({*known})) + "\n"
 
 
 def _own(states: dict[str, list[Entry]], name: str) -> list[Entry]:

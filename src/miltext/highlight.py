@@ -19,7 +19,7 @@ from pygments.lexer import RegexLexer, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
 from miltext.syntax.literals import FORBIDDEN
-from miltext.syntax.vocabulary import keywords, operation_names, type_names
+from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, type_names
 
 _WORDS = keywords()
 _END = r"(?![A-Za-z0-9_@])"
@@ -66,7 +66,16 @@ class MilLexer(RegexLexer):
         "root": [
             include("gap"),
             (words(("program",), suffix=_END), Keyword.Declaration),
+            (words(("$draft",), suffix=_END), Keyword.Pseudo, "marker"),
             include("body"),
+        ],
+        # After `$draft`: what a text asks for.
+        "marker": [
+            *_until(r"\)"),
+            (r"[(,]", Punctuation),
+            (words(DRAFT_WORDS, suffix=_END), Keyword.Pseudo),
+            (_NAME, Name),
+            _before(r"[;{}\[]"),
         ],
         "functions": [*_until(r"\}"), include("body")],
         "body": [

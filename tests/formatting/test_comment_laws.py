@@ -265,7 +265,8 @@ def test_a_fault_of_the_formatter_is_told(fault: Callable[..., None], monkeypatc
     assert comments(infer_draft(DRAFT)) == ["// kept", "// kept"]
     text = infer_draft(DRAFT).replace("    ", "")
     monkeypatch.setattr(Comments, "comment", fault)
-    for handed_out in (verified_format, infer_draft, *[format_text] * (fault is not lose)):
+    makers: list[Callable[..., str]] = [verified_format, infer_draft, *[format_text] * (fault is not lose)]
+    for handed_out in makers:
         with pytest.raises(MiltextError, match=r"x.mil: error\[MIL900\]: a comment would be lost") as told:
             handed_out(DRAFT if handed_out is infer_draft else text, path="x.mil")
         assert not isinstance(told.value, ParseError)

@@ -42,8 +42,7 @@ SAME = {
     ),
     "inputs of a block": (
         "y, n = while_loop((x, int32(0)))(_ a, i) { c = less(i, 3); } -> (c) (_ a, i) { d = add(i, 1); } -> (a, d);",
-        "y, m = while_loop((x, int32(0)))(_ q, j) { c = less(j, 3); } -> (c)\n"
-        + "(_ a, i) { one = const()[val = 1]; d = add(i, one); } -> (a, d);",
+        "y, m = while_loop((x, int32(0)))(q, j) { c = less(j, 3); } -> (c) (_ a, i) { o = add(i, 1); } -> (a, o);",
     ),
     "one that nothing uses": ("y = relu(x);", "z = tanh(x); y = relu(x);"),
 }

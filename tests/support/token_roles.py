@@ -26,6 +26,7 @@ NAME_ROLES = {
     "single_argument": "parameter",
     "attribute": "parameter",
     "draft_attribute": "parameter",
+    "draft_marker": "marker",
 }
 """By the rule that a NAME stands in."""
 

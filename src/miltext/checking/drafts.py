@@ -17,6 +17,7 @@ from miltext.diagnostics import Diagnostic, Span
 from miltext.diagnostics.selection import DRAFT
 from miltext.parsing.elaboration import Elaborated, Piece
 from miltext.syntax.lexer import FINE, lexer
+from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
@@ -89,12 +90,7 @@ class DraftTypes(NamedTuple):
 
     def written(self) -> Elaborated:
         """Return the text of the draft with its types."""
-        text, pieces, end = self.read.text, list[Piece](), 0
-        for span in sorted(self.edits, key=lambda span: span.start):
-            pieces.append(Piece(text[end : span.start], Span(end, span.start), is_copy=True))
-            pieces.append(Piece(self.edits[span], span, is_copy=False))
-            end = span.end
-        return Elaborated(text, [*pieces, Piece(text[end:], Span(end, len(text)), is_copy=True)], [])
+        return rewritten(self.read.text, self.edits.items())
 
 
 def draft_types(read: Recovered) -> DraftTypes:
@@ -138,7 +134,9 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
         return [Diagnostic("note", DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
-        return []
+        marker = next(named(read.root, "draft_marker"), None) if read.root else None
+        message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
+        return [warning(DRAFT_NOTICE, message, marker.span)] if marker else []
     phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"

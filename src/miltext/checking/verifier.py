@@ -29,7 +29,7 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from miltext.checking.drafts import DraftTypes
@@ -76,32 +76,40 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
 
 
 @with_room
-def infer_draft(text: str, *, path: str | None = None) -> str:
+def infer_draft(
+    text: str, *, path: str | None = None, names: bool = False, consts: bool = False, defaults: bool = False
+) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
-    A text that leaves nothing out is only laid out. `path` is the name that errors show. Raise ParseError with all
-    errors that `check` finds; MiltextError if the layout cannot be proved to say the same.
+    A text that leaves nothing out is only laid out. With `names`, each operation has the attribute `name`; with
+    `consts`, each literal that is an argument is an operation `const` before; with `defaults`, defaults are written
+    out. A text asks for the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show.
+    Raise ParseError with all errors that `check` finds; MiltextError if the layout cannot be proved to say the same.
     """
-    whole, found = complete(text, path)
+    options = {"names": names, "consts": consts, "defaults": defaults}
+    whole, found = complete(text, path, [word for word, is_asked in options.items() if is_asked])
     if whole is None:
         raise ParseError(_errors(found), text=text, path=path)
     return whole
 
 
 @with_room
-def complete(text: str, path: str | None = None) -> Completed:
-    """Complete a draft as `infer_draft` does, with all that `check` finds in it but that it is a draft."""
+def complete(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
+    """Complete a draft as `infer_draft` does, with all that `check` finds in it but that it is a draft.
+
+    What is `asked` for besides types are some of DRAFT_WORDS.
+    """
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
 
-    whole, found, _ = write_out(text, path)
+    whole, found, _ = write_out(text, path, asked)
     if whole is None:
         return Completed(None, found)
     return Completed(keep_line_ends(text, verified_format(whole, path=path)), found)
 
 
 @with_room
-def write_out(text: str, path: str | None = None) -> WrittenOut:
+def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -> WrittenOut:
     """Complete a draft as `complete` does, but for its layout."""
     with gc_paused:
         diagnostics, types = _check_text(text)
@@ -110,13 +118,26 @@ def write_out(text: str, path: str | None = None) -> WrittenOut:
     found = [each for each in diagnostics if each.code != DRAFT]
     if _errors(found):
         return WrittenOut(None, found)
-    if types is None:
+    if types is None and not asked:
         return WrittenOut(text, found)
-    written = types.written()
-    made = WrittenOut(written.text, found, lambda others: types.read.told(written.told(others)))
-    if left := _errors(check(written.text)):
+    made = _written_out(text, types, found, asked)
+    if left := _errors(check(made.text or "")):
         raise ParseError(made.told(left), text=text, path=path)
     return made
+
+
+def _written_out(
+    text: str, types: DraftTypes | None, found: list[Diagnostic], asked: Collection[str]
+) -> WrittenOut:
+    """Return a draft with its types, and with all that is asked for."""
+    from miltext.checking.spelled_out import spelled_out
+
+    if types is None:
+        made = spelled_out(text, asked)
+        return WrittenOut(made.text, found, made.told)
+    typed = types.written()
+    made = spelled_out(typed.text, asked)
+    return WrittenOut(made.text, found, lambda others: types.read.told(typed.told(made.told(others))))
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -30,7 +30,12 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.command("infer", epilog=EPILOG)
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
-def command(draft: str, output: str) -> None:
+@click.option("--names", is_flag=True, help="Give each operation without one the attribute `name`: its first output's.")
+@click.option(
+    "--consts", is_flag=True, help="Write each literal that is an argument as a `const` before its operation."
+)
+@click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
+def command(draft: str, output: str, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
 
     The result is canonical MIL text; comments and numbers are kept as they are. All problems are reported as by
@@ -38,6 +43,7 @@ def command(draft: str, output: str) -> None:
     """
     from miltext.checking.verifier import complete
     from miltext.models.contents import decode, is_binary, read_file
+    from miltext.syntax.vocabulary import DRAFT_WORDS
 
     if draft != "-" and os.path.isdir(existing(draft)):
         raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))
@@ -46,7 +52,7 @@ def command(draft: str, output: str) -> None:
     if ending in MODELS or (ending != ".mil" and is_binary(data)):
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
     text = decode(data, name)
-    completed = complete(text, name)
+    completed = complete(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
         sys.exit(WRONG)

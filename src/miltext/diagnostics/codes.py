@@ -39,6 +39,7 @@ TITLES: dict[str, str] = {
     "MIL113": "short spelling of a draft",
     "MIL114": "argument without a parameter",
     "MIL115": "nested operation without one value",
+    "MIL117": "unknown word in the marker of a draft",
     # Printing.
     "MIL201": "not expressible in Apple's syntax",
     "MIL202": "unknown field",

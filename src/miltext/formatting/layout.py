@@ -40,6 +40,7 @@ from miltext.syntax.plain_tokens import (
     plain_element,
     tensor_parts,
 )
+from miltext.syntax.vocabulary import DRAFT_WORDS
 
 Children = Sequence[Any]
 """What the parts of a phrase were laid out as: documents, or what another callback gives; None for an absent part."""
@@ -49,6 +50,7 @@ Keyed = tuple[str, Document]
 
 _PLAIN_LIST = re.compile(r'\[[^"({]*\]')
 _DIMENSIONS = re.compile(r"\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\]")
+_FIELDS = ("$draft", "$version", "$doc", "$rank", "$[", "path", "offset")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 
 
@@ -106,8 +108,12 @@ def _in_order(parts: Iterable[Keyed]) -> list[Document]:
 
 
 def _fields(documents: Iterable[Document]) -> list[Document]:
-    """Put `$version` before `$doc`, `$rank` before `$[...]`, `path` before `offset`: in reverse alphabetical order."""
-    return sorted(documents, key=lambda document: code_of(document)[:2], reverse=True)
+    """Put the fields of a program, of a tensor type or of a blob in their order."""
+    return sorted(documents, key=lambda document: _place(code_of(document)))
+
+
+def _place(field: str) -> int:
+    return next(place for place, begins in enumerate(_FIELDS) if field.startswith(begins))
 
 
 def _items(children: Children) -> list[Document]:
@@ -200,6 +206,12 @@ class Layout:
         own, brace = _closing_brace(children[-1])
         inner = indented([*on_lines(_in_order(children[body + 1 : -1])), *own])
         return joined([first, *on_lines(filter(None, [attributes, children[body]])), inner, LINE, brace])
+
+    def draft_marker(self, children: Children) -> Document:
+        """Put the words in their order, and after them what is none of them."""
+        word, opening, *words, closing = children
+        items = sorted(_items(words), key=lambda item: (*DRAFT_WORDS, code_of(item)).index(code_of(item)))
+        return joined([word, self._list(opening, items, closing)])
 
     def function(self, children: Children) -> Keyed:
         word, name, opset, inputs, attributes, bodies, semicolon = children

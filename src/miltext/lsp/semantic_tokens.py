@@ -40,6 +40,7 @@ _NAMES = {
     **dict.fromkeys(OPERATIONS, Kind("function")),
     **dict.fromkeys(("opset", "operation_opset"), Kind("namespace")),
     **dict.fromkeys(("argument", "single_argument", "attribute", "draft_attribute"), Kind("property")),
+    "draft_marker": Kind("macro"),
 }
 """What a name is by the phrase that it is directly in; a value's name is classified by its definition."""
 

@@ -6,17 +6,17 @@ too. What is found in the long text can be told of the short one, which was writ
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
+from operator import itemgetter
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.schema.operations import Signature, signature
-from miltext.syntax.names import name_text
+from miltext.syntax.names import identifier, name_text
 from miltext.syntax.tree import Node, Statement, named
 
 SHORT = ("positional_argument", "call_binding")
@@ -26,7 +26,6 @@ SHORT = ("positional_argument", "call_binding")
 UNNAMED = "argument@"
 """What the names of parameters that cannot be told begin with."""
 
-_ODD = re.compile(r"[^A-Za-z0-9_@]")
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
 
 
@@ -87,6 +86,16 @@ class Elaborated:
         return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
 
 
+def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
+    """Return a text with something written in place of some spans; what stands at one place keeps its order."""
+    pieces, end = list[Piece](), 0
+    for span, written in sorted(edits, key=itemgetter(0)):
+        pieces.append(Piece(text[end : span.start], Span(end, span.start), is_copy=True))
+        pieces.append(Piece(written, span, is_copy=False))
+        end = span.end
+    return Elaborated(text, [*pieces, Piece(text[end:], Span(end, len(text)), is_copy=True)], [])
+
+
 def elaborate(text: str, root: Node) -> Elaborated | None:
     """Return the long form of a text whose tree is given; None if nothing in it is short."""
     return _Elaboration(text, root).run() if _is_short(root) else None
@@ -112,7 +121,7 @@ class _Elaboration:
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
         self.root = root
-        self.names = set(_names(root))
+        self.names = set(names_inside(root))
         self.opset = ""
         self.diagnostics: list[Diagnostic] = []
         self.values: dict[int, str] = {}
@@ -240,7 +249,7 @@ class _Elaboration:
 
     def fresh(self, name: str) -> str:
         """Return a name that nothing has yet: an identifier, even where the name that it is made from is none."""
-        name = _ODD.sub("_", name if not name[0].isdigit() else f"_{name}")
+        name = identifier(name)
         numbered = (name if number == 0 else f"{name}_{number}" for number in count())
         found = next(candidate for candidate in numbered if candidate not in self.names)
         self.names.add(found)
@@ -273,8 +282,8 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
     return None
 
 
-def _names(root: Node) -> Iterator[str]:
-    """Yield every name in a tree."""
+def names_inside(root: Node) -> Iterator[str]:
+    """Yield every name in a phrase; of plain operations, those of values."""
     for phrase in _walk(root):
         if isinstance(phrase, Statement):
             yield from (name for _, _, name in phrase.names())

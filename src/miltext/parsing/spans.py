@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import LiteralError, unquote
-from miltext.syntax.tree import Node, named
+from miltext.syntax.tree import Node, Statement, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,10 +87,26 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
     yield path, function
     yield from _values(function, "parameters", (*path, "inputs"))
     yield from _attributes(function, path)
+    for place, body in bodies_of(function):
+        yield from _block(body, place, enter)
+
+
+def bodies_of(function: Node) -> Iterator[tuple[Path, Node]]:
+    """Yield the blocks of a function, each with its path."""
+    path: Path = ("functions", Key(name_in(function)), "block_specializations")
     for bodies in named(function, "bodies"):
         for body in named(bodies, "block", "specialization"):
-            key = _opset(body) if body.name == "specialization" else _opset(function)
-            yield from _block(body, (*path, "block_specializations", Key(key)), enter)
+            yield (*path, Key(_opset(body) if body.name == "specialization" else _opset(function))), body
+
+
+def operations_of(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    """Yield the operations in a block at a path, each with its own and before those inside of it."""
+    block = body if body.name == "block" else next(named(body, "block"))
+    for index, operation in enumerate(named(block, "operation")):
+        place = (*path, "operations", index)
+        yield place, operation
+        for at, inner in enumerate([] if isinstance(operation, Statement) else named(operation, "inner_block")):
+            yield from operations_of(inner, (*place, "blocks", at))
 
 
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:

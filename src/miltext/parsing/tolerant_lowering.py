@@ -11,6 +11,7 @@ from miltext.parsing.elaboration import SHORT
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.lowering.maps import repeated
+from miltext.parsing.lowering.markers import marker_error
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
 from miltext.parsing.lowering.values import Children, Raw, bound_list_error, list_error
@@ -97,6 +98,9 @@ class TolerantLowering(TreeLowering):
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
         if phrase.name in SHORT:  # what was cut off before it was written out
             return BROKEN
+        if phrase.name == "draft_marker":  # `$draft(names)`
+            refused = marker_error(children)
+            return self.refused(phrase, children, refused) if refused else ("$draft", b"")
         if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
             return self._draft_binding(phrase, children[0])
         if phrase.name == "draft_attribute":  # `val = 0.5`

@@ -15,6 +15,7 @@ RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tupl
 DRAFT = "_"
 """Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
 
+_ODD = re.compile(r"[^A-Za-z0-9_@]")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 
 
@@ -22,6 +23,11 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 def name_text(name: str) -> str:
     """Return a name as MIL text spells it: `x`, or `$"..."` where it is not an identifier or a reserved word."""
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
+
+
+def identifier(name: str) -> str:
+    """Return a name as an identifier: what cannot stand in one is `_`."""
+    return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")
 
 
 def opset_text(opset: str) -> str:

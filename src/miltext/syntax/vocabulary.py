@@ -19,6 +19,14 @@ from miltext.schema.opsets import OPSETS
 KEYWORDS_FILE = os.path.join(os.path.dirname(__file__), "keywords.json")
 
 
+DRAFT_WORDS = ("names", "consts", "defaults")
+"""What `infer` may be asked to write besides types, in the order of a text's head: `$draft(names, consts)`.
+
+Of operations without one, the attribute `name`; of literals that are arguments, operations `const`; of parameters that
+are left out, their defaults.
+"""
+
+
 class Keywords(NamedTuple):
     """The words that the grammar itself writes, each kind sorted.
 

@@ -13,6 +13,7 @@ from miltext.parsing.lowering import values
 from miltext.parsing.lowering.blobs import BlobLiteral, blob_field, blob_message
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
+from miltext.parsing.lowering.markers import marker_error
 from miltext.parsing.lowering.names import name_bytes, operation_type, string_bytes, whole_number
 from miltext.parsing.lowering.plain import plain_operation, plain_type
 from miltext.parsing.lowering.types import (
@@ -66,7 +67,7 @@ class Lowering:
             raise LoweringError("MIL101", no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
         if len({field[0] for field in members}) != len(members):
-            raise LoweringError("MIL103", "`$version` and `$doc` may each occur once")
+            raise LoweringError("MIL103", "`$draft`, `$version` and `$doc` may each occur once")
         version = b"" if any(field[0] == "$version" for field in members) else number_tag(1) + varint(1)
         own = [field for _, field in members]
         maps = *entries(fields.PROGRAM_ATTRIBUTES, attributes), *entries(fields.PROGRAM_FUNCTIONS, functions)
@@ -80,6 +81,11 @@ class Lowering:
     def program_doc(self, children: Children) -> tuple[str, bytes]:
         """`$doc("...")`"""
         return "$doc", sized(fields.PROGRAM_DOC, string_bytes(children[2]))
+
+    def draft_marker(self, children: Children) -> tuple[str, bytes]:
+        """`$draft(names, consts)`"""
+        message = f"this asks for more than a Program holds: remove it, {_INFER}"
+        raise marker_error(children) or LoweringError("MIL113", message)
 
     # ---- functions, blocks, operations
 

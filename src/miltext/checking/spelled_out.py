@@ -1,0 +1,233 @@
+"""What `infer` writes besides types, where a text or its user asks for it: names, constants, defaults.
+
+The result is what coremltools 9.0's builder makes of the same operations (`converters/mil/mil/builder.py`): a literal
+that is given to an operation is a `const` directly before it, called by the operation and the parameter. Literals come
+in the order of the operation's parameters, then defaults. In a converted model, the names of those constants are older
+than the ending `_cast_fp16` of the operation's.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.drafts import dialect_of
+from miltext.diagnostics import Span
+from miltext.parsing.elaboration import Elaborated, names_inside, rewritten
+from miltext.parsing.parser import parse, parse_tree
+from miltext.parsing.spans import BINDINGS, bodies_of, name_in, name_of, operations_of
+from miltext.schema.operations import signature
+from miltext.syntax.literals import quote, unquote
+from miltext.syntax.names import identifier, name_text
+from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation_head
+from miltext.syntax.tree import Node, Statement, named, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from miltext.schema.operations import Signature
+    from miltext.schema.paths import Path
+
+_CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
+"""What coremltools adds to the name of an operation whose data type it changes."""
+
+_UNTYPED = ("absent_type", "empty_type")
+"""The rules of the types that no output can be declared to have."""
+
+
+def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated:
+    """Return a text with all written out that is asked for, by its marker or by some of DRAFT_WORDS.
+
+    All else that a Program needs is there. The result has no marker, and is not laid out.
+    """
+    root = parse_tree(text, whole=True).root
+    marker = next(named(root, "draft_marker"), None)
+    wanted = {*asked, *(marker_words(marker) if marker else ())}
+    return _SpellingOut(text, root, marker).run(wanted)
+
+
+def marker_words(marker: Node) -> Iterator[str]:
+    """Yield the words of the marker in a draft's head."""
+    return (name_of(word.token or "") for word in named(marker, "NAME"))
+
+
+class _Given(NamedTuple):
+    """A value that an operation is given for a parameter: its type, its text with the type, and where that stands.
+
+    `place` is empty, or the place among several values. Without a span, it is a default.
+    """
+
+    parameter: str
+    place: str
+    type: str
+    value: str
+    span: Span | None = None
+
+
+class _SpellingOut:
+    """The edits of a text: what is written in place of a span, or between two characters."""
+
+    def __init__(self, text: str, root: Node, marker: Node | None) -> None:
+        self.text = text
+        self.root = root
+        self.edits = [(marker.span, "")] if marker else []
+        self.program_text = self.edited().text
+        self.names = _FreshNames(())
+
+    def run(self, wanted: Collection[str]) -> Elaborated:
+        """Return the text with all that is wanted."""
+        missing: Mapping[Path, Mapping[str, tuple[str, str]]] = {}
+        if "defaults" in wanted:
+            from miltext.checking.defaults import program_defaults
+
+            missing = program_defaults(parse(self.program_text), dialect_of(self.text))
+        for function in named(self.root, "function"):
+            for path, body in bodies_of(function):
+                parts = *named(function, "parameters"), body
+                self.names = _FreshNames(name for part in parts for name in names_inside(part))
+                for place, operation in operations_of(body, path):
+                    self.operation(operation, str(path[-1]), missing.get(place, {}), wanted)
+        return self.edited()
+
+    def edited(self) -> Elaborated:
+        """Return the text with the edits; of those at one place, in their order."""
+        return rewritten(self.text, self.edits)
+
+    def insert(self, place: int, written: str) -> None:
+        self.edits.append((Span(place, place), written))
+
+    # ---- operations
+
+    def operation(
+        self, operation: Node, opset: str, missing: Mapping[str, tuple[str, str]], wanted: Collection[str]
+    ) -> None:
+        """Write what is wanted of an operation."""
+        if isinstance(operation, Statement) and not missing and "names" not in wanted:
+            return  # it is given names only
+        outputs, is_named = _outputs(operation), _is_named(operation)
+        if "names" in wanted and outputs and not is_named:
+            self.insert(*_attribute(operation, f"name = string({quote(outputs[0])})"))
+            is_named = True
+        given = [_Given(name, "", *typed) for name, typed in missing.items()]
+        if "consts" in wanted:
+            known = signature(name_in(operation), opset)
+            given = [*_in_order(self.literals(operation, known), known), *given]
+            given = [self.constant(each, operation, outputs, is_named) for each in given]
+        self.edits += [(each.span, each.value) for each in given if each.span]
+        written = [f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span]
+        if written:
+            self.insert(*_argument(operation, ", ".join(written)))
+
+    def literals(self, operation: Node, known: Signature | None) -> Iterator[_Given]:
+        """Yield the values among the arguments of an operation, in the order of the text."""
+        if isinstance(operation, Statement) or name_in(operation) == "const":
+            return
+        for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
+            name, bindings = name_in(argument), [*named(argument, *BINDINGS)]
+            parameter = known.parameters.get(name) if known else None
+            if parameter and parameter.attribute:
+                continue
+            is_one = len(bindings) == 1 and not (parameter and parameter.variadic)
+            for place, binding in enumerate(bindings):
+                value = binding.children[0]
+                if binding.name == "value_binding" and value.children[-4].name not in _UNTYPED:
+                    made = "".join(token.token or "" for token in tokens(value.children[-4]))
+                    written = self.text[value.start : value.end]
+                    yield _Given(name, "" if is_one else str(place), made, written, binding.span)
+
+    def constant(self, given: _Given, operation: Node, outputs: list[str], is_named: bool) -> _Given:
+        """Write a value as a constant before its operation, which has a name if the operation has; return its use."""
+        owner = _owner(operation, outputs)
+        older = _CAST.sub("", owner)
+        ending = "_to_fp16" if older != owner and "fp16" in given.type else ""
+        name = self.names.fresh(f"{older}_{given.parameter}{given.place}", ending)
+        attributes = f"name = string({quote(name)}), " if is_named else ""
+        self.insert(operation.start, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
+        return given._replace(value=name)
+
+
+class _FreshNames:
+    """Names that nothing has, beside those that are `taken`."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = {*taken}
+        self.numbers: dict[str, Iterator[int]] = {}
+
+    def fresh(self, name: str, ending: str = "") -> str:
+        """Return a name with the first number that makes it new, as an identifier."""
+        name = identifier(name)
+        numbers = self.numbers.setdefault(name, count())
+        found = next(made for number in numbers if (made := f"{name}_{number}{ending}") not in self.taken)
+        self.taken.add(found)
+        return found
+
+
+def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
+    """Sort values by the parameters of their operation, and those of other parameters after them by name."""
+    places = {name: place for place, name in enumerate(known.parameters if known else ())}
+    return sorted(given, key=lambda each: (places.get(each.parameter, len(places)), each.parameter))
+
+
+def _owner(operation: Node, outputs: list[str]) -> str:
+    """Return what an operation is called: by its output, or by its name and type if it has several or none.
+
+    coremltools numbers several.
+    """
+    if len(outputs) == 1:
+        return outputs[0]
+    name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
+    if name and name.children[-2].name == "STRING":
+        return unquote(name.children[-2].token or "")
+    whole = outputs[0].removesuffix("_0") if outputs else ""
+    is_numbered = outputs == [f"{whole}_{place}" for place in range(len(outputs))]
+    return whole if outputs and is_numbered else (outputs or [name_in(operation)])[0]
+
+
+# ---- the parts of an operation, which may be one token
+
+
+def _outputs(operation: Node) -> list[str]:
+    if isinstance(operation, Statement):
+        parts = operation_head(operation.text)
+        return [parts[2]] if parts else []
+    return [name_in(value) for results in named(operation, "results") for value in results.children[::2]]
+
+
+def _is_named(operation: Node) -> bool:
+    if isinstance(operation, Statement):
+        parts = operation_head(operation.text)
+        return any(key == "name" for key, _, _ in attribute_parts(operation.text, parts.end() if parts else 0))
+    return any(name_in(each) == "name" for each in _attributes(operation))
+
+
+def _attributes(operation: Node) -> Iterator[Node]:
+    return (each for found in named(operation, "attributes") for each in named(found, "attribute"))
+
+
+def _attribute(operation: Node, written: str) -> tuple[int, str]:
+    """Return where an attribute is to be put into an operation, and how."""
+    if isinstance(operation, Statement):
+        parts = operation_head(operation.text)
+        end = parts.end() if parts else 0
+        opening = operation.text.find("[", end)
+        if opening < 0:
+            return operation.start + end, f"[{written}]"
+        return operation.start + opening + 1, f"{written}, "
+    [arguments] = named(operation, "arguments")
+    attributes = next(named(operation, "attributes"), None)
+    if attributes is None:
+        return arguments.end, f"[{written}]"
+    return attributes.start + 1, f"{written}, " if len(attributes.children) > 2 else written
+
+
+def _argument(operation: Node, written: str) -> tuple[int, str]:
+    """Return where arguments are to be put into an operation, after its own, and how."""
+    if isinstance(operation, Statement):
+        parts = operation_head(operation.text)
+        assert parts is not None  # so it was read
+        is_first, end = next(arguments_in(operation.text, *parts.span(4)), None) is None, operation.start + parts.end(4)
+    else:
+        [arguments] = named(operation, "arguments")
+        is_first, end = len(arguments.children) == 2, arguments.end
+    return end - 1, written if is_first else f", {written}"

@@ -1,0 +1,31 @@
+"""The marker of a draft, `$draft(names, consts)`: which words may stand in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.parsing.lowering.errors import LoweringError
+from miltext.syntax.vocabulary import DRAFT_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.parsing.lowering.values import Children
+
+_WORDS = ", ".join(f"`{word}`" for word in DRAFT_WORDS[:-1]) + f" and `{DRAFT_WORDS[-1]}`"
+
+
+def marker_error(children: Children) -> LoweringError | None:
+    """Return what is wrong with the words of a marker, at the first that is."""
+    words: Sequence[str] = children[2:-1:2]
+    if not words:
+        return LoweringError("MIL117", f"`$draft()` asks for nothing; write some of {_WORDS}, or remove it", 0)
+    for place, word in enumerate(words):
+        if word not in DRAFT_WORDS:
+            meant = nearest(word, DRAFT_WORDS)
+            message = f"`infer` writes {_WORDS}, and `{word}` is none of them{did_you_mean(meant)}"
+            return LoweringError("MIL117", message, word, suggestion=meant)
+        if word in words[:place]:
+            return LoweringError("MIL117", f"`{word}` stands twice in this list; remove one", word)
+    return None
