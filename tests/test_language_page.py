@@ -84,5 +84,5 @@ def test_a_draft_that_asks_for_more_is_written_out_as_the_page_shows() -> None:
     assert miltext.format_text(draft) == draft
     plain, words = re.sub(r" \$draft\((.*?)\)", "", draft), re.findall(r"\w+", draft)[4:7]
     assert words == [*DRAFT_WORDS]
-    assert miltext.infer_draft(plain, **dict.fromkeys(words, True)) == whole
+    assert miltext.infer_draft(plain, names=True, consts=True, defaults=True) == whole
     assert miltext.infer_draft(plain) != whole

@@ -51,12 +51,12 @@ def add(name: str, opsets: tuple[str, ...], body: Callable[..., Any], **inputs: 
     dimension (the same letter, the same dimension); `state fp16[2]` is a state.
     """
     functions = {"main": (body, inputs)}
-    PROGRAMS.extend(Sample(f"{name}-{opset}", opset, functools.partial(_export, opset, functions)) for opset in opsets)
+    PROGRAMS.extend(Sample(f"{name}-{opset}", opset, functools.partial(exported, opset, functions)) for opset in opsets)
 
 
 def add_functions(name: str, opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str, str]]]) -> None:
     """Adds a program of several functions, each with its body and inputs as `add` takes them."""
-    PROGRAMS.append(Sample(f"{name}-{opset}", opset, functools.partial(_export, opset, functions)))
+    PROGRAMS.append(Sample(f"{name}-{opset}", opset, functools.partial(exported, opset, functions)))
 
 
 def add_converted(
@@ -85,7 +85,7 @@ def integers(*shape: int, dtype: Any = np.int8, high: int = 8) -> Any:
     return np.random.default_rng(sum(shape)).integers(0, high, shape).astype(dtype)
 
 
-def _export(opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str, str]]]) -> bytes:
+def exported(opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str, str]]]) -> bytes:
     """Builds a pymil program and writes it with coremltools' own exporter, without any pass."""
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
 

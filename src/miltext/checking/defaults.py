@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from miltext.checking.draft_constants import usual_dtypes
 from miltext.checking.inference.operands import Unknown
-from miltext.checking.inference.program import Walk, declare
+from miltext.checking.inference.program import Walk
 from miltext.checking.inference.reading import read_program
-from miltext.checking.literal_types import Undecided, literal_type
+from miltext.checking.literal_types import literal_type
 from miltext.checking.operations import message_path
 from miltext.schema.operations import signature
 from miltext.schema.types import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from miltext.checking.inference.operands import Arguments
     from miltext.schema.paths import Path
@@ -27,32 +26,28 @@ if TYPE_CHECKING:
 
     Default = Callable[[Arguments], Any]
 
+_USUAL = ["int32", "fp32", "bool", "string"]
+"""The data types of defaults that nothing else decides, as coremltools makes them of Python's values."""
+
 
 def program_defaults(program: Program, dialect: str) -> dict[Path, dict[str, tuple[str, str]]]:
     """Return the defaults of all that the operations of a Program leave out, by parameter: type and value."""
-    read = read_program(program)
-    usual = {name: usual_dtypes(declare({}, function.inputs).values()) for name, function in read.functions.items()}
-    found = {
-        message_path(each.path): defaults(each.arguments, usual[str(each.path[0])], dialect)
-        for each in Walk().program(read)
-    }
+    inferred = Walk().program(read_program(program))
+    found = {message_path(each.path): defaults(each.arguments, dialect) for each in inferred}
     return {path: values for path, values in found.items() if values}
 
 
-def defaults(op: Arguments, usual: Sequence[str], dialect: str) -> dict[str, tuple[str, str]]:
-    """Return the defaults of the parameters that an operation leaves out: type and value.
-
-    Of what nothing else decides, the data type is the first of the `usual` ones that fits.
-    """
+def defaults(op: Arguments, dialect: str) -> dict[str, tuple[str, str]]:
+    """Return the defaults of the parameters that an operation leaves out: type and value."""
     known = signature(op.op_type, op.opset)
+    if known is None:
+        return {}
+    left_out = [each for each in known.parameters.values() if not each.required and each.name not in op.operands]
     found = {}
-    for name, parameter in known.parameters.items() if known else ():
-        if not parameter.required and name not in op.operands and (value := _default(op, name, parameter.default)):
-            try:
-                made = literal_type(value, name, known, op.operands, usual)  # type: ignore[arg-type]  # it is known here
-            except Undecided:
-                continue
-            found[name] = spelled(made, dialect), f"{spelled(made, dialect)}({value})"
+    for parameter in sorted(left_out, key=lambda each: (op.op_type, each.name) in _LAST):
+        if value := _default(op, parameter.name, parameter.default):
+            made = spelled(literal_type(value, parameter.name, known, op.operands, _USUAL), dialect)
+            found[parameter.name] = made, f"{made}({value})"
     return found
 
 
@@ -91,3 +86,6 @@ _RULES: Mapping[tuple[str, str], Default] = {
     ("layer_norm", "axes"): lambda op: [*range(len(op.shape("x")))],
     ("topk", "output_indices_dtype"): _index_type,
 }
+
+_LAST = {("avg_pool", "exclude_padding_from_average"), ("conv_quantized", "nbits"), ("random_bernoulli", "prob")}
+"""The parameters whose defaults come after those that an operation shares with others of its kind."""
