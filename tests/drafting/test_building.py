@@ -25,7 +25,7 @@ from miltext.drafting.building import build
 from miltext.models.building.build import build as build_whole
 from miltext.models.programs import TextModel
 
-CASES = sorted((GOLDEN / "build").glob("*.mil"))
+CASES = sorted((GOLDEN / "built").glob("*.mil"))
 STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
 RUNNER = CliRunner(**STREAMS)
 """click before 8.2 mixes the two streams unless it is told not to."""
@@ -88,7 +88,7 @@ def test_golden(case: Path, folder: Path, matches_golden: Check) -> None:
 
 
 def test_ten_mistakes_of_different_kinds_are_ten_reports(folder: Path) -> None:
-    text = (GOLDEN / "build" / "ten_mistakes.mil").read_text()
+    text = (GOLDEN / "built" / "ten_mistakes.mil").read_text()
     with pytest.raises(ParseError) as refused:
         build(model_of(text), "Out.mlpackage")
     found = refused.value.diagnostics

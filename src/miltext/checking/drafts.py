@@ -15,7 +15,7 @@ from miltext.checking.findings import Finding, Remark, counted, operations_aroun
 from miltext.checking.inference.reading import read_program
 from miltext.diagnostics import Diagnostic, Span
 from miltext.diagnostics.selection import DRAFT
-from miltext.parsing.elaboration import Elaborated, Piece
+from miltext.parsing.elaboration import Elaborated, rewritten
 from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.tree import named
 
@@ -136,7 +136,7 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     if not read.drafts:
         marker = next(named(read.root, "draft_marker"), None) if read.root else None
         message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
-        return [warning(DRAFT_NOTICE, message, marker.span)] if marker else []
+        return [Diagnostic("note", DRAFT, message, marker.span)] if marker else []
     phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"

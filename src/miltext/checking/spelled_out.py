@@ -44,7 +44,7 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated:
     root = parse_tree(text, whole=True).root
     marker = next(named(root, "draft_marker"), None)
     wanted = {*asked, *(marker_words(marker) if marker else ())}
-    return _SpellingOut(text, root, marker).run(wanted)
+    return _SpellingOut(text, root, marker).run(wanted) if wanted else rewritten(text, [])
 
 
 def marker_words(marker: Node) -> Iterator[str]:

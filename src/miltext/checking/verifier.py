@@ -126,9 +126,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     return made
 
 
-def _written_out(
-    text: str, types: DraftTypes | None, found: list[Diagnostic], asked: Collection[str]
-) -> WrittenOut:
+def _written_out(text: str, types: DraftTypes | None, found: list[Diagnostic], asked: Collection[str]) -> WrittenOut:
     """Return a draft with its types, and with all that is asked for."""
     from miltext.checking.spelled_out import spelled_out
 
