@@ -693,6 +693,21 @@ async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path:
     assert refused.range.start == lsp.Position(0, 0)
 
 
+async def test_a_draft_is_an_information_and_an_error_where_drafts_are_refused(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    document = OpenDocument(client, DRAFT, (tmp_path / "a.mil").as_uri())
+    [notice] = await document.diagnosed()
+    assert (notice.code, notice.severity) == ("MIL712", lsp.DiagnosticSeverity.Information)
+    (tmp_path / "pyproject.toml").write_text("[tool.miltext]\ndrafts = false\n")
+    document = OpenDocument(client, DRAFT, (tmp_path / "b.mil").as_uri())
+    [refused] = await document.diagnosed()
+    assert (refused.code, refused.severity) == ("MIL712", lsp.DiagnosticSeverity.Error)
+    assert "`drafts = false`" in refused.message
+    (action,) = await actions(document, refused.range)
+    assert applied(document, action) == infer_draft(DRAFT)
+
+
 async def test_a_comment_ignores_what_is_on_its_line(client: LanguageClient) -> None:
     document = OpenDocument(client, PROGRAM.replace("y = half", "y = haIf"))
     assert [found.code for found in await document.diagnosed()] == ["MIL604"]

@@ -95,6 +95,16 @@ def test_check_refuses_a_program_that_is_wrong(repository: Path) -> None:
     assert (status, "bad.mil:4:" in shown) == (1, True), shown
 
 
+def test_check_takes_a_draft_unless_drafts_are_refused(repository: Path) -> None:
+    (repository / "draft.mil").write_text(GOOD.replace("tensor<fp16, [2]> y = relu(x = x)", "y = relu(x)"))
+    for hook in ("miltext-fmt", "miltext-check"):
+        status, shown = run(repository, hook)
+        assert status == 0, shown
+    (repository / "pyproject.toml").write_text("[tool.miltext]\ndrafts = false\n")
+    status, shown = run(repository, "miltext-check")
+    assert (status, "draft.mil:4:" in shown, "error[MIL712]" in shown) == (1, True, True), shown
+
+
 def test_sidecar_refuses_a_model_without_its_text(repository: Path) -> None:
     status, shown = run(repository, "miltext-sidecar")
     assert (status, "to write it: miltext sidecar Model.mlpackage" in shown) == (1, True), shown
