@@ -95,6 +95,24 @@ def test_what_the_original_has_is_checked_too(tmp_path: Path) -> None:
         assert bool(found) == bool(expected)
 
 
+def test_what_the_original_has_of_a_draft_is_checked_too(tmp_path: Path) -> None:
+    old = original(tmp_path, whole())
+    notice = ("note", "MIL712")
+    for text, used, expected in (
+        (elided(whole()), "w", [notice]),
+        (elided(whole("[9, 8, 7]")), "w", [("error", "MIL410"), notice]),
+        (elided(whole()).replace("$elided(3,", "$elided(4,", 1), "w", [("error", "MIL410"), notice]),
+        (elided(whole("[9, 8, 7]")), "nobody", [("error", "MIL410"), notice, ("error", "MIL604")]),
+    ):
+        draft = text.replace("tensor<fp32, [3]> y = mul(x = v, y = w)", f"y = mul(v, {used})")
+        assert draft != text
+        found = examine(text_model(draft, tmp_path), originals=[old.program]).diagnostics
+        assert codes(found) == expected
+        places = [draft[each.span.start :] for each in found if each.span]
+        assert places[-1].startswith("nobody" if used == "nobody" else "v, w")
+        assert all("$elided" in place[:30] for place in places[: len(expected) - 1 - (used == "nobody")])
+
+
 def test_arrays_beside_a_text_are_looked_at(tmp_path: Path) -> None:
     text = whole('$npy("w.npy")')
     np.save(tmp_path / "w.npy", np.zeros(3, np.float32))

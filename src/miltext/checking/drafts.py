@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
 
     from miltext.checking.inference.operands import Operand
+    from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
 

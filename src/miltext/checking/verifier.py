@@ -177,6 +177,9 @@ def _check_text(
         program, told = program_of(text, folder, originals)
     if program is None:
         found, types = _check_broken(text)
+        if told and originals and not _errors(found):
+            whole = types.written()
+            told = types.read.told(whole.told(program_of(whole.text, folder, originals)[1]))
         return in_order([*told, *found]), types
     findings = [*verify(program, dialect_of(text)), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
