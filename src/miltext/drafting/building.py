@@ -80,7 +80,7 @@ def _build_draft(source: Model, output: str | os.PathLike[str], choices: dict[st
 
     draft = source.text or ""
     text, diagnostics, told = write_out(draft, source.name)
-    found = [each for each in diagnostics if each.code not in GAPS]  # the values that it leaves out are filled in
+    found = [each for each in diagnostics if each.severity == "error" or each.code not in GAPS]  # gaps are filled in
     if text is None:
         raise ParseError(found, text=draft, path=source.name)
     whole = TextModel(text.encode(), source.name, source.path)
