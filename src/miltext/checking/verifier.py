@@ -29,12 +29,14 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
+    from miltext.parsing.elaboration import Elaborated
+    from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
 
@@ -56,12 +58,18 @@ class Completed(NamedTuple):
 class WrittenOut(NamedTuple):
     """A draft with its types, as its author laid it out, None where it is wrong; and what was found in the draft.
 
-    `told` gives diagnostics of the text their places in the draft.
+    The `steps` are those from the draft to the text.
     """
 
     text: str | None
     diagnostics: list[Diagnostic]
-    told: Callable[[list[Diagnostic]], list[Diagnostic]] = list
+    steps: Sequence[Recovered | Elaborated] = ()
+
+    def told(self, found: list[Diagnostic]) -> list[Diagnostic]:
+        """Return diagnostics of the text, with places in the draft."""
+        for step in reversed(self.steps):
+            found = step.told(found)
+        return found
 
 
 def check(subject: str | Message | Model) -> list[Diagnostic]:
@@ -102,10 +110,10 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
 
-    whole, found, _ = write_out(text, path, asked)
-    if whole is None:
-        return Completed(None, found)
-    return Completed(keep_line_ends(text, verified_format(whole, path=path)), found)
+    made = write_out(text, path, asked)
+    if made.text is None:
+        return Completed(None, made.diagnostics)
+    return Completed(keep_line_ends(text, verified_format(made.text, path=path)), made.diagnostics)
 
 
 @with_room
@@ -130,12 +138,9 @@ def _written_out(text: str, types: DraftTypes | None, found: list[Diagnostic], a
     """Return a draft with its types, and with all that is asked for."""
     from miltext.checking.spelled_out import spelled_out
 
-    if types is None:
-        made = spelled_out(text, asked)
-        return WrittenOut(made.text, found, made.told)
-    typed = types.written()
-    made = spelled_out(typed.text, asked)
-    return WrittenOut(made.text, found, lambda others: types.read.told(typed.told(made.told(others))))
+    typed = None if types is None else types.written()
+    made = spelled_out(typed.text if typed else text, asked)
+    return WrittenOut(made.text, found, (types.read, typed, made) if types and typed else (made,))
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

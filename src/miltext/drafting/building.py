@@ -74,20 +74,23 @@ def _is_draft(source: Model, failure: ParseError) -> bool:
 
 
 def _build_draft(source: Model, output: str | os.PathLike[str], choices: dict[str, Any]) -> list[Diagnostic]:
-    """Build the model of a draft. Whatever is wrong with the completed text is told at its place in the draft."""
+    """Build the model of a draft. Whatever is wrong with the completed text is told at its place in the draft.
+
+    That it is a draft, and leaves out values, is not told: types are inferred, and values are looked for.
+    """
     from miltext.checking.ignores import GAPS
     from miltext.checking.verifier import write_out
 
     draft = source.text or ""
-    text, diagnostics, told = write_out(draft, source.name)
-    found = [each for each in diagnostics if each.severity == "error" or each.code not in GAPS]  # gaps are filled in
-    if text is None:
+    made = write_out(draft, source.name)
+    found = [each for each in made.diagnostics if each.severity == "error" or each.code not in GAPS]
+    if made.text is None:
         raise ParseError(found, text=draft, path=source.name)
-    whole = TextModel(text.encode(), source.name, source.path)
+    whole = TextModel(made.text.encode(), source.name, source.path)
     whole.model_path = source.model_path
     try:
         return [*found, *build_whole(whole, Path(output), **choices)]
     except MiltextError as failure:
-        if failure.text == text:
-            failure.diagnostics, failure.text = told(failure.diagnostics), draft
+        if failure.text == made.text:
+            failure.diagnostics, failure.text = made.told(failure.diagnostics), draft
         raise
