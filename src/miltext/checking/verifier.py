@@ -119,6 +119,8 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
 @with_room
 def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -> WrittenOut:
     """Complete a draft as `complete` does, but for its layout."""
+    from miltext.checking.spelled_out import spelled_out
+
     with gc_paused:
         diagnostics, types = _check_text(text)
     if types is None or not types.open:  # no comment can make up for a type that is not there
@@ -126,21 +128,14 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     found = [each for each in diagnostics if each.code != DRAFT]
     if _errors(found):
         return WrittenOut(None, found)
-    if types is None and not asked:
-        return WrittenOut(text, found)
-    made = _written_out(text, types, found, asked)
-    if left := _errors(check(made.text or "")):
+    steps: list[Recovered | Elaborated] = [types.read, types.written()] if types is not None else []
+    if steps or asked:
+        steps.append(spelled_out(steps[-1].text if steps else text, asked))
+    whole = steps[-1].text if steps else text
+    made = WrittenOut(whole, found, steps)
+    if steps and (left := _errors(check(whole))):
         raise ParseError(made.told(left), text=text, path=path)
     return made
-
-
-def _written_out(text: str, types: DraftTypes | None, found: list[Diagnostic], asked: Collection[str]) -> WrittenOut:
-    """Return a draft with its types, and with all that is asked for."""
-    from miltext.checking.spelled_out import spelled_out
-
-    typed = None if types is None else types.written()
-    made = spelled_out(typed.text if typed else text, asked)
-    return WrittenOut(made.text, found, (types.read, typed, made) if types and typed else (made,))
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
