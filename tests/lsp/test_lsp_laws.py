@@ -419,7 +419,7 @@ main()
     ("module", "name", "answered", "checked"),
     [
         ("hover", "described_value", False, True),
-        ("server", "check", True, False),
+        ("server", "check_text", True, False),
         ("server", "read_past", False, False),
         ("documents", "Positions", True, True),
     ],
@@ -427,7 +427,7 @@ main()
 def test_a_fault_of_ours_is_logged_and_survived(module: str, name: str, answered: bool, checked: bool) -> None:
     """The request, the check or the notification that it meets fails; the next message is answered."""
     code = FAULTY.format(module=module, name=name)
-    if name in ("check", "read_past"):  # warming up needs these
+    if name in ("check_text", "read_past"):  # warming up needs these
         code = code.replace("module.", "module.Server.warm_up = lambda server: None; module.", 1)
     identifier = {"uri": "untitled:x.mil"}
     place = {"textDocument": identifier, "position": {"line": 0, "character": 35}}

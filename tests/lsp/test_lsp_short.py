@@ -21,11 +21,13 @@ from miltext.lsp.hints import inlay_hints
 from miltext.lsp.hover import hover
 from miltext.lsp.naming import definition, references, rename
 from miltext.lsp.positions import Positions
-from miltext.lsp.reading import Reading, read_past, read_whole
+from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS
 from miltext.lsp.semantic_tokens import TYPES, tokens
+from miltext.lsp.server import Server
 from miltext.models.building.editing import edited
 from miltext.models.building.editing import rename as rename_everywhere
+from miltext.parsing import recovery
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.tree import Node, walk
 
@@ -368,3 +370,34 @@ def test_every_beginning_of_a_text_is_completed(name: str) -> None:
         position = view.document.position(end)
         complete(view, lsp.CompletionParams(DOCUMENT, position))
         signature_help(view, lsp.SignatureHelpParams(DOCUMENT, position))
+
+
+# ---- how often it is read
+
+
+@pytest.mark.parametrize("name", [*DRAFTS, *BROKEN])
+def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, read = (DRAFTS | BROKEN)[name], list[str]()
+
+    class Counted(recovery._Reading):
+        def __init__(self, text: str) -> None:
+            read.append(text)
+            super().__init__(text)
+
+    monkeypatch.setattr(recovery, "_Reading", Counted)
+    expected = past(text, None)
+    inferred = expected.inferred
+    read.clear()
+    recovery.recover(text)
+    needed = [*read]
+    server = Server()
+    document = Document("untitled:x", 2, Positions(text), before=read_whole(FEED_FORWARD))
+    server.documents[document.uri] = document
+    server._read(document)
+    read.clear()
+    assert server._checked(document) == miltext.check(text)
+    assert read == [*needed, *needed]  # the second time by `check`
+    assert document.reading is not None
+    assert document.reading.__dict__["inferred"] == inferred
+    if not document.reading.is_whole:
+        assert document.reading.root == expected.root

@@ -72,6 +72,14 @@ class WrittenOut(NamedTuple):
         return found
 
 
+class CheckedText(NamedTuple):
+    """What is found in a text; if it is broken or a draft, what was read of it, and the types that it leaves out."""
+
+    diagnostics: list[Diagnostic]
+    read: Recovered | None = None
+    types: DraftTypes | None = None
+
+
 def check(subject: str | Message | Model) -> list[Diagnostic]:
     """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
 
@@ -81,6 +89,14 @@ def check(subject: str | Message | Model) -> list[Diagnostic]:
     ModelError for a model whose program cannot be had.
     """
     return examine(subject).diagnostics
+
+
+@with_room
+def check_text(text: str) -> CheckedText:
+    """Return all that is wrong with MIL text, as `check` does, and what was read for that."""
+    with gc_paused:
+        checked = _check_text(text)
+    return checked._replace(diagnostics=without_ignored(text, checked.diagnostics))
 
 
 @with_room
@@ -122,7 +138,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     from miltext.checking.spelled_out import spelled_out
 
     with gc_paused:
-        diagnostics, types = _check_text(text)
+        diagnostics, _, types = _check_text(text)
     if types is None or not types.open:  # no comment can make up for a type that is not there
         diagnostics = without_ignored(text, diagnostics)
     found = [each for each in diagnostics if each.code != DRAFT]
@@ -162,32 +178,32 @@ def examine(
     with gc_paused:
         if isinstance(text_or_program, str):
             folder = subject.model_path if isinstance(subject, Model) else None
-            found, _ = _check_text(text_or_program, said, folder, originals)
+            found = _check_text(text_or_program, said, folder, originals).diagnostics
             return Checked(without_ignored(text_or_program, found), text_or_program)
         return _check_program(text_or_program, said)
 
 
 def _check_text(
     text: str, said: Sequence[Finding] = (), folder: Path | None = None, originals: Sequence[Program] = ()
-) -> tuple[list[Diagnostic], DraftTypes | None]:
-    """Return the findings about a text, and those that others `said` of its Program; and the types of a draft."""
+) -> CheckedText:
+    """Return the findings about a text, and those that others `said` of its Program."""
     told: list[Diagnostic] = []
     program = attempt(text)
     if program is None:
         program, told = program_of(text, folder, originals)
     if program is None:
-        found, types = _check_broken(text)
-        if told and originals and not _errors(found):
-            whole = types.written()
-            told = types.read.told(whole.told(program_of(whole.text, folder, originals)[1]))
-        return in_order([*told, *found]), types
+        broken = _check_broken(text)
+        if broken.read and broken.types and told and originals and not _errors(broken.diagnostics):
+            whole = broken.types.written()
+            told = broken.read.told(whole.told(program_of(whole.text, folder, originals)[1]))
+        return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
     findings = [*verify(program, dialect_of(text)), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
-    return in_order([*told, *found]), None
+    return CheckedText(in_order([*told, *found]))
 
 
-def _check_broken(text: str) -> tuple[list[Diagnostic], DraftTypes]:
-    """Return the findings about a text that does not parse, or is a draft, and the types that it leaves out."""
+def _check_broken(text: str) -> CheckedText:
+    """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text)
     types = draft_types(read)
     found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
@@ -196,7 +212,7 @@ def _check_broken(text: str) -> tuple[list[Diagnostic], DraftTypes]:
         verified = apart_from(verify(read.program, dialect_of(text), faulty), {*read.flawed, *types.missing})
         joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
         found += located(joined, read.root)
-    return read.told(found), types
+    return CheckedText(read.told(found), read, types)
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

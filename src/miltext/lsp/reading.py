@@ -14,7 +14,10 @@ from miltext.syntax.tree import Node
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.verifier import CheckedText
     from miltext.diagnostics import Span
+    from miltext.parsing.recovery import Recovered
 
 NOTHING = Node("program", 0, 0, [])
 """The tree of a text of which nothing could be read."""
@@ -46,7 +49,12 @@ class Reading:
         from miltext.parsing.recovery import recover
 
         read = recover(self.text)
-        return {read.written(span): text for span, text in draft_types(read).edits.items()}
+        return _placed(read, draft_types(read))
+
+    def learn(self, checked: CheckedText) -> None:
+        """Keep what a check of the text has inferred, for answers that do not wait."""
+        known = _placed(checked.read, checked.types) if checked.read and checked.types else {}
+        self.__dict__.setdefault("inferred", known)
 
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
         """Return the type of a value as the text has it, or as it is inferred, if that was done or `ask` says so."""
@@ -72,3 +80,13 @@ def read_past(text: str) -> Reading:
     from miltext.parsing.recovery import tree_past
 
     return Reading(text, tree_past(text) or NOTHING, [], is_whole=False)
+
+
+def past(text: str, read: Recovered | None) -> Reading:
+    """Return what `read_past` does of a text that was `read` past its mistakes already, if it was."""
+    return Reading(text, read.written_root or NOTHING, [], is_whole=False) if read else read_past(text)
+
+
+def _placed(read: Recovered, types: DraftTypes) -> dict[Span, str]:
+    """Return the texts for what a draft leaves out, at their places in what was written."""
+    return {read.written(span): text for span, text in types.edits.items()}

@@ -21,13 +21,13 @@ from pygls.exceptions import FeatureNotificationError, FeatureRequestError, Json
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
-from miltext.checking.verifier import check
+from miltext.checking.verifier import check_text
 from miltext.diagnostics import error
 from miltext.lsp import completion, diagnosing, hover
 from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
-from miltext.lsp.reading import Reading, read_past, read_whole
+from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 
 if TYPE_CHECKING:
@@ -199,10 +199,11 @@ class Server(LanguageServer):
         return await self._in_thread(self._checker, self._checked, document)
 
     def _checked(self, document: Document) -> list[Diagnostic]:
+        checked = check_text(document.text)
         if self._is_current(document):
-            document.reading = document.reading or read_past(document.text)
-            _ = document.reading.inferred  # for completion, which does not wait
-        return diagnosing.asked_for(document.uri, check(document.text))
+            document.reading = document.reading or past(document.text, checked.read)
+            document.reading.learn(checked)
+        return diagnosing.asked_for(document.uri, checked.diagnostics)
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
         """Publish what was found of a document; if it was superseded meanwhile, what still holds of the latest."""
@@ -223,7 +224,7 @@ class Server(LanguageServer):
         found = read_whole(SMALLEST)
         assert found is not None
         view = View(Document("", 0, Positions(SMALLEST)), found)
-        check(SMALLEST)
+        check_text(SMALLEST)
         document, place = lsp.TextDocumentIdentifier(""), lsp.Position(0, SMALLEST.index("relu"))
         self._converter.unstructure(hover.hover(view, lsp.HoverParams(document, place)))
         self._converter.unstructure(completion.complete(view, lsp.CompletionParams(document, place)))

@@ -40,7 +40,8 @@ class Recovered(NamedTuple):
 
     `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
     the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in what was written.
+    form of a draft in the short spelling; `told` gives diagnostics their places in what was written. The tree of that
+    is `written_root`.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Recovered(NamedTuple):
     flawed: set[Path]
     drafts: dict[Path, Node]
     elaborated: Elaborated | None = None
+    written_root: Node | None = None
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics, with places in what was written."""
@@ -66,7 +68,8 @@ def recover(text: str) -> Recovered:
     """Read a text past all that is wrong with it."""
     with gc_paused:
         reading = _Reading(text)
-        root, long = reading.read(), None
+        root = written_root = reading.read()
+        long = None
         if root and (long := elaborate(text, root)):
             reading = _Reading(long.text)
             root = reading.read()
@@ -74,17 +77,17 @@ def recover(text: str) -> Recovered:
         wire = reading.lowered(root) if root else None
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
-        return Recovered(reading.text, diagnostics, None, None, set(), {}, long)
+        return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
     try:
         program = Program.FromString(wire)
     except Exception:  # each of protobuf's backends has an error of its own for it
         if (step := too_deep(wire)) is None:
             raise
         diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
-        return Recovered(reading.text, diagnostics, None, root, set(), {}, long)
+        return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
     found = list(phrases_by_path(root, reading.is_marked()))
     drafts = {path: phrase for path, phrase in found if phrase.name in DRAFTS}
-    return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long)
+    return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long, written_root)
 
 
 @with_room
