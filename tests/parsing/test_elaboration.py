@@ -312,6 +312,21 @@ def test_a_mistake_is_told_once_at_its_place(line: str, expected: list[tuple[str
         infer_draft(text)
 
 
+BLOCKS = "y = cond(true) () { a = relu(x); } -> (a) () { b = tanh(x); } -> (b); w = relu(y);"
+
+
+@pytest.mark.parametrize("ends", [["-> (a)"], ["-> (b)"], ["-> (a)", "-> (b)"]])
+@pytest.mark.parametrize("line_end", [" ", "\n"])
+def test_a_block_that_gives_nothing_back_is_told_once(ends: list[str], line_end: str) -> None:
+    """Nothing is said of what follows from it: that its operation has too few blocks, or no type."""
+    text = BLOCKS
+    for end in ends:
+        text = text.replace(end, "")
+    assert told(program(text.replace(" (", f"{line_end}("), outputs="w")) == [
+        ("MIL010", "(" if end == "-> (a)" else ";") for end in ends
+    ]
+
+
 @pytest.mark.parametrize("line", ['$"_" = relu(x);', 'fp16 c, $"_" = split(x);', "_ _ = relu(x);", '$"a b" = relu(_);'])
 def test_a_value_may_be_called_as_the_mark_of_drafts(line: str) -> None:
     text = program(line)

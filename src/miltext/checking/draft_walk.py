@@ -51,6 +51,7 @@ class DraftWalk(Walk):
         self.dialect = dialect
         self.gaps = read.drafts
         self.flawed = read.flawed
+        self.around = {operation for path in read.flawed for operation in operations_around(path)}
         self.types = types
         self.makers: dict[Operand, Path] = {}
         self.usual: list[str] = []
@@ -251,7 +252,7 @@ class DraftWalk(Walk):
         what = f"the type of {named(output.name)} cannot be inferred"
         if first_opset(inference.operation.type) is None:
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
-        elif gap[:-2] not in self.flawed and UNDEFINED not in operands:
+        elif gap[:-2] not in self.around and UNDEFINED not in operands:
             message = f"{what}: {_why(inference, self.opset)}"
             self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False

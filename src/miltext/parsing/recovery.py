@@ -234,12 +234,14 @@ class _Reading:
             return start
         if not outputs and self.marks.begins(start, "block end"):
             return start + 1
-        self.passed.append(closing.start)
+        self.passed.append(closing.end)
         self.cut(anchor + 1)
         written = self.marks.outputs_end(closing.end)
         is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
         if is_inputs:  # what was read as the block's outputs are the next one's inputs
             written = outputs[1].start
+        elif self.text.startswith("(", start) and self.marks.begins(written, "block"):
+            is_inputs, written = True, start
         if is_inputs or written > start:
             self.feed("-> ( )", closing.end)
             return written

@@ -19,11 +19,12 @@ _SIGNS = {
     "function": re.compile(_FUNCTION),
     "operation": re.compile(_OPERATION),
     "definition": re.compile(rf"{_TYPE}\s*{_NAME}\s*="),
+    "block": re.compile(r"\s*\{"),
     "block end": re.compile(r"\}\s*->"),
     "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_OPERATION})"),
 }
 """The signs of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; only the first of
-these two; `} ->`; a last `;`."""
+these two; ` {`; `} ->`; a last `;`."""
 
 _OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
 _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")
