@@ -139,8 +139,10 @@ def test_hints_show_types_and_parameters() -> None:
 def test_each_value_without_a_type_has_a_hint_with_it(name: str) -> None:
     text = DRAFTS[name]
     whole = miltext.infer_draft(text)
-    made = [node for node in walk(parse_tree(whole).root) if node.name == "results"]
-    types = [whole[slice(*value.children[0].span)] for found in made for value in found.children[::2]]
+    made = [node for node in walk(parse_tree(whole).root) if node.name in ("results", "inner_block")]
+    heads = [*[found if found.name == "results" else found.children[0] for found in made]]
+    values = [value for head in heads for value in head.children if value.name == "named_value"]
+    types = [whole[slice(*value.children[0].span)] for value in values]
     view = view_of(text)
     found = inlay_hints(view, lsp.InlayHintParams(DOCUMENT, EVERYWHERE))
     calls = {node.start for node in walk(view.reading.root) if node.name == "call"}

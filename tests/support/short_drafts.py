@@ -40,7 +40,31 @@ program(1.3)
 }
 """
 
-DRAFTS = {"feed_forward": FEED_FORWARD, "with_blocks": WITH_BLOCKS}
+WITH_CONSTANTS = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 4]> x, state<tensor<fp16, [2, 4]>> cache) {
+            half = const()[name = "half", val = 0.5];
+            _ along = const()[val = [1]];
+            a, _ b = split(tanh(x)[name = "t"], axis = 1, num_splits = 2);
+            total = reduce_sum(mul(const()[val = -0x1p-1], mul(x, half)), along, true);
+            y, n = while_loop((mul(x, total), 0))
+                (_ c, d) {
+                    e = less(d, 3);
+                } -> (e)
+                (f, g) {
+                    h = tanh(f);
+                    i = add(1, g);
+                } -> (h, i);
+            write_state(cache, relu(y));
+            z = concat((a, b, [[0.5], [1]]), -1)[name = "z", note = "kept"];
+            last = mul(read_state(input = cache), cast(n, "fp16"));
+        } -> (z, last);
+}
+"""
+"""Constants without a type, inputs of blocks without one, and literals of each kind."""
+
+DRAFTS = {"feed_forward": FEED_FORWARD, "with_blocks": WITH_BLOCKS, "with_constants": WITH_CONSTANTS}
 
 BROKEN = {
     "open call": FEED_FORWARD.replace("rsqrt(mean, epsilon = 1e-3)), 0.5);", "rsqrt(mean, "),
