@@ -13,7 +13,10 @@ import pytest
 from conftest import CORPUS, GOLDEN
 from support.highlighters import EDITORS, SCRIPTS, absent, emacs, run, texts_of, vim
 
-INDENTED = [GOLDEN / "highlight" / "everything.mil", *sorted(CORPUS.glob("apple/*.mil"))]
+INDENTED = [
+    *[GOLDEN / "highlight" / f"{name}.mil" for name in ("everything", "short")],
+    *sorted(CORPUS.glob("apple/*.mil")),
+]
 
 PROGRAM = """\
 program(1.3)

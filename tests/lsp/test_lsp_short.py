@@ -146,15 +146,15 @@ def test_each_value_without_a_type_has_a_hint_with_it(name: str) -> None:
     view = view_of(text)
     found = inlay_hints(view, lsp.InlayHintParams(DOCUMENT, EVERYWHERE))
     calls = {node.start for node in walk(view.reading.root) if node.name == "call"}
-    values = {node.start for node in walk(view.reading.root) if node.name == "draft_value"}
+    open_values = {node.start for node in walk(view.reading.root) if node.name == "draft_value"}
     shown = [
         str(hint.label)
         for hint in found
         if hint.kind == lsp.InlayHintKind.Type
-        and (view.document.offset(hint.position) in calls | values or hint.padding_left)
+        and (view.document.offset(hint.position) in calls | open_values or hint.padding_left)
     ]
     assert sorted(shown) == sorted(types)
-    assert len(calls) + len(values) == len(types)
+    assert len(calls) + len(open_values) == len(types)
 
 
 @pytest.mark.parametrize("name", DRAFTS)
