@@ -108,6 +108,10 @@ LONG = [
         ],
     ),
     (
+        "y = add(y = sin(x), x = tanh(z));",
+        [f"{LIKE} y_x = tanh(x = z);", f"{LIKE} y_y = sin(x = x);", f"{LIKE} y = add(x = y_x, y = y_y);"],
+    ),
+    (
         'y = relu(tanh(x)[name = "t"]);',
         [f'{LIKE} y_x = tanh(x = x)[name = string("t")];', f"{LIKE} y = relu(x = y_x);"],
     ),

@@ -224,10 +224,13 @@ class _Elaboration:
     # ---- nested operations
 
     def nested(self, operation: Node, owner: str) -> list[tuple[Node, str]]:
-        """Return the operations just inside one whose value has the name `owner`, with names for their values."""
+        """Return the operations just inside one whose value has the name `owner`, with names for their values.
+
+        They come in the order of the canonical layout, so that laying a draft out does not change its Program.
+        """
         known = signature(name_in(operation), self.opset)
         found = []
-        for place, argument in enumerate(_given(*named(operation, "arguments"))):
+        for place, argument in sorted(enumerate(_given(*named(operation, "arguments"))), key=_place_in_layout):
             is_named = argument.name != "positional_argument"
             name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
             bindings = [*named(argument, *BINDINGS)]
@@ -263,6 +266,13 @@ def _parameter(known: Signature | None, place: int) -> str:
 
 def _given(arguments: Node) -> list[Node]:
     return [*named(arguments, "argument", "single_argument", "positional_argument")]
+
+
+def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
+    """Return what arguments are sorted by where they are laid out: those without a name first, others by name."""
+    place, phrase = argument
+    is_named = phrase.name != "positional_argument"
+    return is_named, name_in(phrase) if is_named else "", place
 
 
 def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
