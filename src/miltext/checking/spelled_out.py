@@ -105,19 +105,21 @@ class _SpellingOut:
         """Write what is wanted of an operation."""
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
-        outputs, is_named = _outputs(operation), _is_named(operation)
-        if "names" in wanted and outputs and not is_named:
-            self.insert(*_attribute(operation, f"name = string({quote(outputs[0])})"))
+        parts = _parts(operation)
+        is_named = parts.is_named
+        if "names" in wanted and parts.outputs and not is_named:
+            self.insert(parts.attributes, parts.attribute.format(f"name = string({quote(parts.outputs[0])})"))
             is_named = True
         given = [_Given(name, "", *typed) for name, typed in missing.items()]
         if "consts" in wanted:
-            known = signature(name_in(operation), opset)
+            known = signature(parts.type, opset)
             given = [*_in_order(self.literals(operation, known), known), *given]
-            given = [self.constant(each, operation, outputs, is_named) for each in given]
+            owner = _owner(operation, parts) if given else ""
+            given = [self.constant(each, owner, operation.start, is_named) for each in given]
         self.edits += [(each.span, each.value) for each in given if each.span]
-        written = [f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span]
+        written = ", ".join(f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span)
         if written:
-            self.insert(*_argument(operation, ", ".join(written)))
+            self.insert(parts.arguments, parts.argument.format(written))
 
     def literals(self, operation: Node, known: Signature | None) -> Iterator[_Given]:
         """Yield the values among the arguments of an operation, in the order of the text."""
@@ -136,14 +138,13 @@ class _SpellingOut:
                     written = self.text[value.start : value.end]
                     yield _Given(name, "" if is_one else str(place), made, written, binding.span)
 
-    def constant(self, given: _Given, operation: Node, outputs: list[str], is_named: bool) -> _Given:
-        """Write a value as a constant before its operation, which has a name if the operation has; return its use."""
-        owner = _owner(operation, outputs)
+    def constant(self, given: _Given, owner: str, place: int, is_named: bool) -> _Given:
+        """Write a value as a constant before the operation `owner`, which begins at a place; return its use."""
         older = _CAST.sub("", owner)
         ending = "_to_fp16" if older != owner and "fp16" in given.type else ""
         name = self.names.fresh(f"{older}_{given.parameter}{given.place}", ending)
         attributes = f"name = string({quote(name)}), " if is_named else ""
-        self.insert(operation.start, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
+        self.insert(place, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
         return given._replace(value=name)
 
 
@@ -169,65 +170,64 @@ def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
     return sorted(given, key=lambda each: (places.get(each.parameter, len(places)), each.parameter))
 
 
-def _owner(operation: Node, outputs: list[str]) -> str:
-    """Return what an operation is called: by its output, or by its name and type if it has several or none.
-
-    coremltools numbers several.
-    """
-    if len(outputs) == 1:
-        return outputs[0]
+def _owner(operation: Node, parts: _Parts) -> str:
+    """Return what an operation is called: by its output or, if it has several or none, by its `name`."""
+    if len(parts.outputs) == 1:
+        return parts.outputs[0]
     name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
     if name and name.children[-2].name == "STRING":
         return unquote(name.children[-2].token or "")
-    whole = outputs[0].removesuffix("_0") if outputs else ""
-    is_numbered = outputs == [f"{whole}_{place}" for place in range(len(outputs))]
-    return whole if outputs and is_numbered else (outputs or [name_in(operation)])[0]
-
-
-# ---- the parts of an operation, which may be one token
-
-
-def _outputs(operation: Node) -> list[str]:
-    if isinstance(operation, Statement):
-        parts = operation_head(operation.text)
-        return [parts[2]] if parts else []
-    return [name_in(value) for results in named(operation, "results") for value in results.children[::2]]
-
-
-def _is_named(operation: Node) -> bool:
-    if isinstance(operation, Statement):
-        parts = operation_head(operation.text)
-        return any(key == "name" for key, _, _ in attribute_parts(operation.text, parts.end() if parts else 0))
-    return any(name_in(each) == "name" for each in _attributes(operation))
+    return (parts.outputs or [parts.type])[0]
 
 
 def _attributes(operation: Node) -> Iterator[Node]:
     return (each for found in named(operation, "attributes") for each in named(found, "attribute"))
 
 
-def _attribute(operation: Node, written: str) -> tuple[int, str]:
-    """Return where an attribute is to be put into an operation, and how."""
+class _Parts(NamedTuple):
+    """What is looked at of an operation.
+
+    More attributes and arguments are put in at the places `attributes` and `arguments`, as these templates have them.
+    """
+
+    type: str
+    outputs: list[str]
+    is_named: bool
+    attributes: int
+    attribute: str
+    arguments: int
+    argument: str
+
+
+def _parts(operation: Node) -> _Parts:
     if isinstance(operation, Statement):
-        parts = operation_head(operation.text)
-        end = parts.end() if parts else 0
-        opening = operation.text.find("[", end)
-        if opening < 0:
-            return operation.start + end, f"[{written}]"
-        return operation.start + opening + 1, f"{written}, "
+        return _parts_of_token(operation.text, operation.start)
     [arguments] = named(operation, "arguments")
     attributes = next(named(operation, "attributes"), None)
-    if attributes is None:
-        return arguments.end, f"[{written}]"
-    return attributes.start + 1, f"{written}, " if len(attributes.children) > 2 else written
+    return _Parts(
+        name_in(operation),
+        [name_in(value) for results in named(operation, "results") for value in results.children[::2]],
+        any(name_in(each) == "name" for each in _attributes(operation)),
+        attributes.start + 1 if attributes else arguments.end,
+        "[{}]" if attributes is None else "{}, " if len(attributes.children) > 2 else "{}",
+        arguments.end - 1,
+        ", {}" if len(arguments.children) > 2 else "{}",
+    )
 
 
-def _argument(operation: Node, written: str) -> tuple[int, str]:
-    """Return where arguments are to be put into an operation, after its own, and how."""
-    if isinstance(operation, Statement):
-        parts = operation_head(operation.text)
-        assert parts is not None  # so it was read
-        is_first, end = next(arguments_in(operation.text, *parts.span(4)), None) is None, operation.start + parts.end(4)
-    else:
-        [arguments] = named(operation, "arguments")
-        is_first, end = len(arguments.children) == 2, arguments.end
-    return end - 1, written if is_first else f", {written}"
+def _parts_of_token(text: str, start: int) -> _Parts:
+    """Return the parts of an operation that was read as one token, which begins at a place."""
+    head = operation_head(text)
+    assert head is not None  # so it was read
+    end = head.end()
+    opening = text.find("[", end)
+    has_arguments = next(arguments_in(text, *head.span(4)), None) is not None
+    return _Parts(
+        head[3],
+        [head[2]],
+        any(key == "name" for key, _, _ in attribute_parts(text, end)),
+        start + (end if opening < 0 else opening + 1),
+        "[{}]" if opening < 0 else "{}, ",
+        start + end - 1,
+        ", {}" if has_arguments else "{}",
+    )
