@@ -1,4 +1,4 @@
-"""What `infer --names --consts --defaults` writes, held against what coremltools' builder makes of the same operations."""
+"""What `infer --names --consts --defaults` writes, held against what coremltools' builder makes of the same."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ X = "fp32[2,4,6,6]"
 Body = Callable[..., Any]
 
 
+CONV_WEIGHT = "w = const()[val = tensor<fp32, [1, 4, 1, 1]>([[[[1]], [[1]], [[1]], [[1]]]])];"
+
+
 def ones(*shape: int) -> Any:
     return np.ones(shape, dtype=np.float32)
 
@@ -33,18 +36,17 @@ def rows() -> dict[str, tuple[str, Body]]:
     """Statements of a draft, and the same for the builder; the last value is given back."""
     return {
         "conv": (
-            "w = const()[val = tensor<fp32, [1, 4, 1, 1]>([[[[1]], [[1]], [[1]], [[1]]]])]; y = conv(x, w);",
+            f"{CONV_WEIGHT} y = conv(x, w);",
             lambda mb, x: mb.conv(x=x, weight=mb.const(val=ones(1, 4, 1, 1), name="w"), name="y"),
         ),
         "conv, some given": (
-            "w = const()[val = tensor<fp32, [1, 4, 1, 1]>([[[[1]], [[1]], [[1]], [[1]]]])];"
-            ' y = conv(x, w, pad_type = "same", groups = 1);',
+            f'{CONV_WEIGHT} y = conv(x, w, pad_type = "same", groups = 1);',
             lambda mb, x: mb.conv(
                 x=x, weight=mb.const(val=ones(1, 4, 1, 1), name="w"), pad_type="same", groups=1, name="y"
             ),
         ),
         "conv of one dimension": (
-            "r = reshape(x, [2, 4, 36]); y = conv(r, tensor<fp32, [1, 4, 1]>([[[1], [1], [1], [1]]]), dilations = [2]);",
+            "r = reshape(x, [2, 4, 36]); y = conv(r, tensor<fp32,[1,4,1]>([[[1], [1], [1], [1]]]), dilations = [2]);",
             lambda mb, x: mb.conv(
                 x=mb.reshape(x=x, shape=[2, 4, 36], name="r"), weight=ones(1, 4, 1), dilations=[2], name="y"
             ),
@@ -141,10 +143,9 @@ def rows() -> dict[str, tuple[str, Body]]:
         "transpose": ("y = transpose(x, [0, 2, 1, 3]);", lambda mb, x: mb.transpose(x=x, perm=[0, 2, 1, 3], name="y")),
         "cast": ('y = cast(x, "fp16");', lambda mb, x: mb.cast(x=x, dtype="fp16", name="y")),
         "cond": (
-            "p = less(reduce_sum(x, keep_dims = false), 1.0); y = cond(p)"
-            " () { a = add(x, 0.5); } -> (a) () { b = softmax(x); } -> (b);",
+            "p = less(reduce_sum(x), 1.0); y = cond(p) () { a = add(x, 0.5); } -> (a) () { b = softmax(x); } -> (b);",
             lambda mb, x: mb.cond(
-                pred=mb.less(x=mb.reduce_sum(x=x, keep_dims=False, name="p_x"), y=np.float32(1), name="p"),
+                pred=mb.less(x=mb.reduce_sum(x=x, name="p_x"), y=np.float32(1), name="p"),
                 _true_fn=lambda: mb.add(x=x, y=np.float32(0.5), name="a"),
                 _false_fn=lambda: mb.softmax(x=x, name="b"),
                 name="y",
@@ -176,9 +177,8 @@ def test_linear_gets_no_bias() -> None:
     text = f"program(1.3) {{ func main<ios18>(tensor<fp32, [2, 4, 6, 6]> x) {{ {body} }} -> (y); }}"
     ours = miltext.infer_draft(text, names=True, consts=True, defaults=True)
     without = [line for line in written.splitlines() if " y_bias_0 = " not in line]
-    assert miltext.to_text(miltext.parse(ours)).splitlines() == [
-        each.replace("bias = y_bias_0, ", "") for each in without
-    ]
+    expected = [line.replace("bias = y_bias_0, ", "") for line in without]
+    assert miltext.to_text(miltext.parse(ours)).splitlines() == expected
 
 
 # ---- defaults, operation by operation
@@ -189,11 +189,7 @@ NO_DEFAULT = {("linear", "bias"), ("crop_resize", "box_indices")}
 
 def registered() -> list[tuple[str, str, Any]]:
     registry = pytest.importorskip("coremltools.converters.mil.mil.ops.registry").SSAOpRegistry.core_ops
-    found = [
-        (name, f"ios{target.name[3:]}", made)
-        for name, versions in registry.items()
-        for target, made in versions.items()
-    ]
+    found = [(name, f"ios{target.name[3:]}", made) for name in registry for target, made in registry[name].items()]
     return [each for each in found if each[1] >= "ios15" and signature(each[0], each[1])]
 
 

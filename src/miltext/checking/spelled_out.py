@@ -106,15 +106,14 @@ class _SpellingOut:
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
         parts = _parts(operation)
-        is_named = parts.is_named
-        if "names" in wanted and parts.outputs and not is_named:
+        if "names" in wanted and parts.outputs and not parts.is_named:
             self.insert(parts.attributes, parts.attribute.format(f"name = string({quote(parts.outputs[0])})"))
-            is_named = True
         given = [_Given(name, "", *typed) for name, typed in missing.items()]
         if "consts" in wanted:
             known = signature(parts.type, opset)
             given = [*_in_order(self.literals(operation, known), known), *given]
             owner = _owner(operation, parts) if given else ""
+            is_named = parts.is_named or not parts.outputs or "names" in wanted
             given = [self.constant(each, owner, operation.start, is_named) for each in given]
         self.edits += [(each.span, each.value) for each in given if each.span]
         written = ", ".join(f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span)
@@ -139,7 +138,7 @@ class _SpellingOut:
                     yield _Given(name, "" if is_one else str(place), made, written, binding.span)
 
     def constant(self, given: _Given, owner: str, place: int, is_named: bool) -> _Given:
-        """Write a value as a constant before the operation `owner`, which begins at a place; return its use."""
+        """Write a value as a constant, with a name or not, before the operation `owner` at a place; return its use."""
         older = _CAST.sub("", owner)
         ending = "_to_fp16" if older != owner and "fp16" in given.type else ""
         name = self.names.fresh(f"{older}_{given.parameter}{given.place}", ending)
