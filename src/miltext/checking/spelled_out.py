@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.drafts import dialect_of
 from miltext.diagnostics import Span
-from miltext.parsing.elaboration import Elaborated, names_inside, rewritten
-from miltext.parsing.parser import parse, parse_tree
+from miltext.parsing.elaboration import names_inside, rewritten
+from miltext.parsing.lowering.left_out import LeavingOut
+from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.spans import BINDINGS, bodies_of, name_in, name_of, operations_of
 from miltext.schema.operations import signature
 from miltext.syntax.literals import quote, unquote
@@ -26,6 +27,7 @@ from miltext.syntax.tree import Node, Statement, named, tokens
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from miltext.parsing.elaboration import Elaborated
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
 
@@ -36,15 +38,15 @@ _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""
 
 
-def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated:
-    """Return a text with all written out that is asked for, by its marker or by some of DRAFT_WORDS.
+def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
+    """Return a text with all written out that is asked for, by its marker or by some of DRAFT_WORDS; None for nothing.
 
-    All else that a Program needs is there. The result has no marker, and is not laid out.
+    All else that a Program needs is there. The result has no marker, is not laid out, and knows what stood where.
     """
     root = parse_tree(text, whole=True).root
     marker = next(named(root, "draft_marker"), None)
     wanted = {*asked, *(marker_words(marker) if marker else ())}
-    return _SpellingOut(text, root, marker).run(wanted) if wanted else rewritten(text, [])
+    return _SpellingOut(text, root, marker).run(wanted) if wanted else None
 
 
 def marker_words(marker: Node) -> Iterator[str]:
@@ -72,7 +74,6 @@ class _SpellingOut:
         self.text = text
         self.root = root
         self.edits = [(marker.span, "")] if marker else []
-        self.program_text = self.edited().text
         self.names = _FreshNames(())
 
     def run(self, wanted: Collection[str]) -> Elaborated:
@@ -81,17 +82,14 @@ class _SpellingOut:
         if "defaults" in wanted:
             from miltext.checking.defaults import program_defaults
 
-            missing = program_defaults(parse(self.program_text), dialect_of(self.text))
+            program = attempt(rewritten(self.text, self.edits).text, LeavingOut())
+            missing = program_defaults(program, dialect_of(self.text)) if program else {}
         for function in named(self.root, "function"):
             for path, body in bodies_of(function):
                 parts = *named(function, "parameters"), body
                 self.names = _FreshNames(name for part in parts for name in names_inside(part))
                 for place, operation in operations_of(body, path):
                     self.operation(operation, str(path[-1]), missing.get(place, {}), wanted)
-        return self.edited()
-
-    def edited(self) -> Elaborated:
-        """Return the text with the edits; of those at one place, in their order."""
         return rewritten(self.text, self.edits)
 
     def insert(self, place: int, written: str) -> None:
