@@ -175,3 +175,36 @@ def decode(patterns: Array, dtype: DType) -> Array:
         values[magnitude == greatest] = np.inf
     signed: npt.NDArray[np.float32] = np.where(patterns & patterns.dtype.type(sign), -values, values)
     return signed
+
+
+def encode(values: Array, dtype: DType) -> Array:
+    """Return the bit patterns of numbers as a float that numpy lacks, in `dtype.numpy`; what `decode` takes apart.
+
+    They are rounded once, to the nearest, and of two to the even one. What is too large becomes an infinity, or the
+    NaN of a type that does not have one; so does an infinity.
+    """
+    wide = _to_double(values)
+    magnitude = np.where(np.isfinite(wide), np.abs(wide), 0)
+    least = 2 - (1 << dtype.bits - 2 - dtype.mantissa)  # the exponent of the least number that is not subnormal
+    exponent = np.where(magnitude > 0, np.maximum(np.frexp(magnitude)[1] - 1, least), least)
+    fraction = np.rint(np.ldexp(magnitude, dtype.mantissa - exponent))
+    patterns = fraction + (exponent - least) * (1 << dtype.mantissa)  # a fraction that is rounded up may carry
+    sign = 1 << dtype.bits - 1
+    beyond = sign - (1 << dtype.mantissa) if dtype.infinite else sign - 1
+    patterns = np.where(np.isinf(wide) | (patterns > beyond), beyond, patterns)
+    patterns[np.isnan(wide)] = sign - 1
+    made: Array = (patterns + sign * np.signbit(wide)).astype(np.dtype(dtype.numpy))
+    return made
+
+
+def _to_double(values: Array) -> npt.NDArray[np.float64]:
+    """Return numbers as fp64, in which large integers keep a bit that says that they are more than it has of them.
+
+    Narrower floats that are made of these are as if they had been made of the integers.
+    """
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        low = values & values.dtype.type(2047)
+        odd = (values - low) | ((low != 0).astype(values.dtype) << values.dtype.type(11))
+        near = np.abs(values.astype(np.float64)) < 2.0**53
+        values = np.where(near, values, odd)
+    return values.astype(np.float64)

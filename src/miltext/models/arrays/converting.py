@@ -1,0 +1,105 @@
+"""Elements of one data type as those of another: which types that is asked for, and values that are not to be had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from miltext.schema.packing import decode, encode
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.schema.dtypes import DType
+
+
+def is_pattern(source: DType, target: DType) -> bool:
+    """Whether a type of unsigned integers is what numpy has for the bits of a float that it lacks."""
+    same = (source.bits, source.numpy) == (target.bits, target.numpy)
+    return same and source.kind == "uint" and target.kind == "float"
+
+
+def holds(target: DType, source: DType) -> bool:
+    """Whether a type takes the elements of another without being asked to convert: any integers, if they are in its
+    range; floats, if it has all of them; and the bit patterns of floats that numpy lacks.
+    """
+    if target == source or is_pattern(source, target):
+        return target.kind != "string"
+    if target.kind in ("int", "uint"):
+        return source.kind in ("int", "uint")
+    if target.kind != "float" or source.kind != "float" or not target.infinite:
+        return False
+    return target.mantissa >= source.mantissa and exponent_bits(target) >= exponent_bits(source)
+
+
+def exponent_bits(dtype: DType) -> int:
+    """Return the width of a float's exponent."""
+    return dtype.bits - 1 - dtype.mantissa
+
+
+def converts(target: DType, source: DType) -> bool:
+    """Whether numbers of a type can become those of another where that is asked for."""
+    return "string" not in (target.kind, source.kind) and not is_pattern(source, target)
+
+
+class Unfit(ValueError):
+    """A value that a type does not have: at which place among the elements, and what it is."""
+
+    def __init__(self, place: int, value: object) -> None:
+        super().__init__(f"{value}")
+        self.place = place
+
+
+def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
+    """Return flat elements of a type as those of another: in the numpy type of each, bf16 and fp8 as bit patterns.
+
+    Floats are rounded once, to the nearest, and of two to the even one. Raise Unfit for a finite value that becomes
+    infinite or NaN, an infinity or a NaN that the type lacks, a fraction that an integer is to be, and what is out of
+    range.
+    """
+    values = decode(elements, source)
+    if source.kind == "bool":
+        values = values.view(np.uint8)
+    made = _made(values, target)
+    bad = _is_lost(values, decode(made, target)) if target.kind == "float" else ~_is_in_range(values, target)
+    if bad.any():
+        place = int(bad.argmax())
+        raise Unfit(place, values[place].item())
+    return made
+
+
+def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
+    numpy = np.dtype(target.numpy)
+    with np.errstate(all="ignore"):
+        if target.kind == "float" and numpy.kind != "f":
+            return encode(values, target)
+        return values.astype(numpy)
+
+
+def _is_lost(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Where values became infinite or NaN, or were and are not."""
+    lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
+    return lost
+
+
+def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool_]:
+    """Where values are whole numbers that a type of integers, or bool, has."""
+    least, most = (0, 1) if target.kind == "bool" else (target.minimum, target.maximum)
+    if values.dtype.kind == "f":
+        wide = values.astype(np.float64)
+        return np.logical_and(wide == np.trunc(wide), np.logical_and(wide >= least, wide < float(most + 1)))
+    own = np.iinfo(values.dtype)
+    return np.logical_and(values >= max(least, own.min), values <= min(most, own.max))
+
+
+def range_of(dtype: DType) -> str:
+    """Return what numbers a type has, as messages say it."""
+    if dtype.kind == "bool":
+        return "0 and 1"
+    if dtype.kind != "float":
+        return f"whole numbers from {dtype.minimum} to {dtype.maximum}"
+    bias = (1 << exponent_bits(dtype) - 1) - 1
+    step = 2.0**-dtype.mantissa
+    greatest = (2 - step) * 2.0**bias if dtype.infinite else (2 - 2 * step) * 2.0 ** (bias + 1)
+    return f"numbers up to {greatest:.8g}"

@@ -1,0 +1,74 @@
+"""`.npy`, the format of numpy.save: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from io import BytesIO
+from typing import TYPE_CHECKING, BinaryIO
+
+from numpy.lib import format as npy_format
+
+from miltext.diagnostics import refusing
+from miltext.models.arrays.headers import Header, Headers, check_shape, check_size, dtype_of
+from miltext.models.arrays.problems import ArrayProblem
+from miltext.models.arrays.regular_files import stamp
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LONGEST = 10_000
+"""The bytes of the longest header that is read, as in numpy, which reads headers as Python's literals."""
+
+_LENGTHS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
+"""How the length of a header is written, by the version of the format."""
+
+
+def npy_headers(file: BinaryIO) -> Headers:
+    """Return the header of the array in a file. Raise ArrayProblem."""
+    return {None: read_header(file, stamp(file).size)}
+
+
+def read_header(file: BinaryIO, size: int, member: str | None = None) -> Header:
+    """Return the header at the start of a file, or of an archive's member, that has `size` bytes.
+
+    Raise ArrayProblem: MIL414 for what is not such a header, or not that of such data, MIL415 for types that are not
+    MIL's. Nothing is unpickled, and no more is read than a header's length.
+    """
+    magic = file.read(npy_format.MAGIC_LEN)
+    if magic.startswith(b"PK"):
+        raise ArrayProblem("MIL414", "it is an archive, as numpy.savez makes; numpy.save makes a .npy")
+    if not magic.startswith(npy_format.MAGIC_PREFIX) or len(magic) < npy_format.MAGIC_LEN:
+        raise ArrayProblem("MIL414", "it does not begin like a .npy, as numpy.save writes it")
+    version = magic[-2], magic[-1]
+    if version not in _LENGTHS:
+        raise ArrayProblem("MIL414", f"it has version {version[0]}.{version[1]} of the format, which is not known")
+    length = file.read(struct.calcsize(_LENGTHS[version]))
+    text = file.read(_length(length, _LENGTHS[version]))
+    shape, fortran, found = _parsed(length + text, version)
+    dtype = dtype_of(found)
+    check_shape(shape, found.itemsize)
+    start = len(magic) + len(length) + len(text)
+    return check_size(Header(dtype, found.str, shape, start, fortran and len(shape) > 1, member), size - start)
+
+
+def _length(data: bytes, form: str) -> int:
+    if len(data) < struct.calcsize(form):
+        raise ArrayProblem("MIL414", "it ends within its header")
+    length: int = struct.unpack(form, data)[0]
+    if length > LONGEST:
+        raise ArrayProblem("MIL414", f"its header is said to have {length} bytes; at most {LONGEST} are read")
+    return length
+
+
+def _parsed(data: bytes, version: tuple[int, int]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Return shape, order and type from a header's length and text."""
+    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    with warnings.catch_warnings(), refusing(_unparsed):
+        warnings.simplefilter("ignore")  # numpy warns of headers that Python 2 wrote
+        return read(BytesIO(data))
+
+
+def _unparsed(failure: Exception) -> ArrayProblem:
+    reason = str(failure).partition("\n")[0][:200] or type(failure).__name__
+    return ArrayProblem("MIL414", f"its header cannot be read: {reason}")

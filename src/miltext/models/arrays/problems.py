@@ -1,0 +1,11 @@
+"""Why an array cannot be had."""
+
+from __future__ import annotations
+
+
+class ArrayProblem(ValueError):
+    """Why an array cannot be had, with its code; who knows the reference makes an error of it."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code

@@ -1,0 +1,69 @@
+"""Regular files below a folder, opened to be read: never a device, and without waiting for a FIFO."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from miltext.diagnostics import ModelError
+from miltext.models.arrays.problems import ArrayProblem
+from miltext.models.contents import within
+
+
+class Stamp(NamedTuple):
+    """What tells a file from another one at the same path, and from itself once it was written to."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+def find(folder: Path, name: str) -> Path:
+    """Return the path of a file that a text in a folder names. Raise ArrayProblem (MIL413) for one elsewhere."""
+    if os.path.isabs(name):
+        raise ArrayProblem("MIL413", "its path is absolute, but has to begin at the text's folder")
+    try:
+        return within(folder, name)
+    except ModelError as failure:
+        raise ArrayProblem("MIL413", failure.diagnostics[0].message) from failure
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for a `with` block. Raise ArrayProblem (MIL413) where it cannot be opened."""
+    try:
+        _require_regular(os.stat(path))
+        file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as failure:
+        raise ArrayProblem("MIL413", _reason(failure)) from failure
+    with file:
+        _require_regular(os.fstat(file.fileno()))
+        yield file
+
+
+def stamp(file: BinaryIO) -> Stamp:
+    """Return the stamp of an open file."""
+    status = os.fstat(file.fileno())
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ArrayProblem("MIL413", "it is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise ArrayProblem("MIL413", "it is not a regular file")
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, (FileNotFoundError, NotADirectoryError)):
+        return "the file does not exist"
+    return getattr(failure, "strerror", None) or str(failure)

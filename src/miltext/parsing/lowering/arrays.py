@@ -1,0 +1,24 @@
+"""An array in a file beside the text, as the text names it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from miltext.syntax.literals import quote
+
+
+class ArrayReference(NamedTuple):
+    """An array as a text names it: `$npy("w.npy")`, `fp16 $npz("w.npz", "key")`.
+
+    `file` is relative to the text's folder; `dtype` is the name of the data type that the text asks for, None where it
+    takes what is in the file.
+    """
+
+    kind: str
+    file: str
+    key: str | None = None
+    dtype: str | None = None
+
+    def __str__(self) -> str:
+        parts = [quote(part) for part in (self.file, self.key) if part is not None]
+        return f"{self.dtype + ' ' if self.dtype else ''}{self.kind}({', '.join(parts)})"
