@@ -367,29 +367,31 @@ def test_an_array_becomes_a_value(kind: str, opset: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "shape", "name", "saying"),
+    ("kind", "shape", "name", "code", "saying"),
     [
-        ("fp32", "[4, 3]", "w.npy", "has the shape [3, 4], but the value has [4, 3]"),
-        ("fp32", "[12]", "w.npy", "[3, 4]"),
-        ("fp16", "[3, 4]", "w.npy", "an array of float32 cannot be stored as fp16"),
-        ("int4", "[3, 4]", "large.npy", "values from 0 to 11 do not fit int4"),
-        ("string", "[3, 4]", "w.npy", "string"),
-        ("fp32", "[3, 4]", "none.npy", "the file 'none.npy' does not exist"),
-        ("fp32", "[3, 4]", "../w.npy", "leads outside"),
-        ("fp32", "[3, 4]", "text.npy", "cannot be read"),
-        ("fp32", "[1]", "objects.npy", "cannot be read"),
-        ("fp32", "[1]", "several.npz", "cannot be read: it is an archive"),
-        ("fp32", "[1]", "hidden.npy", "cannot be read: it is an archive"),
-        ("fp32", "[1]", "pointer.npy", "git lfs pull"),
-        ("fp32", "[1]", "empty.npy", "cannot be read"),
-        ("fp32", "[1]", "cut.npy", "cannot be read"),
-        ("fp32", "[1]", "header.npy", "cannot be read"),
-        ("fp32", "[1]", "huge.npy", "cannot be read"),
-        ("fp32", "[1]", "negative.npy", "cannot be read"),
-        ("fp32", "[1]", "folder.npy", "the file 'folder.npy' does not exist"),
+        ("fp32", "[4, 3]", "w.npy", "MIL412", "has the shape [3, 4], but the value has [4, 3]"),
+        ("fp32", "[12]", "w.npy", "MIL412", "[3, 4]"),
+        ("fp16", "[3, 4]", "w.npy", "MIL412", 'fp32, and the value has those of fp16; `fp16 $npy("w.npy")` converts'),
+        ("int4", "[3, 4]", "large.npy", "MIL417", 'the element [2, 0] of `$npy("large.npy")` is 8, but int4 has'),
+        ("string", "[3, 4]", "w.npy", "MIL412", "string"),
+        ("fp32", "[3, 4]", "none.npy", "MIL413", "the file does not exist"),
+        ("fp32", "[3, 4]", "../w.npy", "MIL413", "leads outside"),
+        ("fp32", "[3, 4]", "text.npy", "MIL414", "does not begin like a .npy"),
+        ("fp32", "[1]", "objects.npy", "MIL415", "pickled Python objects"),
+        ("fp32", "[1]", "several.npz", "MIL414", "it is an archive"),
+        ("fp32", "[1]", "hidden.npy", "MIL414", "it is an archive"),
+        ("fp32", "[1]", "pointer.npy", "MIL414", "git lfs pull"),
+        ("fp32", "[1]", "empty.npy", "MIL414", "it is empty"),
+        ("fp32", "[1]", "cut.npy", "MIL414", "48 bytes of data (fp32, [3, 4]), but there are 47"),
+        ("fp32", "[1]", "header.npy", "MIL414", "its header cannot be read"),
+        ("fp32", "[1]", "huge.npy", "MIL414", "a shape that no array has"),
+        ("fp32", "[1]", "negative.npy", "MIL414", "a shape that no array has"),
+        ("fp32", "[1]", "folder.npy", "MIL413", "it is a folder"),
     ],
 )
-def test_an_array_that_is_no_such_value(kind: str, shape: str, name: str, saying: str, tmp_path: Path) -> None:
+def test_an_array_that_is_no_such_value(
+    kind: str, shape: str, name: str, code: str, saying: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     for place in (tmp_path, folder):
@@ -398,7 +400,7 @@ def test_an_array_that_is_no_such_value(kind: str, shape: str, name: str, saying
     np.save(folder / "objects.npy", np.array([{}], object), allow_pickle=True)
     (folder / "text.npy").write_text("no array")
     damage_arrays(folder)
-    with pytest.raises(ParseError, match=r"model\.mil:4:\d+: error\[MIL412") as failure:
+    with pytest.raises(ParseError, match=r"model\.mil:4:\d+: error\[" + code) as failure:
         built(array_text(kind, shape, name), folder)
     assert saying in str(failure.value)
     assert "that makes `w`" in str(failure.value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CODES = {"$elided": "MIL107", "$npy": "MIL111"}
 """What stands in place of values that are left out, and the codes for that."""
 
-UNFIT = ("MIL410", "MIL411", "MIL412")
+UNFIT = ("MIL410", "MIL411", *(f"MIL{number}" for number in range(412, 420)))
 """The codes of values that are not to be had, or are not of their type."""
 
 

@@ -22,8 +22,8 @@ QUIET_SECONDS = 1.0
 class Progress:
     """A bar on standard error, if that is a terminal, for work that takes longer than a second."""
 
-    def __init__(self, label: str, size: Callable[[], int]) -> None:
-        """Make a bar with this label; `size` gives the number of bytes, once it is needed."""
+    def __init__(self, label: str, size: Callable[[], int] | None = None) -> None:
+        """Make a bar with this label; `size` gives the number of bytes, once it is needed; else `expect` is told it."""
         self._label = label
         self._size = size
         self._start = time.monotonic()
@@ -38,12 +38,16 @@ class Progress:
         if self._bar is not None:
             self._bar.render_finish()
 
+    def expect(self, size: Callable[[], int]) -> None:
+        """Take what gives the number of bytes, once it is needed."""
+        self._size = size
+
     def add(self, size: int) -> None:
         """Advance the bar by so many bytes."""
         if not self._shown:
             return
         self._before += size
-        if self._bar is None and time.monotonic() - self._start > QUIET_SECONDS:
+        if self._bar is None and self._size and time.monotonic() - self._start > QUIET_SECONDS:
             self._bar = click.progressbar(length=self._size(), label=self._label, file=sys.stderr)
         if self._bar is not None:
             self._bar.update(self._before)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.progress import Progress, size_below
+from miltext.cli.progress import Progress
 from miltext.cli.streams import OptionalNumbers, model_argument, nested_option, open_whole, show
 
 if TYPE_CHECKING:
@@ -158,12 +158,6 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
     """Build a model, and show its warnings and a bar; `choices` are those of `miltext.build`."""
     from miltext.drafting.building import build
 
-    with Progress("writing weights", lambda: _size(original or source)) as progress:
-        warnings = build(source, output, original=original, progress=progress.add, **choices)
+    with Progress("writing weights") as bar:
+        warnings = build(source, output, original=original, progress=bar.add, expect=bar.expect, **choices)
     show(warnings, source.text, source.name)
-
-
-def _size(model: Model) -> int:
-    """Return the bytes of all files of a model: about as many as there are to write."""
-    folder = model.path if model.path and model.path.is_dir() else model.model_path
-    return size_below(folder) if folder else 0

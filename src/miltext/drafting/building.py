@@ -13,6 +13,7 @@ from miltext.parsing.parser import OF_DRAFTS
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.build import Expect
     from miltext.models.files import Progress
     from miltext.models.model import Model
 
@@ -27,6 +28,7 @@ def build(
     externalize: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    expect: Expect | None = None,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
 
@@ -35,6 +37,8 @@ def build(
     turned back, and for a program by itself the description is made from its types, and the weights that it names are
     taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
     moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
+    `progress` is called with the bytes of each piece that is written, and before that `expect` with what returns how
+    many there will be.
 
     A draft is completed first: what `check` finds in it comes before the warnings, and has places in the draft.
 
@@ -49,6 +53,7 @@ def build(
         "externalize": externalize,
         "force": force,
         "progress": progress,
+        "expect": expect,
     }
     try:
         return build_whole(source, output, **choices)

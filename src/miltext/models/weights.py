@@ -238,6 +238,16 @@ class BlobWriter:
         with suppress(OSError), self._staging:
             self._file.close()
 
+    def advance(self, size: int) -> None:
+        """Tell of work for so many bytes that is done."""
+        if self._progress:
+            self._progress(size)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the file grows in, which is removed in the end: for what else is needed until then."""
+        return Path(self._file.name).parent
+
     def _begin_with(self, file: BlobFile) -> None:
         try:
             with open(file.path, "rb", buffering=0) as reading:
@@ -260,6 +270,11 @@ class BlobWriter:
             return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
         except PackingError as failure:
             raise refusal("MIL308", str(failure), self.path) from failure
+
+    def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
+        """Append the bytes of so many elements, packed, as they come, and return the offset of their record."""
+        size = -(-count * dtype.bits // 8)
+        return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
 
     def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
         """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; returns the offset."""
@@ -284,8 +299,7 @@ class BlobWriter:
         self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
         for piece in pieces:
             self._file.write(piece)
-            if self._progress:
-                self._progress(len(piece))
+            self.advance(len(piece))
         self._end = offset + ALIGNMENT + size
         self._count += 1
         return offset

@@ -88,9 +88,11 @@ def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool
     least, most = (0, 1) if target.kind == "bool" else (target.minimum, target.maximum)
     if values.dtype.kind == "f":
         wide = values.astype(np.float64)
-        return np.logical_and(wide == np.trunc(wide), np.logical_and(wide >= least, wide < float(most + 1)))
+        fits: npt.NDArray[np.bool_] = (wide == np.trunc(wide)) & (wide >= least) & (wide < float(most + 1))
+        return fits
     own = np.iinfo(values.dtype)
-    return np.logical_and(values >= max(least, own.min), values <= min(most, own.max))
+    inside: npt.NDArray[np.bool_] = (values >= max(least, own.min)) & (values <= min(most, own.max))
+    return inside
 
 
 def range_of(dtype: DType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import warnings
 from io import BytesIO
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from numpy.lib import format as npy_format
 
@@ -16,6 +16,8 @@ from miltext.models.arrays.regular_files import stamp
 
 if TYPE_CHECKING:
     import numpy as np
+
+ENDING = ".npy"
 
 LONGEST = 10_000
 """The bytes of the longest header that is read, as in numpy, which reads headers as Python's literals."""
@@ -29,7 +31,7 @@ def npy_headers(file: BinaryIO) -> Headers:
     return {None: read_header(file, stamp(file).size)}
 
 
-def read_header(file: BinaryIO, size: int, member: str | None = None) -> Header:
+def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header:
     """Return the header at the start of a file, or of an archive's member, that has `size` bytes.
 
     Raise ArrayProblem: MIL414 for what is not such a header, or not that of such data, MIL415 for types that are not
@@ -49,7 +51,12 @@ def read_header(file: BinaryIO, size: int, member: str | None = None) -> Header:
     dtype = dtype_of(found)
     check_shape(shape, found.itemsize)
     start = len(magic) + len(length) + len(text)
-    return check_size(Header(dtype, found.str, shape, start, fortran and len(shape) > 1, member), size - start)
+    return check_size(Header(dtype, found.str, shape, start, fortran and _has_order(shape), member), size - start)
+
+
+def _has_order(shape: tuple[int, ...]) -> bool:
+    """Whether elements of a shape lie otherwise in Fortran order."""
+    return 0 not in shape and sum(size > 1 for size in shape) > 1
 
 
 def _length(data: bytes, form: str) -> int:

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from miltext.diagnostics import refusing
+from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.arrays.converting import is_pattern
 from miltext.models.arrays.headers import Header, Headers
 from miltext.models.arrays.npy import npy_headers
+from miltext.models.arrays.npz import npz_headers
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import Stamp, find, reading, stamp
+from miltext.models.arrays.safetensors import safetensors_headers
 from miltext.models.arrays.stored import StoredArray, unreadable
 from miltext.models.contents import LFS_POINTER
 from miltext.models.refusals import refusal
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 Reader: TypeAlias = Callable[[BinaryIO], Headers]
 
-READERS: dict[str, Reader] = {"$npy": npy_headers}
+READERS: dict[str, Reader] = {"$npy": npy_headers, "$npz": npz_headers, "$safetensors": safetensors_headers}
 """What reads the headers in a file, by the word of the language."""
 
 
@@ -48,11 +51,7 @@ class ArrayFolder:
         """
         with refusing(lambda failure: unreadable(reference, failure, self.folder / reference.file)):
             opened = self._open(reference.kind, reference.file)
-            header = opened.headers.get(reference.key)
-            if isinstance(header, ArrayProblem):
-                raise header
-            if header is None:
-                raise ArrayProblem("MIL416", "no such key")
+            header = _chosen(opened.headers, reference.key)
         _require_conversion(reference, header, opened.path)
         return StoredArray(reference, opened.path, header, opened.stamp)
 
@@ -71,6 +70,19 @@ def open_array(reference: ArrayReference, folder: Path) -> StoredArray:
     return ArrayFolder(folder).open(reference)
 
 
+def _chosen(headers: Headers, key: str | None) -> Header:
+    """Return the header of the array that has a key. Raise ArrayProblem: MIL416, or what is wrong with that array."""
+    header = headers.get(key)
+    if header is None:
+        keys = [each for each in headers if each is not None]
+        count = f"{len(keys)} array{'s' * (len(keys) != 1)}"
+        near = did_you_mean(nearest(key, keys) if key is not None else None)
+        raise ArrayProblem("MIL416", f"none of the {count} in the file has this key{near}")
+    if isinstance(header, ArrayProblem):
+        raise header
+    return header
+
+
 def _refuse_others(file: BinaryIO, size: int) -> None:
     """Refuse an empty file, and one that stands in place of another."""
     if not size:
@@ -87,8 +99,9 @@ def _require_conversion(reference: ArrayReference, header: Header, path: Path) -
         return
     target = BY_NAME[reference.dtype]
     if target.kind == "string":
-        raise refusal("MIL412", f"{reference} asks for strings, but its elements are of {header.dtype.name}", path)
+        raise refusal("MIL412", f"`{reference}` asks for strings, but its elements are of {header.dtype.name}", path)
     if is_pattern(header.dtype, target):
         plain = reference._replace(dtype=None)
         way = f"write `tensor<{target.name}, [...]>({plain})` if they are, or save them as floats"
-        raise refusal("MIL412", f"{reference}: integers of {header.dtype.name} may be bit patterns; {way}", path)
+        message = f"the integers of {header.dtype.name} for `{reference}` may be bit patterns: {way}"
+        raise refusal("MIL412", message, path)

@@ -38,7 +38,7 @@ def reading(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for a `with` block. Raise ArrayProblem (MIL413) where it cannot be opened."""
     try:
         _require_regular(os.stat(path))
-        file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - closed below
+        file = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115 - closed below
     except (OSError, ValueError) as failure:
         raise ArrayProblem("MIL413", _reason(failure)) from failure
     with file:

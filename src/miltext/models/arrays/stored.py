@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from zipfile import ZipFile
 
 import numpy as np
 
 from miltext.diagnostics import ModelError, refusing
+from miltext.models.arrays.c_order import BOX, turn_round
 from miltext.models.arrays.converting import Unfit, converted, holds, is_pattern, range_of
+from miltext.models.arrays.npz import member_data
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import Stamp, reading, stamp
 from miltext.models.refusals import refusal
@@ -18,9 +23,12 @@ from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import pack_array, packed_size
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy.typing as npt
 
     from miltext.models.arrays.headers import Header
+    from miltext.models.files import Progress
     from miltext.parsing.lowering.arrays import ArrayReference
 
 PIECE = 1 << 18
@@ -58,22 +66,36 @@ class StoredArray:
         """Why the array cannot be the value of a type, None if it can; values out of range are not known yet."""
         if holds(dtype, self.dtype):
             return None
-        reason = f"{self.reference} has elements of {self.dtype.name}, and the value has those of {dtype.name}"
+        reason = f"`{self.reference}` has elements of {self.dtype.name}, and the value has those of {dtype.name}"
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
-    def pieces(self, dtype: DType | None = None) -> Iterator[bytes]:
+    def work(self, dtype: DType) -> int:
+        """Return how many bytes `pieces` tells as progress: those that it yields, and those of a copy in C order."""
+        return self.size(dtype) + (self.header.size if self.header.fortran else 0)
+
+    def pieces(
+        self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
+    ) -> Iterator[bytes]:
         """Yield the elements in C order, little-endian and packed as in a weight file, in the type given or their own.
 
-        Raise ModelError: MIL412 for a type that does not take them, MIL413 and MIL414 for what became of the file,
-        MIL417 for a value that the type does not have, MIL418 where the file is not that of the header.
+        An array in Fortran order is copied first, to a file without a name in `folder` unless it is small; `progress`
+        is called with the size of each of its parts. Raise OSError for that copy, and ModelError: MIL412 for a type
+        that does not take the elements, MIL413 and MIL414 for what became of the file, MIL417 for a value that the type
+        does not have, MIL418 where the file is not that of the header.
         """
         dtype = dtype or self.dtype
         if problem := self.misfit(dtype):
             raise refusal("MIL412", problem, self.path)
-        with refusing(self._refused), reading(self.path) as file:
-            self._require_same(file)
-            yield from self._packed(self._stream(file), dtype)
-            self._require_same(file)
+        with ExitStack() as stack:
+            with refusing(self._refused):
+                file = stack.enter_context(reading(self.path))
+                self._require_same(file)
+                data = self._data(file, stack)
+            if self.header.fortran:
+                data = stack.enter_context(self._turned(data, progress or (lambda _: None), folder))
+            yield from self._packed(data, dtype)
+            with refusing(self._refused):
+                self._require_same(file)
 
     def _refused(self, failure: Exception) -> ModelError:
         return unreadable(self.reference, failure, self.path)
@@ -82,28 +104,72 @@ class StoredArray:
         if stamp(file) != self._stamp:
             raise ArrayProblem("MIL418", "the file has changed since its header was read")
 
-    def _stream(self, file: BinaryIO) -> BinaryIO:
-        file.seek(self.header.start)
-        return file
+    def _data(self, file: BinaryIO, stack: ExitStack) -> IO[bytes]:
+        """Return the array's data as a stream."""
+        if self.header.member is None:
+            file.seek(self.header.start)
+            return file
+        return stack.enter_context(member_data(stack.enter_context(ZipFile(file)), self.header))
 
-    def _packed(self, stream: BinaryIO, dtype: DType) -> Iterator[bytes]:
-        """Yield the bytes of the elements that a stream has in C order."""
+    @contextmanager
+    def _turned(self, data: IO[bytes], progress: Progress, folder: Path | None) -> Iterator[IO[bytes]]:
+        """Copy data that is in Fortran order into C order, for a `with` block."""
+        with ExitStack() as stack:
+            if self.header.member is not None:  # a member of an archive is read from its start to its end
+                copy = stack.enter_context(self._workspace(folder))
+                for piece in self._read(data, self.header.size):
+                    copy.write(piece)
+                data, start = copy, 0
+            else:
+                start = self.header.start
+            target = stack.enter_context(self._workspace(folder))
+            item = np.dtype(self.header.numpy).itemsize
+            for size in turn_round(self._filling(data, start), self.shape, item, target):
+                progress(size)
+            target.seek(0)
+            yield target
+
+    def _workspace(self, folder: Path | None) -> IO[bytes]:
+        """Return a file for a copy of the data, in memory if that is small."""
+        return TemporaryFile(dir=folder) if self.header.size > BOX else BytesIO()
+
+    def _filling(self, data: IO[bytes], start: int) -> Callable[[int, memoryview], None]:
+        def fill(place: int, view: memoryview) -> None:
+            data.seek(start + place)
+            view[:] = self._exactly(data, len(view))
+
+        return fill
+
+    def _packed(self, data: IO[bytes], dtype: DType) -> Iterator[bytes]:
+        """Yield the bytes of elements of the type that data in C order has."""
+        kind = np.dtype(self.header.numpy)
         steps = self._steps(dtype)
-        last = [self.header.dtype, *(target for _, target in steps)][-1]
+        last = np.dtype(dtype.numpy)
         first = 0
-        for elements in self._elements(stream):
-            made = elements
+        for piece in self._read(data, self.header.size, PIECE * kind.itemsize):
+            elements = np.frombuffer(piece, kind)
             for source, target in steps:
-                made = self._converted(made, source, target, first)
-            yield (
-                pack_array(made, last.bits) if last.packed else made.astype(np.dtype(last.numpy), copy=False).tobytes()
-            )
+                elements = self._converted(elements, source, target, first)
+            yield pack_array(elements, dtype.bits) if dtype.packed else elements.astype(last, copy=False).tobytes()
             first += len(elements)
+
+    def _read(self, data: IO[bytes], size: int, most: int = PIECE) -> Iterator[bytes]:
+        for first in range(0, size, most):
+            yield self._exactly(data, min(most, size - first))
+
+    def _exactly(self, data: IO[bytes], size: int) -> bytes:
+        """Return the next bytes of the data, as many as that."""
+        with refusing(self._refused):
+            piece = data.read(size)
+            if len(piece) < size:
+                raise ArrayProblem("MIL418", "the file was shortened while it was read")
+            return piece
 
     def _steps(self, dtype: DType) -> list[tuple[DType, DType]]:
         """Return the conversions to do, one after the other: that which the text asks for, and to the value's type."""
         types = [self.header.dtype, self.dtype, dtype]
-        return [(a, b) for a, b in pairwise(types) if not is_pattern(a, b) and (a != b or a.kind == "bool")]
+        steps = [(a, b) for a, b in pairwise(types) if a != b and not is_pattern(a, b)]
+        return [*steps, (dtype, dtype)] if types[0].kind == dtype.kind == "bool" else steps  # a byte may be neither
 
     def _converted(self, elements: npt.NDArray[Any], source: DType, target: DType, first: int) -> npt.NDArray[Any]:
         try:
@@ -111,22 +177,12 @@ class StoredArray:
         except Unfit as failure:
             index = [int(place) for place in np.unravel_index(first + failure.place, self.shape)]
             where = f"the element {index}" if index else "the element"
-            message = f"{where} of {self.reference} is {failure}, but {target.name} has {range_of(target)}"
+            message = f"{where} of `{self.reference}` is {failure}, but {target.name} has {range_of(target)}"
             raise refusal("MIL417", message, self.path) from None
-
-    def _elements(self, stream: BinaryIO) -> Iterator[npt.NDArray[Any]]:
-        """Yield the elements of a stream, flat, PIECE at a time."""
-        kind = np.dtype(self.header.numpy)
-        for first in range(0, self.header.number, PIECE):
-            count = min(PIECE, self.header.number - first)
-            data = stream.read(count * kind.itemsize)
-            if len(data) < count * kind.itemsize:
-                raise ArrayProblem("MIL418", "the file was shortened while it was read")
-            yield np.frombuffer(data, kind)
 
 
 def unreadable(reference: ArrayReference, failure: Exception, path: Path | None) -> ModelError:
     """Return the error about an array that cannot be read."""
     reason = str(failure) or type(failure).__name__
     code = failure.code if isinstance(failure, ArrayProblem) else "MIL414"
-    return refusal(code, f"{reference} cannot be read: {reason}", path)
+    return refusal(code, f"`{reference}` cannot be read: {reason}", path)

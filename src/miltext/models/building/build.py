@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import MiltextError, ModelError, Note, warning
 from miltext.models.building.counterparts import Version
@@ -17,7 +18,7 @@ from miltext.models.building.filling import Array, Filled, fill
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
 from miltext.models.building.storing import LooseFolder, Storing
-from miltext.models.building.writing import write_model
+from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, resolve
 from miltext.models.outputs import check_target
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Program
 
+Expect: TypeAlias = Callable[[Callable[[], int]], object]
+
 OUTPUTS = (".mlpackage", ".mlmodel")
 WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
 
@@ -47,6 +50,7 @@ def build(
     externalize: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    expect: Expect | None = None,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
 
@@ -55,9 +59,12 @@ def build(
     turned back, and for a program by itself the description is made from its types, and the weights that it names are
     taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
     moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
+    `progress` is called with the bytes of each piece that is written, and before that `expect` with what returns how
+    many there will be.
 
-    Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
-    ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built.
+    Raise ParseError for the text and the arrays that it names, FileExistsError and OSError for the files, WeightsError
+    (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being
+    built.
     """
     output = Path(output)
     if output.suffix.lower() not in OUTPUTS:
@@ -68,6 +75,8 @@ def build(
         original = source
     try:
         new = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        if expect:
+            expect(partial(work, new, output))
         write_model(new, output, force, progress)
     except ModelError as failure:
         raise placed(failure, source) from failure

@@ -1,34 +1,34 @@
-"""Text that leaves values out: elided literals from the model it was printed from, and arrays from `.npy` files."""
+"""Text that leaves values out: elided literals from the model it was printed from, and arrays from files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.diagnostics import ModelError, Note, ParseError, refusing
-from miltext.models.contents import LFS_POINTER, inside
+from miltext.diagnostics import ModelError, Note, ParseError
+from miltext.models.arrays.opening import ArrayFolder
 from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.blobs import blob_message
-from miltext.parsing.lowering.left_out import MARK
+from miltext.parsing.lowering.left_out import LEFT_OUT, MARK, LeavingOut
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, immediate
 from miltext.parsing.parser import lower, parse_tree
 from miltext.printing.tensors import digest, element_count
 from miltext.schema.fields import BLOB, TENSOR
-from miltext.schema.packing import misfit
 from miltext.schema.proto import Program, ValueType
 from miltext.schema.walk import values
 from miltext.schema.wire import sized
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from pathlib import Path
 
     from miltext.diagnostics import Diagnostic
+    from miltext.models.arrays.stored import StoredArray
+    from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.parsing.lowering.types import LoweredType
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import TensorValue
@@ -38,7 +38,7 @@ class Array(NamedTuple):
     """An array that the text names, and the data type that it is to be stored as."""
 
     dtype: DType
-    elements: npt.NDArray[Any]
+    stored: StoredArray
 
 
 class Filled(NamedTuple):
@@ -52,7 +52,7 @@ def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Fi
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
     Arrays are found in `folder`. Raise ParseError: as `parse` does; MIL410 and MIL411 for a literal that is
-    not found, MIL412 for an array, each with the operation that it belongs to.
+    not found, MIL412 to MIL419 for an array, each with the operation that it belongs to.
     """
     lowering = Filling(folder, originals)
     try:
@@ -79,7 +79,7 @@ class Filling(Lowering):
 
     def __init__(self, folder: Path, originals: Sequence[Program]) -> None:
         super().__init__()
-        self.folder = folder
+        self.folder = ArrayFolder(folder)
         self.arrays: dict[str, Array] = {}
         self.originals = originals
 
@@ -87,7 +87,7 @@ class Filling(Lowering):
         return FilledLiteral(children, self)
 
     def array_file(self, children: list[Any]) -> ArrayFile:
-        return StoredArray(children, self)
+        return FilledArray(children, self)
 
     @cached_property
     def literals(self) -> dict[str, list[tuple[ValueType, TensorValue]]]:
@@ -132,25 +132,31 @@ class FilledLiteral(LeftOut, Elided):
         return immediate(TENSOR, tensor.SerializeToString(deterministic=True))
 
 
-class StoredArray(LeftOut, ArrayFile):
-    """`$npy("weights/w.npy")`, found beside the text."""
+class FilledArray(LeftOut, ArrayFile):
+    """`$npy("weights/w.npy")`, found beside the text; its data is not read yet."""
 
     def content(self, value_type: LoweredType) -> bytes:
         dtype, shape = value_type.dtype, value_type.shape
         if value_type.kind != "tensor" or dtype is None or shape is None:
             message = "an array can only be the value of a tensor of a known data type and rank"
             raise LoweringError("MIL412", message, self.place)
-        name = string_bytes(self.children[2]).decode()
-        elements = _read_array(self._filling.folder, name, self.place)
-        if not _fits(elements.shape, shape):
-            found, wanted = list(elements.shape), ["?" if size is None else size for size in shape]
-            message = f"the array {name!r} has the shape {found}, but the value has {wanted}"
+        array = self._opened()
+        if not _fits(array.shape, shape):
+            found, wanted = list(array.shape), ["?" if size is None else size for size in shape]
+            message = f"`{self.reference}` has the shape {found}, but the value has {wanted}"
             raise LoweringError("MIL412", message, self.place)
-        if problem := misfit(elements, dtype):
-            raise LoweringError("MIL412", f"the array {name!r} does not fit: {problem}", self.place)
-        mark = f"{MARK}{dtype.name}/{name}"
-        self._filling.arrays[mark] = Array(dtype, elements)
+        if problem := array.misfit(dtype):
+            raise LoweringError("MIL412", problem, self.place)
+        mark = mark_of(self.reference, dtype)
+        self._filling.arrays[mark] = Array(dtype, array)
         return sized(BLOB, blob_message(mark.encode(), 0))
+
+    def _opened(self) -> StoredArray:
+        try:
+            return self._filling.folder.open(self.reference)
+        except ModelError as failure:
+            found = failure.diagnostics[0]
+            raise LoweringError(found.code, found.message, self.place) from failure
 
 
 def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
@@ -158,31 +164,44 @@ def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
     return len(sizes) == len(shape) and all(want in (None, got) for want, got in zip(shape, sizes, strict=True))
 
 
-def _read_array(folder: Path, name: str, place: str | None) -> npt.NDArray[Any]:
-    """Return the array in a `.npy` file below a folder, mapped. Raise LoweringError (MIL412)."""
+def mark_of(reference: ArrayReference, dtype: DType) -> str:
+    """Return the fileName that stands for an array until it is stored."""
+    return f"{MARK}{dtype.name}({reference})"
 
-    def refused(failure: Exception) -> LoweringError:
-        reason = str(failure) or type(failure).__name__  # numpy sometimes says nothing
-        return LoweringError("MIL412", f"the array {name!r} cannot be read: {reason}", place)
 
+# ---- an array that turns out to be unfit when it is stored
+
+
+def blame(text: str, path: str, mark: str, failure: ModelError) -> ParseError:
+    """Return the error about an array's data, at the place in the text that a mark was made for."""
     try:
-        path = inside(folder, name)
-    except ModelError as failure:
-        raise LoweringError("MIL412", failure.diagnostics[0].message, place) from failure
-    with refusing(refused):
-        return _mapped(path)
+        lower(text, path, Blaming(mark, failure.diagnostics[0]))
+    except ParseError as placed:
+        return ParseError([_named(text, found) for found in placed.diagnostics], text=text, path=path)
+    raise AssertionError(mark)
 
 
-def _mapped(path: Path) -> npt.NDArray[Any]:
-    """Return the array in a `.npy` file. An archive of several, or objects that would have to be run, raise
-    ValueError.
-    """
-    from numpy.lib.format import open_memmap
+class Blaming(LeavingOut):
+    """A Lowering that refuses one array."""
 
-    with open(path, "rb") as file:
-        start = file.read(len(LFS_POINTER))
-    if start == LFS_POINTER:
-        raise ValueError("it is a git-lfs pointer; run `git lfs pull`")
-    if start.startswith(b"PK"):
-        raise ValueError("it is an archive, as numpy.savez makes; numpy.save makes a .npy")
-    return open_memmap(path, "r")
+    def __init__(self, mark: str, found: Diagnostic) -> None:
+        super().__init__()
+        self.mark = mark
+        self.found = found
+
+    def array_file(self, children: list[Any]) -> ArrayFile:
+        return BlamedArray(children, self)
+
+
+class BlamedArray(ArrayFile):
+    """An array that is refused if it is the one; any other is left out."""
+
+    def __init__(self, children: Sequence[Any], blaming: Blaming) -> None:
+        super().__init__(children)
+        self._blaming = blaming
+
+    def content(self, value_type: LoweredType) -> bytes:
+        assert value_type.dtype is not None
+        if mark_of(self.reference, value_type.dtype) == self._blaming.mark:
+            raise LoweringError(self._blaming.found.code, self._blaming.found.message, self.place)
+        return LEFT_OUT

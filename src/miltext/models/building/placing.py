@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import ModelError, Note
+from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.models.building.editing import function_name, name_in, outputs_of, parameters_of
+from miltext.models.building.filling import blame
 from miltext.parsing.locating import string_of
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.tree import walk
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class Subject(NamedTuple):
     """The part of a program that a ModelError is about, by its `kind`.
 
-    A `weight` has the name of its file; an `input`, `state`, `output` or `opset` has its own name and its function's.
+    A `weight` has the name of its file, an `array` the fileName that stands for it; an `input`, `state`, `output` or
+    `opset` has its own name and its function's.
     """
 
     kind: str
@@ -28,7 +30,7 @@ class Subject(NamedTuple):
     function: str = ""
 
 
-def placed(failure: ModelError, source: Model) -> ModelError:
+def placed(failure: ModelError, source: Model) -> MiltextError:
     """Return an error about the program of a source, with the place in its text where there is one, else with
     its name.
     """
@@ -37,6 +39,8 @@ def placed(failure: ModelError, source: Model) -> ModelError:
     if not isinstance(subject, Subject) or text is None:
         failure.path = failure.path or source.name
         return failure
+    if subject.kind == "array":
+        return blame(text, source.name, subject.name, failure)
     phrase = next(_phrases(parse_tree(text).root, subject), None)
     if phrase is None:
         return failure

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import ModelError, Note
 from miltext.models.building.placing import Subject
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values, resolve
-from miltext.models.refusals import WeightsError
-from miltext.models.tensor_data import immediate_data, tensor_shape, tensor_value
+from miltext.models.refusals import WeightsError, refusal
+from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
 from miltext.models.weights import digest
 from miltext.parsing.lowering.left_out import MARK
-from miltext.schema.packing import pack
+from miltext.schema.packing import packed_size
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ WEIGHT_FILE = "weights/weight.bin"
 
 WIDE_INTEGERS_SINCE = 9
 """The specification version from which on integers of 16 and 32 bits may stand in a weight file."""
+
+
+LARGEST = (1 << 31) - 1
+"""Bytes that protobuf's readers take in one message."""
 
 
 class Storing:
@@ -62,22 +67,35 @@ class Storing:
         found = immediate_data(held.value)
         return found is not None and self._storable(found[0])
 
+    @property
+    def size(self) -> int:
+        """How many bytes `write` tells as progress."""
+        arrays = {_identity(array): array.stored.work(array.dtype) for _, array in self._arrays}
+        return sum(arrays.values()) + sum(map(_packed_size, self._immediates))
+
     def _add(self, value: Value, array: Array) -> None:
         """Note an array, or make an immediate of it if no weight file has its type."""
         if self._storable(array.dtype):
             self._arrays.append((value, array))
-        else:
-            made = tensor_value(array.dtype, pack(array.elements, array.dtype))
-            value.immediateValue.tensor.CopyFrom(made)
+            return
+        with _about(value):
+            size = array.stored.size(array.dtype)
+            if size > LARGEST:
+                message = f"a weight file cannot hold {array.dtype.name}, and {size} bytes are too many for the program"
+                raise refusal("MIL308", message, array.stored.path)
+            made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
+        value.immediateValue.tensor.CopyFrom(made)
 
     def write(self, writer: BlobWriter, file_name: str) -> None:
         """Write what is to be stored, each once, and have the values name it."""
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
-            mark = value.blobFileValue.fileName
-            if mark not in offsets:
-                offsets[mark] = writer.add(array.dtype, array.elements)
-            _refer(value, file_name, offsets[mark])
+            same = _identity(array)
+            if same not in offsets:
+                with _about(value):
+                    pieces = array.stored.pieces(array.dtype, writer.advance, writer.folder)
+                    offsets[same] = writer.add_pieces(array.dtype, prod(array.stored.shape), pieces)
+            _refer(value, file_name, offsets[same])
         for value in self._immediates:
             dtype, data = immediate_data(value) or (None, b"")
             assert dtype is not None
@@ -85,7 +103,31 @@ class Storing:
             if key not in offsets:
                 padding = len(data) * 8 - prod(tensor_shape(value.type) or ()) * dtype.bits
                 offsets[key] = writer.add_packed(dtype, data, padding)
+            else:
+                writer.advance(len(data))
             _refer(value, file_name, offsets[key])
+
+
+def _identity(array: Array) -> tuple[object, ...]:
+    """Return what the arrays have in common that are stored once."""
+    return array.dtype, array.stored.identity
+
+
+def _packed_size(value: Value) -> int:
+    """Return the size of an immediate value of a known type and shape in a weight file."""
+    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
+    assert dtype is not None
+    return packed_size(prod(shape or ()), dtype.bits)
+
+
+@contextmanager
+def _about(value: Value) -> Iterator[None]:
+    """Have an error in a `with` block be about the array that a value stands for."""
+    try:
+        yield
+    except ModelError as failure:
+        failure.about = Subject("array", value.blobFileValue.fileName)
+        raise
 
 
 def _refer(value: Value, file_name: str, offset: int) -> None:

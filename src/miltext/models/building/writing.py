@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from miltext.models.building.new_model import ml_programs, refusing_depth, rename_files
 from miltext.models.building.placing import Subject
+from miltext.models.building.storing import LARGEST
 from miltext.models.files import copy_file, write_new
 from miltext.models.manifest import MANIFEST, Manifest, model_file, whole_manifest
 from miltext.models.model_weights import MODEL_PATH
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 DATA = PurePosixPath("Data")
 AUTHOR = "com.apple.CoreML"
 MODEL_FILE = f"{AUTHOR}/model.mlmodel"
-LARGEST = (1 << 31) - 1
-"""Bytes that protobuf's readers take in one message."""
-
 NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
 """The endings of files that name weights in the folder that they are in."""
 
@@ -54,16 +52,44 @@ def write_model(new: NewModel, output: Path, force: bool, progress: Progress | N
         staging.commit()
 
 
+def work(new: NewModel, output: Path) -> int:
+    """Return how many bytes `write_model` tells as progress."""
+    size = new.storing.size if new.storing else 0
+    there = output.parent
+    if output.suffix.lower() == ".mlpackage":
+        there = (new.package or output) / DATA / _place(new).parent
+    if new.package and there != output.parent:
+        skipped = _replaced(new)
+        size += sum(path.stat().st_size for path in contents_of(new.package) if path.is_file() and path not in skipped)
+    written = [path for name, path in new.files.items() if new.is_stored_in(name) or not _is_at(path, there / name)]
+    return size + sum(path.stat().st_size for path in written)
+
+
+def _place(new: NewModel) -> PurePosixPath:
+    """Return the path of the model's own file in the data of its package."""
+    if not new.package:
+        return PurePosixPath(MODEL_FILE)
+    model = os.path.normpath(model_file(new.package).relative_to(new.package / DATA))
+    return PurePosixPath(Path(model).as_posix())
+
+
+def _replaced(new: NewModel) -> set[Path]:
+    """Return the files of the package that a model comes from which are written anew."""
+    assert new.package
+    data = new.package / DATA
+    replaced = {new.package / MANIFEST, data / _place(new)}
+    return replaced | {data / _place(new).parent / new.store} if new.storing else replaced
+
+
+def _is_at(path: Path, there: Path) -> bool:
+    return there.exists() and there.samefile(path)
+
+
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
-    manifest, place = _new_manifest(), PurePosixPath(MODEL_FILE)
+    manifest, place = _new_manifest(), _place(new)
     if new.package:
         manifest = whole_manifest(new.package)
-        model = Path(os.path.normpath(model_file(new.package).relative_to(new.package / DATA)))
-        place = PurePosixPath(model.as_posix())
-        replaced = [PurePosixPath(MANIFEST), DATA / place]
-        if new.storing:
-            replaced.append(DATA / place.parent / new.store)
-        copy_folder(new.package, made, {new.package / path for path in replaced}, progress)
+        copy_folder(new.package, made, _replaced(new), progress)
     _check_names(new.weight_files, place.name)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +109,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     moved: dict[str, bool] = {}
     for name in names:
         there = output.parent / name
-        if new.is_stored_in(name) or not (there.exists() and there.samefile(new.files[name])):
+        if new.is_stored_in(name) or not _is_at(new.files[name], there):
             others = [each for old, each in names.items() if old != name]
             names[name], moved[name] = weight_name(output, name, others)
     for program in ml_programs(new.spec):

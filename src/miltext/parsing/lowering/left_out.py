@@ -19,6 +19,10 @@ MARK = f"$left-out-{token_hex(16)}/"
 """How the fileName of a value begins that is yet to be filled in: as no text can have it."""
 
 
+LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
+"""The content of a value that is left out."""
+
+
 class LeavingOut(Lowering):
     """A Lowering to which a literal that is left out, or stands in an array's file, is a value of unknown content."""
 
@@ -30,4 +34,4 @@ class LeavingOut(Lowering):
 
 class _LeftOut(Raw):
     def content(self, value_type: LoweredType) -> bytes:
-        return sized(BLOB, blob_message(MARK.encode(), 0))
+        return LEFT_OUT

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
+from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.parsing.lowering.errors import LoweringError, NamesInBrackets
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.types import LoweredType, scalar_type
@@ -405,3 +406,11 @@ class ArrayFile(Raw):
         "this value is in a .npy file, and a text by itself has only what is written in it; "
         "`miltext build` puts the array into a model's weight file"
     )
+
+    @property
+    def reference(self) -> ArrayReference:
+        """The array as the text names it."""
+        tokens = [child for child in self.children if isinstance(child, str)]
+        kind = next(token for token in tokens if token[0] == "$")
+        file, *key = (string_bytes(token).decode() for token in tokens if token[0] == '"')
+        return ArrayReference(kind, file, key[0] if key else None, tokens[0] if tokens[0] != kind else None)
