@@ -168,7 +168,8 @@ def decode(patterns: Array, dtype: DType) -> Array:
     sign = 1 << dtype.bits - 1
     magnitude = patterns & patterns.dtype.type(sign - 1)
     values = (magnitude.astype(np.uint32) << np.uint32(23 - dtype.mantissa)).view(np.float32)
-    values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
+    with np.errstate(invalid="ignore"):  # the bits of a bf16's NaN may be those of a signalling one
+        values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
     greatest = sign - (1 << dtype.mantissa) if dtype.infinite else sign - 2
     values[magnitude > greatest] = np.nan
     if dtype.infinite:
