@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from miltext.cli import command, progress
+from miltext.models.building.build import build
+from miltext.models.opening import load
 from miltext.models.weights import CHUNK, BlobWriter
 from miltext.schema.dtypes import BY_NAME
 
@@ -30,6 +32,21 @@ VERBS = {
     "full sidecar": ["sidecar", "--full", "old/m.mil"],
     "weights": ["weights", "old/m.mil"],
     "save": ["weights", "old/m.mil", "--save", "arrays"],
+    "build": ["build", "old/m.mil", "-o", "out.mlpackage", "--force"],
+    "build of a file": ["build", "old/m.mil", "-o", "out/m.mlmodel", "--force"],
+    "build again": ["build", "P.mlpackage", "-o", "out.mlpackage", "--externalize", "--force"],
+    "build of arrays": ["build", "named/m.mil", "-o", "out.mlpackage", "--externalize", "--force"],
+    "build of arrays beside": ["build", "named/m.mil", "-o", "named/m.mlmodel", "--force"],
+    "build of arrays from a package": [
+        "build",
+        "named/m.mil",
+        "-o",
+        "out.mlpackage",
+        "--from",
+        "P.mlpackage",
+        "--force",
+    ],
+    "build of arrays from a file": ["build", "named/m.mil", "-o", "out/m.mlmodel", "--from", "M/m.mlmodel", "--force"],
 }
 
 
@@ -48,12 +65,41 @@ def write(folder: Path, records: list[tuple[str, int]], first: int = 1) -> None:
     (folder / "m.mil").write_text(text)
 
 
+IMMEDIATE = "tensor<fp16, [70]>"
+
+
+def write_arrays(folder: Path) -> None:
+    """A text with arrays in both orders, one of them twice under two names, another not of a weight file's types, and
+    two equal values that `--externalize` moves. A file that nothing names is beside it.
+    """
+    folder.mkdir()
+    lines = [
+        f'{IMMEDIATE} v{number} = const()[name = string("v{number}"), val = {IMMEDIATE}({[1.5] * 70})];\n'
+        for number in range(2)
+    ]
+    fortran = np.asfortranarray(np.zeros((1030, 1031), np.float16))
+    arrays = {"c": np.zeros(CHUNK + 5, np.float32), "f": fortran, "d": np.zeros(9), "unnamed": np.zeros(CHUNK)}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    names = [("c.npy", "fp32", "c"), ("./c.npy", "fp32", "c"), ("f.npy", "fp16", "f"), ("f.npy", "fp32", "f"), ("d.npy", "fp64", "d")]  # fmt: skip  # noqa: E501
+    for number, (file, dtype, name) in enumerate(names):
+        kind = f"tensor<{dtype}, {[*arrays[name].shape]}>"
+        lines.append(f'{kind} w{number} = const()[name = string("w{number}"), val = {kind}($npy("{file}"))];\n')
+    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp16, [2]> x) {{\n{''.join(lines)} }} -> (x); }}\n"
+    (folder / "m.mil").write_text(text)
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("old", "new"):
         write(tmp_path / name, RECORDS)
     write(tmp_path / "other", RECORDS, first=0)
     write(tmp_path / "cast", [("fp32", RECORDS[0][1]), ("uint6", RECORDS[1][1]), RECORDS[2]])
+    write_arrays(tmp_path / "named")
+    (tmp_path / "M").mkdir()
+    for made in ("P.mlpackage", "M/m.mlmodel"):
+        build(load(tmp_path / "old" / "m.mil"), tmp_path / made)
+    (tmp_path / "P.mlpackage" / "Data" / "notes.txt").write_bytes(bytes(CHUNK))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -119,13 +165,14 @@ def test_without_a_terminal_or_when_it_is_quick_there_is_none(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("verb", ["diff", "annotate", "save"])
+@pytest.mark.parametrize("verb", ["diff", "annotate", "save", "build of arrays"])
 def test_a_bar_is_on_the_terminal_and_not_in_the_output(verb: str, files: Path) -> None:
     import pty
 
     code = "from miltext.cli import command, progress; progress.QUIET_SECONDS = -1.0; command()"
     quiet = subprocess.run([sys.executable, "-c", code, *VERBS[verb]], capture_output=True, check=False)
-    shutil.rmtree("arrays", ignore_errors=True)
+    for made in ("arrays", "out.mlpackage"):
+        shutil.rmtree(made, ignore_errors=True)
     master, slave = pty.openpty()
     try:
         shown = subprocess.run([sys.executable, "-c", code, *VERBS[verb]], stdout=subprocess.PIPE, stderr=slave, check=False)  # fmt: skip  # noqa: E501

@@ -17,6 +17,7 @@ import numpy as np
 from click.testing import CliRunner
 from conftest import EXAMPLE, GOLDEN
 from google.protobuf import text_format
+from support.array_files import safetensors, tensor, text_of
 from support.containers import (
     LFS,
     compile_package,
@@ -86,6 +87,8 @@ def _of_pipeline(model: str) -> tuple[str, ...]:
     return (*looked, *chosen, *(verb + " scores_cast_fp16 result" * verb.startswith("rename") for verb in edited))
 
 
+ON_ARRAYS = ("check", "build -o out.mlpackage", "build -o out/m.mlmodel")
+
 TEXTS = ("fmt --check", "fmt --diff", "fmt", "infer", "infer -o out.mil")
 
 KINDS = {
@@ -110,8 +113,7 @@ KINDS = {
     "pipeline's coremldata.bin": Kind("P.mlmodelc/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "names": Kind("P.mlmodelc/modelNames/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "stage": Kind("P.mlmodelc/model1/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
-    "npy": Kind("w.npy", _each("arrays.mil", "build -o out.mlpackage", "build -o out/m.mlmodel")),
-    "npz": Kind("w.npz", _each("archive.mil", "build -o out.mlpackage")),
+    **{kind: Kind(f"w.{kind}", _each(f"{kind}.mil", *ON_ARRAYS)) for kind in ("npy", "npz", "safetensors")},
     "sidecar": Kind(
         "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
     ),
@@ -197,12 +199,15 @@ def _metadata() -> bytes:
 
 
 def _write_arrays(folder: Path) -> None:
+    """Each kind of file that has arrays, and a text that names one."""
     array = np.arange(12, dtype=np.float16).reshape(3, 4)
-    np.save(folder / "w.npy", array)
-    np.savez(folder / "w.npz", w=array)
-    for name, held in (("arrays.mil", "w.npy"), ("archive.mil", "w.npz")):
-        value = f'tensor<fp16, [3, 4]> w = const()[val = tensor<fp16, [3, 4]>($npy("{held}"))];'
-        write(folder / name, f"program(1.3) {{ func main<ios18>(fp32 x) {{ {value} }} -> (x); }}".encode())
+    np.save(folder / "w.npy", np.asfortranarray(array))
+    np.savez_compressed(folder / "w.npz", w=array, v=array)
+    entries = {"w": tensor("F16", [3, 4], 0, 24), "v": tensor("BF16", [4], 24, 32)}
+    write(folder / "w.safetensors", safetensors(entries, array.tobytes() + bytes(8)))
+    for kind, key in (("npy", ""), ("npz", ', "w"'), ("safetensors", ', "w"')):
+        text = text_of(f'${kind}("w.{kind}"{key})', "fp16", array.shape)
+        write(folder / f"{kind}.mil", text.encode())
 
 
 # ---- damage

@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
 
 def run(*arguments: object) -> Run:
-    """Run a command of miltext. It is for Linux only, whose `/proc` says what is resident: code and mapped files too."""
+    """Run a command of miltext, in Linux, whose `/proc` says what is resident: code and mapped files, too."""
     call = [sys.executable, "-c", _CODE, *map(str, arguments)]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     return Run(done.returncode, done.stderr, int(done.stdout.split()[-1]) * 1024)
