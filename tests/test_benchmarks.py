@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,13 @@ def test_nested_blocks_read_back_equal() -> None:
     program = miltext.parse(nested_text(40, 2))
     assert miltext.to_text(program).count(" cond(") == 80
     assert wire(miltext.parse(miltext.to_text(program))) == wire(program)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much memory there is")
+def test_large_arrays_are_measured() -> None:
+    call = [sys.executable, str(ROOT / "benchmarks" / "large_arrays.py"), "--mebibytes", "1", "--only", "order"]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    assert len(re.findall(r"^in .* \d+\.\d s +\d+\.\d MiB$", done.stdout, re.MULTILINE)) >= 4
 
 
 def test_contenders_take_turns_and_one_may_be_missing() -> None:

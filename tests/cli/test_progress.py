@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from miltext.cli import command, progress
@@ -78,7 +80,12 @@ def write_arrays(folder: Path) -> None:
         for number in range(2)
     ]
     fortran = np.asfortranarray(np.zeros((1030, 1031), np.float16))
-    arrays = {"c": np.zeros(CHUNK + 5, np.float32), "f": fortran, "d": np.zeros(9), "unnamed": np.zeros(CHUNK)}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "c": np.zeros(CHUNK + 5, np.float32),
+        "f": fortran,
+        "d": np.zeros(9),
+        "unnamed": np.zeros(CHUNK),
+    }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
     names = [("c.npy", "fp32", "c"), ("./c.npy", "fp32", "c"), ("f.npy", "fp16", "f"), ("f.npy", "fp32", "f"), ("d.npy", "fp64", "d")]  # fmt: skip  # noqa: E501
