@@ -80,12 +80,8 @@ def write_arrays(folder: Path) -> None:
         for number in range(2)
     ]
     fortran = np.asfortranarray(np.zeros((1030, 1031), np.float16))
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "c": np.zeros(CHUNK + 5, np.float32),
-        "f": fortran,
-        "d": np.zeros(9),
-        "unnamed": np.zeros(CHUNK),
-    }
+    arrays: dict[str, npt.NDArray[Any]] = {"c": np.zeros(CHUNK + 5, np.float32), "f": fortran}
+    arrays |= {"d": np.zeros(9), "unnamed": np.zeros(CHUNK)}
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
     names = [("c.npy", "fp32", "c"), ("./c.npy", "fp32", "c"), ("f.npy", "fp16", "f"), ("f.npy", "fp32", "f"), ("d.npy", "fp64", "d")]  # fmt: skip  # noqa: E501

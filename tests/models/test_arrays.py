@@ -14,9 +14,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.array_files import safetensors, tensor
+from models.test_build_text import built
+from support.array_files import npy_of, safetensors, sparse_npy, tensor, text_of
 
-from miltext.diagnostics import ModelError
+from miltext.diagnostics import MiltextError, ModelError
 from miltext.models.arrays import c_order, opening, stored
 from miltext.models.arrays.converting import Unfit, converted, holds
 from miltext.models.arrays.headers import Headers
@@ -158,7 +159,7 @@ def test_the_arrays_of_an_archive(save: Any, tmp_path: Path, monkeypatch: pytest
         assert found.shape == array.shape
         assert np.array_equal(read(tmp_path, found.reference), array)
     said = refused("MIL416", tmp_path, ArrayReference("$npz", "w.npz", "blok/c"))
-    assert "none of the 3 arrays in the file has this key; did you mean `block/c`?" in said
+    assert 'the file has 3 arrays, none with this key; did you mean `"block/c"`?' in said
 
 
 SAFE = {
@@ -193,7 +194,7 @@ def test_what_the_package_writes_is_read(tmp_path: Path) -> None:
     for key, array in arrays.items():
         assert np.array_equal(read(tmp_path, ArrayReference("$safetensors", "w.safetensors", key)), array)
     said = refused("MIL416", tmp_path, ArrayReference("$safetensors", "w.safetensors", "layer.0.wieght"))
-    assert "did you mean `layer.0.weight`?" in said
+    assert 'did you mean `"layer.0.weight"`?' in said
     refused("MIL416", tmp_path, ArrayReference("$safetensors", "w.safetensors", "__metadata__"))
 
 
@@ -361,6 +362,31 @@ def test_the_index_counts_across_pieces_and_boxes(tmp_path: Path, monkeypatch: p
     for each in (array, np.asfortranarray(array)):
         saved(tmp_path, each)
         assert "[6, 2, 1]" in refused("MIL417", tmp_path, NPY._replace(dtype="fp16"))
+
+
+def test_a_hundred_axes_are_as_good_as_two(tmp_path: Path) -> None:
+    """numpy's arrays have 64 axes at most, in old versions 32; a header may have more."""
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    array[1, 2] = 1e9
+    shape = (2, *[1] * 98, 3)
+    (tmp_path / "w.npy").write_bytes(npy_of(shape, array.tobytes("F"), fortran=True))
+    found = open_array(NPY, tmp_path)
+    assert (found.shape, b"".join(found.pieces())) == (shape, array.tobytes())
+    with pytest.raises(ModelError, match=r"\[1, 0, .*, 0, 2\]"):
+        read(tmp_path, NPY._replace(dtype="fp16"))
+
+
+def test_a_byte_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.npy").write_bytes(npy_of((2,), b"\1\2", descr="|b1"))
+    for dtype in (None, "bool", "fp16", "int8"):
+        assert "[1]" in refused("MIL417", tmp_path, NPY._replace(dtype=dtype))
+
+
+def test_a_type_that_no_weight_file_has_is_not_read_if_it_is_too_large(tmp_path: Path) -> None:
+    shape = ((1 << 28) + 1,)
+    sparse_npy(tmp_path / "w.npy", shape, "<f8")
+    with pytest.raises(MiltextError, match=r"model\.mil:4:\d+: error\[MIL308\].*2147483656 bytes are too many"):
+        built(text_of('$npy("w.npy")', "fp64", shape), tmp_path)
 
 
 def test_what_may_be_bit_patterns_is_not_converted(tmp_path: Path) -> None:

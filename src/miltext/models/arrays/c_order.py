@@ -26,6 +26,7 @@ def turn_round(read: Read, shape: Sequence[int], item: int, target: IO[bytes]) -
 
     Yield the number of bytes of each box that is done.
     """
+    shape = [size for size in shape if size > 1]  # numpy's arrays have a few dozen axes at most
     most = sides_of_box(shape, BOX // item)
     data = bytearray(prod(most) * item)
     for corner in product(*(range(0, size, side) for size, side in zip(shape, most, strict=True))):

@@ -19,6 +19,7 @@ from miltext.models.arrays.stored import StoredArray, unreadable
 from miltext.models.contents import LFS_POINTER
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.arrays import ArrayReference
@@ -76,8 +77,8 @@ def _chosen(headers: Headers, key: str | None) -> Header:
     if header is None:
         keys = [each for each in headers if each is not None]
         count = f"{len(keys)} array{'s' * (len(keys) != 1)}"
-        near = did_you_mean(nearest(key, keys) if key is not None else None)
-        raise ArrayProblem("MIL416", f"none of the {count} in the file has this key{near}")
+        near = nearest(key, keys) if key is not None else None
+        raise ArrayProblem("MIL416", f"the file has {count}, none with this key{did_you_mean(near and quote(near))}")
     if isinstance(header, ArrayProblem):
         raise header
     return header

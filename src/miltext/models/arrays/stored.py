@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from itertools import pairwise
+from math import prod
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from zipfile import ZipFile
@@ -21,6 +22,7 @@ from miltext.models.arrays.regular_files import Stamp, reading, stamp
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import pack_array, packed_size
+from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 18
 """How many elements are in memory at once; a multiple of 8, so that a piece ends with a byte."""
+
+LONGEST_REASON = 240
+"""Characters of what a library says, which may repeat what the file has."""
 
 
 class StoredArray:
@@ -67,6 +72,8 @@ class StoredArray:
         if holds(dtype, self.dtype):
             return None
         reason = f"`{self.reference}` has elements of {self.dtype.name}, and the value has those of {dtype.name}"
+        if dtype.kind == "string":
+            return reason
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
     def work(self, dtype: DType) -> int:
@@ -169,20 +176,26 @@ class StoredArray:
         """Return the conversions to do, one after the other: that which the text asks for, and to the value's type."""
         types = [self.header.dtype, self.dtype, dtype]
         steps = [(a, b) for a, b in pairwise(types) if a != b and not is_pattern(a, b)]
-        return [*steps, (dtype, dtype)] if types[0].kind == dtype.kind == "bool" else steps  # a byte may be neither
+        return [(types[0], types[0]), *steps] if types[0].kind == "bool" else steps  # whose bytes may be neither
 
     def _converted(self, elements: npt.NDArray[Any], source: DType, target: DType, first: int) -> npt.NDArray[Any]:
         try:
             return converted(elements, source, target)
         except Unfit as failure:
-            index = [int(place) for place in np.unravel_index(first + failure.place, self.shape)]
+            index = index_of(first + failure.place, self.shape)
             where = f"the element {index}" if index else "the element"
             message = f"{where} of `{self.reference}` is {failure}, but {target.name} has {range_of(target)}"
             raise refusal("MIL417", message, self.path) from None
 
 
+def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
+    """Return the index of the element that stands at a place in C order."""
+    steps = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return [place // step % size for step, size in zip(steps, shape, strict=True)]
+
+
 def unreadable(reference: ArrayReference, failure: Exception, path: Path | None) -> ModelError:
     """Return the error about an array that cannot be read."""
-    reason = str(failure) or type(failure).__name__
+    reason = shown(str(failure) or type(failure).__name__, LONGEST_REASON)
     code = failure.code if isinstance(failure, ArrayProblem) else "MIL414"
     return refusal(code, f"`{reference}` cannot be read: {reason}", path)
