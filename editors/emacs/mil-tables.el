@@ -162,6 +162,7 @@
      ((words "$absent" "$empty") mil-marker)
      ("\\$-?[0-9]+\\_>" font-lock-type-face)
      ("[A-Za-z_][A-Za-z0-9_@]*\\|\\$\"\\(?:[^\"\\\n]\\|\\\\.\\)*\"" font-lock-variable-name-face)
+     ("\\$[a-z]" ahead pop)
      ("[^A-Za-z_$<(/ \t\r\n]" ahead pop)
      ("[^ \t\r\n]" mil-error)
      )
@@ -225,7 +226,7 @@
      ("[+-]?0[xX][0-9a-fA-F.]+\\(?:[pP][+-]?[0-9]+\\)?\\_>" mil-number)
      ("[+-]?\\(?:[0-9]+\\.?[0-9]*\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
-     ((words "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
+     ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
      ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)
      ("[+-]?[0-9][0-9A-Za-z_.]*\\|\\$[A-Za-z]+" mil-error)
      )
@@ -274,7 +275,7 @@ pattern or words with the pattern of what must follow.")
   "The parameters of all operations.")
 
 (defconst mil-keywords
-  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$rank" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
+  '("func" "program" "interleave_factors" "offset" "path" "shape" "strides" "BLOBFILE" "false" "true" "inf" "nan" "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version" "names" "consts" "defaults")
   "The other words.")
 
 (provide 'mil-tables)

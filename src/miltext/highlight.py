@@ -163,6 +163,7 @@ class MilLexer(RegexLexer):
             (r"\(", Punctuation, "literal"),
             *_TYPE_ALONE,
             (_NAME, Name.Variable),
+            _before(r"\$[a-z]"),  # an array that is converted
             _before(r"[^A-Za-z_$<(/ \t\r\n]"),
         ],
         "type": [

@@ -98,6 +98,9 @@ NO_PROGRAM = """program(1.3)
             tensor<fp16, [16]> y = cast<ios17>(input = x)[val = tensor<fp16, [9]>($elided(9, "sha256:0a"))];
             const()[val = tensor<fp16, [9]>($npy("w.npy"))];
             _ a, int32 b = draft(axis = -1, keep = true, mode = "same", sizes = [[1], ["c"]], values = (x, 0.5), x = y);
+            tensor<fp16, [2]> w = const()[val = $blob("w.bin", 64)];
+            v = const()[val = fp16 $npz("w.npz", "v")];
+            w1 = weighed((x, $npy("a.npy")), fp16 $safetensors("m.st", "b"), k = tensor<fp16, [1]>(fp16 $npy("c")));
             b, c = short((x, 1), relu<ios17>(x)[name = "r"], [1], [2], [[1], [2]], k = tanh(x));
         } -> (y);
 }

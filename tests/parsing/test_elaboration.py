@@ -60,6 +60,9 @@ KINDS = {
     "named nested list": "m = [[3], [4]]",
     "named tuple": "n = ([1], [2])",
     "named call": "o = relu([1], x)",
+    "array": 'fp16 $npz("a, b", "[1]")',
+    "record": '$blob("(", 64)',
+    "named array": 'p = $npy("w.npy")',
 }
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import OpenConstant, Use, takes, usual_dtypes
 from miltext.checking.findings import Finding, listed, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
@@ -15,15 +16,18 @@ from miltext.checking.literal_types import Misfit, Undecided, literal_type, usua
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span
 from miltext.parsing.elaboration import UNNAMED
+from miltext.parsing.lowering.left_out import array_named
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
+from miltext.schema.proto import Value
 from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from miltext.checking.arrays import Arrays
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import NestedBlock
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
-    from miltext.schema.proto import NamedValueType, Value
+    from miltext.schema.proto import NamedValueType
     from miltext.schema.types import ListType, Type
 
     Operands = Mapping[str, Sequence[Operand]]
@@ -44,8 +48,9 @@ _FUNCTION = 2
 class DraftWalk(Walk):
     """Inference that writes what it finds into the Program as it goes."""
 
-    def __init__(self, read: Recovered, types: DraftTypes, dialect: str) -> None:
+    def __init__(self, read: Recovered, types: DraftTypes, dialect: str, arrays: Arrays) -> None:
         super().__init__()
+        self.arrays = arrays
         self.reader = Reader()
         self.text = read.text
         self.dialect = dialect
@@ -56,6 +61,8 @@ class DraftWalk(Walk):
         self.makers: dict[Operand, Path] = {}
         self.usual: list[str] = []
         self.open: dict[Operand, OpenConstant] = {}
+        self.held: dict[Operand, HeldArray] = {}
+        self.elaborated = read.elaborated
 
     def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
         if len(path) == _FUNCTION:
@@ -82,7 +89,32 @@ class DraftWalk(Walk):
             gap = (*place, "outputs", index)
             if gap in self.gaps and not self.output(output, index, gap):
                 scope[output.name] = UNDEFINED
+        self.hold(operation, place, scope)
         self.use(place, [scope[output.name] for output in operation.outputs])
+
+    def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Note an array that a `const` holds, or what would make those fit that an operation is given."""
+        literal = (*place, "attributes", Key("val"))
+        if operation.type == "const" and literal in self.gaps and self.is_array(literal):
+            reference = array_named(operation.message.attributes["val"])
+            stored = self.arrays.stored(reference) if reference else None
+            span = self.gaps[literal].children[0].span
+            is_written = self.elaborated is None or self.elaborated.copies(span)
+            if stored and operation.outputs:
+                self.held[scope[operation.outputs[0].name]] = HeldArray(stored, literal, is_written)
+            return
+        known = signature(operation.type, self.opset) if self.held else None
+        if known is None:
+            return
+        for name, bindings in operation.inputs.items():
+            for index, binding in enumerate(bindings if name in known.parameters else ()):
+                own = scope.get(binding) if isinstance(binding, str) else None
+                if own is None or own not in self.held:
+                    continue
+                made = conversion(self.held[own], own, name, known, bound(operation, scope), self.usual)
+                if made is not None:
+                    binding_path: Path = (*place, "inputs", Key(name), "arguments", index)
+                    self.types.conversions[binding_path] = made
 
     def unnamed(self, operation: Operation, place: Path) -> None:
         """Tell of arguments without names of an operation that is not known."""
@@ -123,16 +155,40 @@ class DraftWalk(Walk):
             gap = (*place, "attributes", Key(name))
             if gap not in self.gaps or self.is_open(operation, place, name):
                 continue
-            if name == "name":
-                made: Type | None = TensorType("string", ())
-            elif operation.type == "const" and name == "val" and operation.outputs:
-                made = operation.outputs[0].stated.type
-            else:
-                made = self.attribute_type(operation, name, gap, scope)
-            value = self.value(gap, made) if made is not None else None
+            value = self.attribute(operation, name, gap, scope)
             if value is not None:
                 operation.message.attributes[name].CopyFrom(value)
                 operation.attributes[name] = self.reader.value(value)
+
+    def attribute(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
+        """Return the value of an attribute; None where it cannot be told."""
+        is_constant = operation.type == "const" and name == "val" and bool(operation.outputs)
+        made: Type = operation.outputs[0].stated.type if is_constant else None
+        if self.is_array(gap):
+            return self.array(operation.attributes[name].message, made, gap)
+        if name == "name":
+            made = TensorType("string", ())
+        elif not is_constant:
+            made = self.attribute_type(operation, name, gap, scope)
+        return self.value(gap, made) if made is not None else None
+
+    def is_array(self, gap: Path) -> bool:
+        """Tell whether what leaves its type out is an array in a file, which has one."""
+        return self.gaps[gap].children[-1].name == "array_file"
+
+    def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
+        """Return the value of an array, which may be of a `stated` type; None where it is not to be had."""
+        made, found = self.arrays.untyped(value, stated, gap)
+        self.types.findings.extend(found)
+        if made is None:
+            self.flawed.add(gap[:-2])  # nothing follows from it, even where it was told of the same file before
+            return None
+        whole = Value()
+        whole.CopyFrom(value)
+        whole.type.CopyFrom(write_type(made))
+        span = self.gaps[gap].children[-1].span
+        self.settle(gap, span, f"{spelled(made, self.dialect)}({self.spelling(gap)})")
+        return whole
 
     def attribute_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
         """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
@@ -159,7 +215,7 @@ class DraftWalk(Walk):
         """Tell whether an attribute is the value of a `const` that states no type at all."""
         gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
         is_const = operation.type == "const" and name == "val" and len(operation.outputs) == 1
-        return is_const and gaps <= self.gaps.keys()
+        return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
 
     def opened(self, operation: Operation, place: Path, scope: Scope) -> bool:
         """Note a `const` whose uses will decide its type; tell whether this is one."""

@@ -10,6 +10,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.checking.arrays import Arrays
+from miltext.checking.draft_arrays import at_array
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, Remark, counted, operations_around
 from miltext.checking.inference.reading import read_program
@@ -22,6 +24,7 @@ from miltext.syntax.tree import named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
 
+    from miltext.checking.draft_arrays import Conversion
     from miltext.checking.inference.operands import Operand
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -48,7 +51,8 @@ class DraftTypes(NamedTuple):
     `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
     all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
     word for it. `uses` are the operations in order, each with those whose outputs it uses. `misspelled` are literals
-    that are not what their types take, which the diagnostics tell.
+    that are not what their types take, which the diagnostics tell. `conversions` are those of arrays, by the bindings
+    where they are given to something.
     """
 
     read: Recovered
@@ -60,6 +64,7 @@ class DraftTypes(NamedTuple):
     uses: list[tuple[Path, set[Path]]]
     open: set[Path]
     misspelled: set[Path]
+    conversions: dict[Path, Conversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: these, and those that its Program has been `verified` to.
@@ -73,7 +78,8 @@ class DraftTypes(NamedTuple):
         known += [finding for place, finding in self.strange.items() if place not in told]
         errors = (finding.path for finding in [*self.findings, *known] if finding.severity == "error")
         wrong = self._wrong([*faulty, *self.misspelled, *errors])
-        return [*self.findings, *known, *(finding for place, finding in self.unknown.items() if place not in wrong)]
+        unknown = (finding for place, finding in self.unknown.items() if place not in wrong)
+        return [*self.findings, *(at_array(finding, self.conversions) for finding in known), *unknown]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
         """Return the paths of the operations that are wrong, or use what is; one that a gap is inside of, is."""
@@ -94,11 +100,14 @@ class DraftTypes(NamedTuple):
         return rewritten(self.read.text, self.edits.items())
 
 
-def draft_types(read: Recovered) -> DraftTypes:
-    """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told."""
-    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set())
+def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
+    """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told.
+
+    The `arrays` are those that the draft names; without them, it has no folder.
+    """
+    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
     if read.program is not None and (read.drafts or read.elaborated):
-        DraftWalk(read, types, dialect_of(read.text)).program(read_program(read.program))
+        DraftWalk(read, types, dialect_of(read.text), arrays or Arrays(None)).program(read_program(read.program))
         types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
     return types
 
@@ -120,7 +129,12 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
 
 def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
     """Return a finding with its suggestion as a draft has it, `[1]`, if it is about a literal without a type."""
-    typed = finding.suggestion and finding.code != "MIL711" and _TYPED.search(finding.suggestion)
+    typed = (
+        finding.suggestion
+        and "$" not in finding.suggestion
+        and finding.code != "MIL711"
+        and _TYPED.search(finding.suggestion)
+    )
     if not typed or finding.path[-1] == "key" or gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0))):
         return finding
     suggestion = typed.string.replace(typed[0], typed["literal"])

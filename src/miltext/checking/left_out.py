@@ -8,43 +8,38 @@ from miltext.diagnostics import Diagnostic, ParseError, Span
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
 from miltext.syntax.lexer import FINE, lexer
+from miltext.syntax.names import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from miltext.schema.proto import Program
 
-CODES = {"$elided": "MIL107", "$npy": "MIL111"}
-"""What stands in place of values that are left out, and the codes for that."""
-
-UNFIT = ("MIL410", "MIL411", *(f"MIL{number}" for number in range(412, 420)))
+UNFIT = ("MIL410", "MIL411")
 """The codes of values that are not to be had, or are not of their type."""
 
 
-def program_of(text: str, folder: Path | None, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
+def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
     """Return the Program of a text that leaves values out, None if it has other mistakes; and what to tell of them.
 
-    The `originals` and the arrays in `folder` give the values. If one cannot be had or does not fit, or `folder` is
-    None, only the type of each is known.
+    The `originals` give the values. If one cannot be had or does not fit, only the type of each is known. Arrays stay
+    in their files, and values name them.
     """
-    if not any(word in text for word in CODES):
+    if "$elided" not in text and not any(word in text for word in ARRAYS):
         return None, []
-    places = [(word, Span(at, at + len(word))) for _, word, at in lexer(FINE).tokens(text, 0) if word in CODES]
-    if not places:  # it stands in strings and comments only
-        return None, []
-    unfit: list[Diagnostic] = []
-    if folder is not None:
+    places = [at for _, word, at in lexer(FINE).tokens(text, 0) if word == "$elided"]
+    told = [_note(len(places), places[0])] if places else []
+    if places and originals:
         from miltext.models.building.filling import fill
 
         try:
-            return fill(text, "", folder, originals).program, []
+            return fill(text, "", None, originals).program, []
         except ParseError as failure:
-            unfit = [found for found in failure.diagnostics if found.code in UNFIT]
-    return attempt(text, LeavingOut()), unfit or [_note(len(places), *places[0])]
+            told = [found for found in failure.diagnostics if found.code in UNFIT] or told
+    return attempt(text, LeavingOut()), told
 
 
-def _note(count: int, word: str, span: Span) -> Diagnostic:
+def _note(count: int, start: int) -> Diagnostic:
     left = "1 literal is" if count == 1 else f"{count} literals are"
     message = f"{left} left out, and all but the values is checked; `miltext check --from MODEL` fills in what it has"
-    return Diagnostic("note", CODES[word], message, span)
+    return Diagnostic("note", "MIL107", message, Span(start, start + len("$elided")))

@@ -61,7 +61,7 @@ def literal_type(
         raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
     fitting = _fitting(looks, parameter, known, TRUTHS.get(literal))
-    dtype = _data_type(fitting, parameter, known, operands, looks, usual)
+    dtype = fitting_dtype(fitting, parameter, known, operands, is_whole=looks == {"int"}, usual=usual)
     return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
 
 
@@ -128,17 +128,19 @@ def _possible(looks: set[str]) -> list[str]:
     return [dtype.name for dtype in DTYPES] if look is None else _DTYPES[look]
 
 
-def _data_type(
+def fitting_dtype(
     fitting: Sequence[str],
     parameter: Parameter,
     known: Signature,
     operands: Mapping[str, Sequence[Operand]],
-    looks: set[str],
+    *,
+    is_whole: bool,
     usual: Sequence[str],
 ) -> str:
-    """Return the data type: the only one possible, or that of a parameter that must share it, or of any other.
+    """Return the one of the `fitting` data types that a constant has as a parameter.
 
-    Several values of one parameter share it, too, but not those that stand for the inputs of a block.
+    It is the only one possible, or that of a parameter that must share it, or of any other. Several values of one
+    parameter share it, too, but not those that stand for the inputs of a block. Raise Undecided.
     """
     alone = {block.inputs for block in known.blocks}
     beside = [
@@ -148,7 +150,7 @@ def _data_type(
         if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
     ]
     shared, others = [dtype for same, dtype in beside if same], [dtype for _, dtype in beside]
-    whole = ["int32"] if looks == {"int"} and "int32" in fitting else []
+    whole = ["int32"] if is_whole and "int32" in fitting else []
     left = [dtype for dtype in usual if dtype in fitting]
     choices = fitting if len(fitting) == 1 else shared or whole or others or left
     if not choices:

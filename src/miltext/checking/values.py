@@ -21,6 +21,7 @@ from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, compatible, read_type
 
 if TYPE_CHECKING:
+    from miltext.checking.arrays import Arrays
     from miltext.checking.inference.reading import Binding, Block, Declared, Operation, Program, Stated
     from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
 
@@ -30,9 +31,9 @@ ATTRIBUTES = frozenset({"name"})
 UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
-def value_findings(program: Program) -> list[Finding]:
-    """Return what is wrong with the types and values of a Program."""
-    contents = _Contents()
+def value_findings(program: Program, arrays: Arrays | None = None) -> list[Finding]:
+    """Return what is wrong with the types and values of a Program; the `arrays` are those that its text names."""
+    contents = _Contents(arrays)
     contents.program(program)
     return contents.found
 
@@ -40,8 +41,9 @@ def value_findings(program: Program) -> list[Finding]:
 class _Contents:
     """A walk over all types and values, which remembers what it found about those that it has seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, arrays: Arrays | None) -> None:
         self.found: list[Finding] = []
+        self.arrays = arrays
         self.type = functools.cache(lambda stated: list(_check_type(stated.message)))
         self.is_open = functools.cache(lambda stated: _is_open(stated.message))
         self._tensors: dict[tuple[Stated, bool, str, int], list[Finding]] = {}
@@ -125,12 +127,13 @@ class _Contents:
         field = tensor.WhichOneof("value")
         if field is None:
             settled = not self.type(value.stated) and not (constant and self.is_open(value.stated))
-            return list(_check_content(message) if settled else _check_value(message, constant))
+            found = list(_check_content(message) if settled else _check_value(message, constant))
+            return found or (self.arrays.typed(message, ()) if self.arrays else [])
         key = value.stated, constant, field, len(getattr(tensor, field).values)
-        found = self._tensors.get(key)
-        if found is None:
-            found = self._tensors[key] = list(_check_value(message, constant))
-        return found
+        known = self._tensors.get(key)
+        if known is None:
+            known = self._tensors[key] = list(_check_value(message, constant))
+        return known
 
 
 def _fault(code: str, message: str, *path: str, severity: str = "error") -> Finding:

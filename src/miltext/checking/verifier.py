@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.checking.arrays import Arrays
 from miltext.checking.blocks import specialization_findings
 from miltext.checking.drafts import as_in_draft, dialect_of, draft_notice, draft_types
 from miltext.checking.findings import apart_from, in_order, located
@@ -80,22 +81,30 @@ class CheckedText(NamedTuple):
     types: DraftTypes | None = None
 
 
-def check(subject: str | Message | Model) -> list[Diagnostic]:
+def check(subject: str | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
     """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line keeps findings there from being told. The spans
-    point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of it.
+    point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of it. The
+    arrays that a text names, `$npy("w.npy")`, are looked for beside its `path`; without one, it has no folder.
     `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
     ModelError for a model whose program cannot be had.
     """
-    return examine(subject).diagnostics
+    return examine(subject, folder=_folder(path)).diagnostics
+
+
+def _folder(path: str | None) -> Path | None:
+    """Return the folder of the text at a path; that of standard input, called `<stdin>`, is the working folder."""
+    from pathlib import Path
+
+    return None if path is None else Path(path).parent
 
 
 @with_room
-def check_text(text: str) -> CheckedText:
+def check_text(text: str, path: str | None = None) -> CheckedText:
     """Return all that is wrong with MIL text, as `check` does, and what was read for that."""
     with gc_paused:
-        checked = _check_text(text)
+        checked = _check_text(text, folder=_folder(path))
     return checked._replace(diagnostics=without_ignored(text, checked.diagnostics))
 
 
@@ -107,8 +116,9 @@ def infer_draft(
 
     A text that leaves nothing out is only laid out. With `names`, each operation has the attribute `name`; with
     `consts`, each literal that is an argument is an operation `const` before; with `defaults`, defaults are written
-    out. A text asks for the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show.
-    Raise ParseError with all errors that `check` finds; MiltextError if the layout cannot be proved to say the same.
+    out. A text asks for the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show;
+    the arrays that the text names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that
+    `check` finds; MiltextError if the layout cannot be proved to say the same.
     """
     options = {"names": names, "consts": consts, "defaults": defaults}
     whole, found = complete(text, path, [word for word, is_asked in options.items() if is_asked])
@@ -138,7 +148,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     from miltext.checking.spelled_out import spelled_out
 
     with gc_paused:
-        diagnostics, _, types = _check_text(text)
+        diagnostics, _, types = _check_text(text, folder=_folder(path))
     if types is None or not types.open:  # no comment can make up for a type that is not there
         diagnostics = without_ignored(text, diagnostics)
     found = [each for each in diagnostics if each.code != DRAFT]
@@ -149,7 +159,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
         steps.append(more)
     whole = steps[-1].text if steps else text
     made = WrittenOut(whole, found, steps)
-    if steps and (left := _errors(check(whole))):
+    if steps and (left := _errors(check(whole, path=path))):
         raise ParseError(made.told(left), text=text, path=path)
     return made
 
@@ -160,12 +170,16 @@ def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 @with_room
 def examine(
-    subject: str | Message | Model, *, with_coremltools: bool = False, originals: Sequence[Program] = ()
+    subject: str | Message | Model,
+    *,
+    with_coremltools: bool = False,
+    originals: Sequence[Program] = (),
+    folder: Path | None = None,
 ) -> Checked:
     """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`, and from the arrays beside it. Raise ModelError as `check`
-    does, and MIL480 where coremltools is not there.
+    What a text leaves out is taken from the `originals`. The arrays that it names are in a `folder`, if it is not a
+    model that has one. Raise ModelError as `check` does, and MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -177,7 +191,8 @@ def examine(
         text_or_program = subject
     with gc_paused:
         if isinstance(text_or_program, str):
-            folder = subject.model_path if isinstance(subject, Model) else None
+            if isinstance(subject, Model):
+                folder = subject.model_path or _folder(subject.name)
             found = _check_text(text_or_program, said, folder, originals).diagnostics
             return Checked(without_ignored(text_or_program, found), text_or_program)
         return _check_program(text_or_program, said)
@@ -188,28 +203,29 @@ def _check_text(
 ) -> CheckedText:
     """Return the findings about a text, and those that others `said` of its Program."""
     told: list[Diagnostic] = []
+    arrays = Arrays(folder)
     program = attempt(text)
     if program is None:
-        program, told = program_of(text, folder, originals)
+        program, told = program_of(text, originals)
     if program is None:
-        broken = _check_broken(text)
+        broken = _check_broken(text, arrays)
         if broken.read and broken.types and told and originals and not _errors(broken.diagnostics):
             whole = broken.types.written()
-            told = broken.read.told(whole.told(program_of(whole.text, folder, originals)[1]))
+            told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
-    findings = [*verify(program, dialect_of(text)), *said]
+    findings = [*verify(program, dialect_of(text), arrays=arrays), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
     return CheckedText(in_order([*told, *found]))
 
 
-def _check_broken(text: str) -> CheckedText:
+def _check_broken(text: str, arrays: Arrays) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text)
-    types = draft_types(read)
+    types = draft_types(read, arrays)
     found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
-        verified = apart_from(verify(read.program, dialect_of(text), faulty), {*read.flawed, *types.missing})
+        verified = apart_from(verify(read.program, dialect_of(text), faulty, arrays), {*read.flawed, *types.missing})
         joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
         found += located(joined, read.root)
     return CheckedText(read.told(found), read, types)
@@ -229,8 +245,10 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
     return Checked(located(findings, parse_tree(text, whole=True).root), text)
 
 
-def verify(program: Program, dialect: str = "1.3", faulty: set[Place] | None = None) -> list[Finding]:
-    """Return all that is wrong with a Program; suggest types in the dialect.
+def verify(
+    program: Program, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+) -> list[Finding]:
+    """Return all that is wrong with a Program; suggest types in the dialect. The `arrays` are those its text names.
 
     Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
     """
@@ -238,6 +256,6 @@ def verify(program: Program, dialect: str = "1.3", faulty: set[Place] | None = N
     return [
         *name_findings(read, dialect),
         *specialization_findings(read),
-        *value_findings(read),
+        *value_findings(read, arrays),
         *operation_findings(read, dialect, faulty),
     ]

@@ -189,12 +189,14 @@ class Layout:
         self._literal = Memo(self._make_literal, 1 << 14)
 
     raw_list = raw_tuple = raw_dictionary = pair = dimensions = results = staticmethod(_tight)
-    list_type = tuple_type = dictionary_type = state_type = elided = array_file = staticmethod(_tight)
+    list_type = tuple_type = dictionary_type = state_type = elided = record = staticmethod(_tight)
     program_version = program_doc = opset = operation_opset = value_doc = value_binding = unset_binding = staticmethod(
         _tight
     )
     absent_type = empty_type = dtype = dimension = staticmethod(_tight)
-    values_field = any_kind = whole_value = draft_binding = call_binding = nothing = no_value = staticmethod(_tight)
+    values_field = any_kind = whole_value = draft_binding = weight_binding = call_binding = nothing = no_value = (
+        staticmethod(_tight)
+    )
     named_value = inner_block = name_binding = staticmethod(_spaced)
 
     # ---- the program, functions, blocks and operations
@@ -389,6 +391,8 @@ class Layout:
         return _words(word, equals, _tight(value))
 
     blob_offset = blob_path
+
+    array_file = value
 
     def blob(self, children: Children) -> Document:
         word, opening, *fields, closing = children

@@ -1,7 +1,8 @@
 """Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
 
-`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. The text around stays as it is, comments
-too. What is found in the long text can be told of the short one, which was written.
+`y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight that stands as an argument
+becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. What is found in
+the long text can be told of the short one, which was written.
 """
 
 from __future__ import annotations
@@ -13,36 +14,45 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.names import identifier, name_text
-from miltext.syntax.tree import Node, Statement, named
+from miltext.syntax.tree import Node, Statement, named, tokens
 
-SHORT = ("positional_argument", "call_binding")
+SHORT = ("positional_argument", "call_binding", "weight_binding", "record")
 """The phrases that only the short spelling has."""
+
+
+WEIGHTS = ("array_file", "record")
+"""The phrases that name values in files."""
 
 
 UNNAMED = "argument@"
 """What the names of parameters that cannot be told begin with."""
 
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
+_SHAPELESS = "a record of a weight file has no shape: write its type, as in `tensor<fp16, [2, 3]>($blob(...))`"
 
 
 class Piece(NamedTuple):
-    """A piece of the long text: a copy of a span of the short one, or something put in for what stands there."""
+    """A piece of the long text: a copy of a span of the short one, or something put in for what stands there.
+
+    `is_draft` tells that only a draft has that.
+    """
 
     text: str
     span: Span
     is_copy: bool
     is_wrong: bool = False
-    is_misread: bool = False
+    is_draft: bool = True
 
 
 class Elaborated:
     """A long text, what is wrong with the short one, and the places in the long one where that makes it wrong.
 
-    `first` is where the long text first differs, but for what was misread.
+    `first` is where the long text first differs for what only a draft has.
     """
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
@@ -54,7 +64,7 @@ class Elaborated:
         self.text = "".join(piece.text for piece in self._pieces)
         self.diagnostics = diagnostics
         made = ((piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
-        self.first = next((start for piece, start in made if not piece.is_misread), None)
+        self.first = next((start for piece, start in made if piece.is_draft), None)
         self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
 
     def written(self, span: Span) -> Span:
@@ -82,8 +92,12 @@ class Elaborated:
     def _told(self, found: Diagnostic) -> Diagnostic:
         notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
         span = found.span and self.written(found.span)
-        is_copy = not (span and found.span) or self.text[slice(*found.span)] == self._short[slice(*span)]
+        is_copy = found.span is None or self.copies(found.span)
         return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
+
+    def copies(self, span: Span) -> bool:
+        """Tell whether what is at a span of the long text is what the short one has there."""
+        return self.text[slice(*span)] == self._short[slice(*self.written(span))]
 
 
 def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
@@ -102,7 +116,15 @@ def elaborate(text: str, root: Node) -> Elaborated | None:
 
 
 def _is_short(phrase: Node) -> bool:
-    return any(found.name in SHORT for found in _walk(phrase))
+    return any(found.name in SHORT or _weight_in(found) for found in _walk(phrase))
+
+
+def _weight_in(binding: Node) -> Node | None:
+    """Return the weight that a binding has, with its type or without."""
+    if binding.name == "weight_binding":
+        return binding.children[0]
+    held = binding.children[0].children[-2] if binding.name == "value_binding" else None
+    return held if held and held.name in WEIGHTS else None
 
 
 def _walk(root: Node) -> Iterator[Node]:
@@ -116,7 +138,7 @@ def _walk(root: Node) -> Iterator[Node]:
 
 
 class _Elaboration:
-    """A walk over a tree; `values` are the names of the values of nested operations, by where these begin."""
+    """A walk over a tree; `values` are the names of the values of what is hoisted, by where that begins."""
 
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
@@ -150,6 +172,10 @@ class _Elaboration:
             return self.statement(phrase)
         if phrase.name == "function":
             self.opset = next((name_of(opset.children[1].token or "") for opset in named(phrase, "opset")), "")
+        if phrase.name == "record":
+            return self.record(phrase)
+        if phrase.name == "draft_attribute":
+            return self.attribute(phrase)
         return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
 
     def statement(self, operation: Node) -> list[Piece]:
@@ -179,19 +205,20 @@ class _Elaboration:
         """Return a statement with nothing after its `=`: its outputs stay defined."""
         [name] = named(operation, "NAME")
         end = operation.children[-1].start
-        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_misread=True)
+        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[Piece]:
         """Return an operation or a call with a name for each argument, and one in place of each call inside."""
-        parts = named(operation, "arguments", "inner_block")
-        return self.rewritten(
-            operation,
-            [
-                (part, self.arguments(part, name_in(operation)) if part.name == "arguments" else self.phrase(part))
-                for part in parts
-            ],
-        )
+        parts = []
+        for part in named(operation, "arguments", "attributes", "inner_block"):
+            if part.name == "arguments":
+                parts.append((part, self.arguments(part, name_in(operation))))
+            elif part.name == "attributes":
+                parts.append((part, self.attributes(part, _constant_type(operation))))
+            else:
+                parts.append((part, self.phrase(part)))
+        return self.rewritten(operation, parts)
 
     def arguments(self, arguments: Node, op_type: str) -> list[Piece]:
         """Return the arguments of an operation, each with a name."""
@@ -210,24 +237,59 @@ class _Elaboration:
         return self.rewritten(arguments, parts)
 
     def bindings(self, argument: Node) -> list[Piece]:
-        """Return an argument with a name in place of each nested operation."""
-        calls = [binding.children[0] for binding in named(argument, "call_binding")]
-        return self.rewritten(argument, [(call, [self.value(call)]) for call in calls])
+        """Return an argument with a name in place of each nested operation and weight."""
+        bindings = [binding for binding in named(argument, *BINDINGS) if _is_short(binding)]
+        return self.rewritten(argument, [(binding, self.binding(binding)) for binding in bindings])
 
-    def value(self, call: Node) -> Piece:
-        """Return the name of the value of a nested operation."""
-        if mistake := self.misread(call):
-            self.diagnostics.append(mistake)
-            return Piece("$unset", call.span, is_copy=False, is_wrong=True, is_misread=True)
-        return Piece(name_text(self.values[call.start]), call.span, is_copy=False)
+    def binding(self, binding: Node) -> list[Piece]:
+        """Return what stands for a binding: the name of the value of a nested operation, or of a weight."""
+        if binding.start in self.values:
+            name = name_text(self.values[binding.start])
+            return [Piece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
+        if binding.name not in ("call_binding", "weight_binding"):
+            return self.phrase(binding)
+        mistake = self.misread(binding.children[0]) if binding.name == "call_binding" else _shapeless(binding)
+        assert mistake  # or it had a name
+        self.diagnostics.append(mistake)
+        return [Piece("$unset", binding.span, is_copy=False, is_wrong=True, is_draft=binding.name == "weight_binding")]
 
-    # ---- nested operations
+    # ---- records
+
+    def record(self, record: Node) -> list[Piece]:
+        """Return a record as a BLOBFILE."""
+        word, _, path, _, offset, _ = record.children
+        instead = (word, "BLOBFILE"), (path, blob_path(path.token or "")), (offset, blob_offset(offset.token or ""))
+        return self.rewritten(record, [(part, [Piece(text, part.span, is_copy=False)]) for part, text in instead])
+
+    def attributes(self, attributes: Node, kind: str | None) -> list[Piece]:
+        """Return the attributes of an operation; `kind` is the type that is written for a constant's value."""
+        each = [*named(attributes, "attribute", "draft_attribute")]
+        return self.rewritten(attributes, [(one, self.attribute(one, kind, "$absent($unset)")) for one in each])
+
+    def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[Piece]:
+        """Return an attribute. The value of a `const` that is a record without a type is of the `kind` given.
+
+        For another such record stands `nothing`.
+        """
+        literal = attribute.children[2]
+        if attribute.name == "attribute" or literal.name != "record":
+            return self.rewritten(attribute, [(literal, self.phrase(literal))] if _is_short(literal) else [])
+        if attribute.children[0].token == "val" and kind is not None:
+            around = (Piece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
+            return self.rewritten(attribute, [(literal, [next(around), *self.record(literal), next(around)])])
+        self.diagnostics.append(_shapeless(literal))
+        return self.rewritten(attribute, [(literal, [Piece(nothing, literal.span, is_copy=False, is_wrong=True)])])
+
+    # ---- nested operations and weights
 
     def nested(self, operation: Node, owner: str) -> list[tuple[Node, str]]:
-        """Return the operations just inside one whose value has the name `owner`, with names for their values.
+        """Return what gets a statement of its own of all just inside an operation, with names for the values.
 
-        They come in the order of the canonical layout, so that laying a draft out does not change its Program.
+        The value of the operation has the name `owner`. They come in the order of the canonical layout, so that laying
+        a draft out does not change its Program.
         """
+        if operation.name not in ("operation", "call"):
+            return []
         known = signature(name_in(operation), self.opset)
         found = []
         for place, argument in sorted(enumerate(_given(*named(operation, "arguments"))), key=_place_in_layout):
@@ -235,12 +297,21 @@ class _Elaboration:
             name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
             bindings = [*named(argument, *BINDINGS)]
             for at, binding in enumerate(bindings):
-                if binding.name == "call_binding" and not is_misread(call := binding.children[0]):
-                    self.values[call.start] = self.fresh(name if len(bindings) == 1 else f"{name}_{at}")
-                    found.append((call, self.values[call.start]))
+                if _is_hoisted(binding):
+                    made = self.values[binding.start] = self.fresh(name if len(bindings) == 1 else f"{name}_{at}")
+                    found.append((binding.children[0], made))
         return found
 
-    def hoisted(self, call: Node, name: str) -> list[Piece]:
+    def hoisted(self, phrase: Node, name: str) -> list[Piece]:
+        """Return a nested operation or a weight as a statement of its own."""
+        if phrase.name == "call":
+            return self.hoisted_call(phrase, name)
+        kind = _type_text(phrase.children[-4]) if phrase.name == "value" else None
+        texts = f"{kind or '_'} {name_text(name)} = const()[val = ", "]; "
+        head, end = (Piece(text, phrase.span, is_copy=False, is_draft=kind is None) for text in texts)
+        return [head, *self.phrase(phrase), end]
+
+    def hoisted_call(self, call: Node, name: str) -> list[Piece]:
         """Return a nested operation as a statement of its own."""
         known = signature(name_in(call), self.opset)
         is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
@@ -257,6 +328,30 @@ class _Elaboration:
         found = next(candidate for candidate in numbered if candidate not in self.names)
         self.names.add(found)
         return found
+
+
+def _is_hoisted(binding: Node) -> bool:
+    """Tell whether what an argument is bound to is to be a statement of its own."""
+    if binding.name == "call_binding":
+        return not is_misread(binding.children[0])
+    weight = _weight_in(binding)
+    return weight is not None and (binding.name == "value_binding" or weight.name == "array_file")
+
+
+def _shapeless(record: Node) -> Diagnostic:
+    return error("MIL116", _SHAPELESS, record.span)
+
+
+def _constant_type(operation: Node) -> str | None:
+    """Return the type that is written for the value of a `const`; None if none is, or for another operation."""
+    outputs = [value for results in named(operation, "results") for value in results.children[::2]]
+    is_typed = len(outputs) == 1 and outputs[0].name == "named_value" and name_in(operation) == "const"
+    return _type_text(outputs[0].children[0]) if is_typed else None
+
+
+def _type_text(phrase: Node) -> str:
+    """Return a type without the comments in it."""
+    return " ".join(token.token or "" for token in tokens(phrase))
 
 
 def _parameter(known: Signature | None, place: int) -> str:

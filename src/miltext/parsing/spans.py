@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-BINDINGS = ("name_binding", "value_binding", "unset_binding", "draft_binding", "call_binding")
+BINDINGS = ("name_binding", "value_binding", "unset_binding", "draft_binding", "weight_binding", "call_binding")
 """The rules of what an argument is bound to."""
 
 Enter: TypeAlias = "Callable[[Path, Node], bool]"

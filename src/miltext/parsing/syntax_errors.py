@@ -12,7 +12,7 @@ from miltext.parsing.misread_types import NAME, misread_type, unknown_type
 from miltext.schema.dtypes import FIELD_DTYPES
 from miltext.syntax.lexer import string_body_end
 from miltext.syntax.literals import FORBIDDEN, shown
-from miltext.syntax.names import DRAFT
+from miltext.syntax.names import ARRAYS, DRAFT
 from miltext.syntax.parser import NestingFailure, SyntaxFailure
 from miltext.syntax.tables import load_grammar
 
@@ -224,13 +224,15 @@ def _possible(failure: SyntaxFailure) -> set[str]:
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}
+    if "BLOBFILE" in words:  # a literal follows, before which a data type converts an array
+        words.discard("DTYPE")
     return words | {name for name in failure.expected if name not in terminals}
 
 
 def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
     """Return those of the words that only a draft may hold here, which are not proposed."""
     last = nodes[-1].token if nodes else None
-    of_drafts = {DRAFT} | (_LITERAL_STARTS - {"("} if "DTYPE" in words else set())
+    of_drafts = {DRAFT, "$blob", *ARRAYS} | (_LITERAL_STARTS - {"("} if "DTYPE" in words else set())
     if {"(", "<"} <= words:  # after a name
         of_drafts |= {"(", "<"} if ")" in words else {"=", ","}
     elif {"NAME", "$unset", "("} <= words and last in ("(", ","):  # where an argument begins

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.elaboration import SHORT
 from miltext.parsing.lowering import LoweringError
-from miltext.parsing.lowering.left_out import LeavingOut
+from miltext.parsing.lowering.left_out import LeavingOut, NamedArray
 from miltext.parsing.lowering.maps import repeated
 from miltext.parsing.lowering.markers import marker_error
 from miltext.parsing.lowering.names import name_bytes
 from miltext.parsing.lowering.types import ABSENT
-from miltext.parsing.lowering.values import Children, Raw, bound_list_error, list_error
+from miltext.parsing.lowering.values import Children, Raw, bound_list_error, list_error, misplaced
 from miltext.parsing.sync_points import names_in
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
@@ -123,13 +123,13 @@ class TolerantLowering(TreeLowering):
         if isinstance(literal, str) and phrase.name == "draft_binding":
             found = [bound_list_error(literal)]
         else:
-            found = [list_error(token) for token in _plain_lists(literal)]
+            found = [*map(list_error, _plain_lists(literal)), misplaced(literal)]
         errors = [refused for refused in found if refused]
         if errors:
             self.diagnostics += [lowering_diagnostic(phrase, refused, self.text) for refused in errors]
             return BROKEN
         self.drafts.append(phrase.start)
-        return b""
+        return literal.content() if isinstance(literal, NamedArray) else b""
 
     def unread(self, statement: Statement, failure: SyntaxFailure) -> bytes:
         if not self.is_misnamed(*failure.read[-1:]):
@@ -158,12 +158,12 @@ class TolerantLowering(TreeLowering):
         self.repaired.add((phrase.name, phrase.start, phrase.end))
 
 
-def _plain_lists(literal: str | Raw) -> Iterator[str]:
+def _plain_lists(literal: str | Raw | None) -> Iterator[str]:
     """Yield the lists of plain elements in a literal, each one token."""
     if isinstance(literal, Raw):
         for child in literal.children:
             yield from _plain_lists(child)
-    elif literal[0] == "[" and literal != "[":
+    elif literal and literal[0] == "[" and literal != "[":
         yield literal
 
 

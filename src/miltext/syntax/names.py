@@ -12,6 +12,9 @@ from miltext.syntax.memo import memo
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
 """The words that are names only when quoted: `$"bool"`."""
 
+ARRAYS = ("$npy", "$npz", "$safetensors")
+"""The words that an array in a file is named with, by the kind of the file."""
+
 DRAFT = "_"
 """Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
 

@@ -12,7 +12,7 @@ from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.blobs import blob_message
-from miltext.parsing.lowering.left_out import LEFT_OUT, MARK, LeavingOut
+from miltext.parsing.lowering.left_out import LEFT_OUT, MARK, LeavingOut, NamedArray
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.values import ArrayFile, Elided, Raw, immediate
 from miltext.parsing.parser import lower, parse_tree
@@ -48,11 +48,11 @@ class Filled(NamedTuple):
     arrays: dict[str, Array]
 
 
-def fill(text: str, path: str, folder: Path, originals: Sequence[Program]) -> Filled:
+def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]) -> Filled:
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
-    Arrays are found in `folder`. Raise ParseError: as `parse` does; MIL410 and MIL411 for a literal that is
-    not found, MIL412 to MIL419 for an array, each with the operation that it belongs to.
+    Arrays are found in `folder`; if it is None, values name them. Raise ParseError: as `parse` does; MIL410 and MIL411
+    for a literal that is not found, MIL412 to MIL419 for an array, each with the operation that it belongs to.
     """
     lowering = Filling(folder, originals)
     try:
@@ -77,9 +77,9 @@ def _named(text: str, found: Diagnostic) -> Diagnostic:
 class Filling(Lowering):
     """A Lowering that finds the values that a text leaves out."""
 
-    def __init__(self, folder: Path, originals: Sequence[Program]) -> None:
+    def __init__(self, folder: Path | None, originals: Sequence[Program]) -> None:
         super().__init__()
-        self.folder = ArrayFolder(folder)
+        self.folder = ArrayFolder(folder) if folder is not None else None
         self.arrays: dict[str, Array] = {}
         self.originals = originals
 
@@ -87,7 +87,7 @@ class Filling(Lowering):
         return FilledLiteral(children, self)
 
     def array_file(self, children: list[Any]) -> ArrayFile:
-        return FilledArray(children, self)
+        return FilledArray(children, self, self.folder) if self.folder else NamedArray(children)
 
     @cached_property
     def literals(self) -> dict[str, list[tuple[ValueType, TensorValue]]]:
@@ -135,6 +135,10 @@ class FilledLiteral(LeftOut, Elided):
 class FilledArray(LeftOut, ArrayFile):
     """`$npy("weights/w.npy")`, found beside the text; its data is not read yet."""
 
+    def __init__(self, children: Sequence[Any], filling: Filling, folder: ArrayFolder) -> None:
+        super().__init__(children, filling)
+        self._folder = folder
+
     def content(self, value_type: LoweredType) -> bytes:
         dtype, shape = value_type.dtype, value_type.shape
         if value_type.kind != "tensor" or dtype is None or shape is None:
@@ -153,7 +157,7 @@ class FilledArray(LeftOut, ArrayFile):
 
     def _opened(self) -> StoredArray:
         try:
-            return self._filling.folder.open(self.reference)
+            return self._folder.open(self.reference)
         except ModelError as failure:
             found = failure.diagnostics[0]
             raise LoweringError(found.code, found.message, self.place) from failure

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.parsing.lowering import values
-from miltext.parsing.lowering.blobs import BlobLiteral, blob_field, blob_message
+from miltext.parsing.lowering.blobs import BlobLiteral, Record, blob_field, blob_message
+from miltext.parsing.lowering.errors import INFER
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
 from miltext.parsing.lowering.markers import marker_error
@@ -39,8 +40,6 @@ from miltext.syntax.memo import memo
 if TYPE_CHECKING:
     from miltext.parsing.lowering.values import Children, Raw
     from miltext.schema.dtypes import DType
-
-_INFER = "or have `miltext infer` fill in the draft"
 
 
 @memo(1 << 10)
@@ -84,7 +83,7 @@ class Lowering:
 
     def draft_marker(self, children: Children) -> tuple[str, bytes]:
         """`$draft(names, consts)`"""
-        message = f"this asks for more than a Program holds: remove it, {_INFER}"
+        message = f"this asks for more than a Program holds: remove it, {INFER}"
         raise marker_error(children) or LoweringError("MIL113", message)
 
     # ---- functions, blocks, operations
@@ -169,7 +168,7 @@ class Lowering:
 
     def draft_value(self, children: Children) -> bytes:
         """`_ y`, `y`"""
-        raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {_INFER}", 0)
+        raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {INFER}", 0)
 
     # ---- arguments and attributes
 
@@ -197,11 +196,11 @@ class Lowering:
 
     def positional_argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`x`, `(x, y)`"""
-        raise LoweringError("MIL113", f"an argument has no name: write its parameter, `x = ...`, {_INFER}")
+        raise LoweringError("MIL113", f"an argument has no name: write its parameter, `x = ...`, {INFER}")
 
     def call_binding(self, children: Children) -> bytes:
         """`relu(x)`"""
-        raise LoweringError("MIL113", f"an operation stands inside another: give it a statement of its own, {_INFER}")
+        raise LoweringError("MIL113", f"an operation stands inside another: give it a statement of its own, {INFER}")
 
     def call(self, children: Children) -> None:
         """`relu(x)`"""
@@ -214,7 +213,11 @@ class Lowering:
         """`[0, 1]`"""
         if isinstance(children[0], str) and (refused := values.bound_list_error(children[0])):
             raise refused
-        raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 0)
+        raise values.untyped(children[0], 0)
+
+    def weight_binding(self, children: Children) -> bytes:
+        """`$npy("w.npy")`"""
+        raise values.untyped(children[0], 0)
 
     def attributes(self, children: Children) -> Entries:
         """`[name = string("y"), val = int32(1)]`"""
@@ -233,7 +236,7 @@ class Lowering:
         """`val = 0.5`"""
         if isinstance(children[2], str) and (refused := values.plain_list_error(children[2])):
             raise refused
-        raise LoweringError("MIL112", f"the type of this literal is left out: write one as in `int32(1)`, {_INFER}", 2)
+        raise values.untyped(children[2], 2)
 
     # ---- types
 
@@ -359,5 +362,9 @@ class Lowering:
         return values.Elided(children)
 
     def array_file(self, children: Children) -> Raw:
-        """`$npy("weights/w.npy")`"""
+        """`$npy("weights/w.npy")`, `fp16 $npz("weights.npz", "key")`"""
         return values.ArrayFile(children)
+
+    def record(self, children: Children) -> Raw:
+        """`$blob("weights/weight.bin", 64)`"""
+        return Record(children)

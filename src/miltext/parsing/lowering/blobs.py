@@ -1,20 +1,23 @@
-"""Values in weight files: `BLOBFILE(path = string("..."), offset = uint64(64))`."""
+"""Values in weight files: `BLOBFILE(path = string("..."), offset = uint64(64))`, and `$blob("...", 64)` in drafts."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miltext.parsing.lowering.errors import LoweringError
+from miltext.parsing.lowering.errors import INFER, LoweringError
 from miltext.parsing.lowering.names import string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.parsing.lowering.values import Raw
+from miltext.parsing.spans import name_of
 from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.wire import sized, varint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from miltext.syntax.parser import Parsed
 
 
 class BlobLiteral(Raw):
@@ -22,6 +25,33 @@ class BlobLiteral(Raw):
 
     def content(self, value_type: LoweredType) -> bytes:
         return sized(fields.BLOB, self.children[1])
+
+
+class Record(Raw):
+    """`$blob("weights/weight.bin", 64)`: what stands for a BLOBFILE in a draft."""
+
+    code = "MIL113"
+
+    def __init__(self, children: Sequence[Parsed]) -> None:
+        super().__init__(children)
+        self.message = f"this is short for `{blob_text(children[2], children[4])}`: write that, {INFER}"
+
+
+def blob_text(path: str, offset: str) -> str:
+    """Return the BLOBFILE that a record stands for, by its two tokens."""
+    return f"BLOBFILE({blob_path(path)}, {blob_offset(offset)})"
+
+
+def blob_path(token: str) -> str:
+    """Return the path of a BLOBFILE by that of a record: one that does not begin with `@` is in the model's folder."""
+    is_whole = name_of(f"${token}").startswith("@")
+    whole = token if is_whole else f'"@model_path/{token[1:]}'
+    return f"path = string({whole})"
+
+
+def blob_offset(token: str) -> str:
+    """Return the offset of a BLOBFILE by that of a record."""
+    return f"offset = uint64({token})"
 
 
 def blob_message(path: bytes, offset: int) -> bytes:

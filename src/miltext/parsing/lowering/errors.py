@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+INFER = "or have `miltext infer` fill in the draft"
+"""The way out that all phrases of a draft have."""
+
 
 class LoweringError(Exception):
     """A phrase that cannot be lowered.

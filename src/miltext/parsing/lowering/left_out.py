@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from miltext.parsing.lowering import Lowering
+from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.parsing.lowering.blobs import blob_message
-from miltext.parsing.lowering.values import Raw
+from miltext.parsing.lowering.values import ArrayFile, Raw
 from miltext.schema.fields import BLOB
 from miltext.schema.wire import sized
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.types import LoweredType
     from miltext.parsing.lowering.values import Children
+    from miltext.schema.proto import Value
 
 MARK = f"$left-out-{token_hex(16)}/"
 """How the fileName of a value begins that is yet to be filled in: as no text can have it."""
@@ -24,14 +27,28 @@ LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
 
 
 class LeavingOut(Lowering):
-    """A Lowering to which a literal that is left out, or stands in an array's file, is a value of unknown content."""
+    """A Lowering to which a literal that is left out is a value of unknown content, and an array its file's name."""
 
     def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
 
-    array_file = elided
+    def array_file(self, children: Children) -> Raw:
+        return NamedArray(children)
 
 
 class _LeftOut(Raw):
     def content(self, value_type: LoweredType) -> bytes:
         return LEFT_OUT
+
+
+class NamedArray(ArrayFile):
+    """An array that the fileName of its value names; `array_named` reads that."""
+
+    def content(self, value_type: LoweredType | None = None) -> bytes:
+        return sized(BLOB, blob_message(f"{MARK}{json.dumps(self.reference)}".encode(), 0))
+
+
+def array_named(value: Value) -> ArrayReference | None:
+    """Return the array that a value names which LeavingOut made; None for any other value."""
+    name = value.blobFileValue.fileName
+    return ArrayReference(*json.loads(name[len(MARK) :])) if name.startswith(f"{MARK}[") else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering.arrays import ArrayReference
-from miltext.parsing.lowering.errors import LoweringError, NamesInBrackets
+from miltext.parsing.lowering.errors import INFER, LoweringError, NamesInBrackets
 from miltext.parsing.lowering.names import string_bytes
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.schema import fields
@@ -235,6 +235,28 @@ def _names_in_brackets(token: str) -> LoweringError | None:
     return NamesInBrackets("MIL025", message, token, suggestion=meant)
 
 
+def untyped(literal: str | Raw, at: int) -> LoweringError:
+    """Return the refusal of what a draft gives without its type; it is the child `at` a place of its phrase."""
+    what, like = "literal", "int32(1)"
+    if isinstance(literal, ArrayFile):
+        what, like = "array", 'tensor<fp16, [2]>($npy("w.npy"))'
+    return LoweringError("MIL112", f"the type of this {what} is left out: write one as in `{like}`, {INFER}", at)
+
+
+def misplaced(literal: str | Raw) -> LoweringError | None:
+    """Return what is wrong with a literal of a draft that has more in its lists than plain elements."""
+    for child in literal.children if isinstance(literal, RawList) else ():
+        if isinstance(child, RawList):
+            if refused := misplaced(child):
+                return refused
+        elif isinstance(child, Raw):
+            return LoweringError("MIL105", _ONLY_PLAIN, child.place)
+    return None
+
+
+_ONLY_PLAIN = "a tensor's literal holds only numbers, truth values or strings"
+
+
 class Container(Raw):
     """A literal that holds others."""
 
@@ -281,9 +303,7 @@ class RawList(Container):
             if isinstance(child, RawList):
                 nesting += child._flatten(texts)
             elif isinstance(child, Raw):
-                raise LoweringError(
-                    "MIL105", "a tensor's literal holds only numbers, truth values or strings", child.place
-                )
+                raise LoweringError("MIL105", _ONLY_PLAIN, child.place)
             elif child in ("[", "]", ","):
                 nesting.append(child)
             else:
@@ -399,18 +419,21 @@ class Elided(Raw):
 
 
 class ArrayFile(Raw):
-    """`$npy("weights/w.npy")`: the values of an array in a file beside the text; only a build reads it."""
+    """`fp16 $npz("weights.npz", "key")`: the values of an array in a file beside the text; only a build reads it."""
 
     code = "MIL111"
     message = (
-        "this value is in a .npy file, and a text by itself has only what is written in it; "
+        "this value is in a file of arrays, and a text by itself has only what is written in it; "
         "`miltext build` puts the array into a model's weight file"
     )
 
+    def __init__(self, children: Sequence[Parsed]) -> None:
+        super().__init__(children)
+        dtype, kind, *arguments = children
+        file, *key = (string_bytes(argument).decode() for argument in arguments[1:-1:2])
+        self.reference = ArrayReference(kind, file, key[0] if key else None, dtype)
+
     @property
-    def reference(self) -> ArrayReference:
-        """The array as the text names it."""
-        tokens = [child for child in self.children if isinstance(child, str)]
-        kind = next(token for token in tokens if token[0] == "$")
-        file, *key = (string_bytes(token).decode() for token in tokens if token[0] == '"')
-        return ArrayReference(kind, file, key[0] if key else None, tokens[0] if tokens[0] != kind else None)
+    def place(self) -> str | None:
+        dtype, kind, *_ = self.children
+        return _place(dtype or kind)

@@ -1,0 +1,116 @@
+"""Arrays that a text names, `$npy("w.npy")`: the types that their headers state. No data is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import Finding
+from miltext.diagnostics import ModelError
+from miltext.parsing.lowering.left_out import array_named
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType, compatible, read_type
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from miltext.models.arrays.opening import ArrayFolder
+    from miltext.models.arrays.stored import StoredArray
+    from miltext.parsing.lowering.arrays import ArrayReference
+    from miltext.schema.paths import Path as Place
+    from miltext.schema.proto import Value
+    from miltext.schema.types import Type
+
+CODES = frozenset(f"MIL{number}" for number in range(412, 420))
+"""The codes of arrays that are not to be had, or are not of the type of a value."""
+
+_NO_FOLDER = "a text by itself has no folder in which this file could be, so {}; give the path of the text"
+_NO_TYPE = _NO_FOLDER.format("the type of the array is not known")
+_NO_VALUES = _NO_FOLDER.format("all but the array is checked")
+
+
+class Arrays:
+    """The arrays of a text in a folder, None for a text by itself: each is opened once, and each problem told once."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._files: ArrayFolder | None = None
+        self._opened: dict[ArrayReference, StoredArray | Finding] = {}
+        self._told: set[tuple[str, ...]] = set()
+
+    def typed(self, value: Value, path: Place) -> list[Finding]:
+        """Return what keeps a value with a type, at a path, from being that of the array that it names."""
+        reference = array_named(value)
+        if reference is None:
+            return []
+        if self.folder is None:
+            return self._once(reference, Finding(path, "MIL111", _NO_VALUES, severity="note"))
+        found = self._held(reference, read_type(value.type), path)[1]
+        return [each._replace(suggestion=None) for each in found]  # there, it would take the place of the type
+
+    def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
+        """Return the type of the array that a value without a type names, where a type may be stated elsewhere.
+
+        None if the array is not to be had, or is not of the stated type, and the findings about that.
+        """
+        reference = array_named(value)
+        assert reference is not None
+        if self.folder is None:
+            return None, self._once(reference, Finding(path, "MIL111", _NO_TYPE))
+        return self._held(reference, stated, path)
+
+    def stored(self, reference: ArrayReference) -> StoredArray | None:
+        """Return an array that a text names; None if it is not to be had."""
+        opened = self._open(reference) if self.folder else None
+        return None if isinstance(opened, Finding) else opened
+
+    def _held(self, reference: ArrayReference, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
+        opened = self._open(reference)
+        if isinstance(opened, Finding):
+            return None, self._once(reference, opened._replace(path=path))
+        if stated is None:
+            return TensorType(opened.dtype.name, opened.shape), []
+        if problem := _misfit(opened, stated):
+            return None, [problem._replace(path=path)]
+        return TensorType(stated.dtype, opened.shape), []  # type: ignore[union-attr]
+
+    def _open(self, reference: ArrayReference) -> StoredArray | Finding:
+        from miltext.models.arrays.opening import ArrayFolder
+
+        assert self.folder is not None
+        self._files = self._files or ArrayFolder(self.folder)
+        if reference not in self._opened:
+            try:
+                self._opened[reference] = self._files.open(reference)
+            except ModelError as failure:
+                found = failure.diagnostics[0]
+                self._opened[reference] = Finding((), found.code, found.message)
+        return self._opened[reference]
+
+    def _once(self, reference: ArrayReference, found: Finding) -> list[Finding]:
+        """Return a finding, unless the same was told of the same file, or of the text's folder."""
+        reason = found.message.replace(str(reference), "")
+        key = (reference.file, found.code, reason) if self.folder else (found.code,)
+        is_new = key not in self._told
+        self._told.add(key)
+        return [found] if is_new else []
+
+
+def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
+    """Return what keeps an array from being a value of a type; without a path."""
+    if not isinstance(stated, TensorType):
+        return Finding((), "MIL412", "an array can only be the value of a tensor of a known data type and rank")
+    if not compatible(stated.shape, opened.shape):
+        wanted = ["?" if size is None else size for size in stated.shape]
+        message = f"{opened.reference} has the shape {list(opened.shape)}, but the value has {wanted}"
+        return Finding((), "MIL412", message)
+    problem = opened.misfit(BY_NAME[stated.dtype])
+    meant = converted_to(opened, stated.dtype)
+    return Finding((), "MIL412", problem, suggestion=meant) if problem else None
+
+
+def converted_to(opened: StoredArray, dtype: str) -> str | None:
+    """Return the text that asks for an array as another data type; None where there is no such conversion."""
+    from miltext.models.arrays.converting import converts
+
+    can = converts(BY_NAME[dtype], opened.header.dtype)
+    return str(opened.reference._replace(dtype=dtype)) if can else None

@@ -1,0 +1,80 @@
+"""Constants of drafts that are arrays in files, and the conversions that make them fit what they are given to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.arrays import converted_to
+from miltext.checking.findings import Remark
+from miltext.checking.literal_types import Undecided, fitting_dtype
+from miltext.schema.dtypes import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from miltext.checking.findings import Finding
+    from miltext.checking.inference.operands import Operand
+    from miltext.models.arrays.stored import StoredArray
+    from miltext.schema.operations import Signature
+    from miltext.schema.paths import Path
+
+DATA_TYPES = ("MIL505", "MIL506")
+"""The codes of values whose data type does not fit."""
+
+
+class HeldArray(NamedTuple):
+    """An array that a `const` holds, the path of its literal, and whether the `const` was written."""
+
+    stored: StoredArray
+    literal: Path
+    is_written: bool
+
+
+class Conversion(NamedTuple):
+    """What an array would have to be, as the text asks for that, to fit a parameter that it is given to."""
+
+    array: HeldArray
+    parameter: str
+    asked: str
+
+    def told(self, finding: Finding) -> Finding:
+        """Return a finding about the data type of the array, at its literal."""
+        remark = Remark(f"it is {self.parameter} here", finding.path)
+        remarks = (remark, *finding.remarks) if self.array.is_written else ()
+        message = f"{finding.message}; `{self.asked}` converts the array"
+        return finding._replace(path=self.array.literal, message=message, remarks=remarks, suggestion=self.asked)
+
+
+def conversion(
+    array: HeldArray,
+    own: Operand,
+    name: str,
+    known: Signature,
+    operands: Mapping[str, Sequence[Operand]],
+    usual: Sequence[str],
+) -> Conversion | None:
+    """Return what an array would have to be to fit the parameter `name`, given what the others are bound to.
+
+    None if nothing else fits, or no more is known. The `usual` data types are those of the function.
+    """
+    kinds = ("float",) if array.stored.dtype.kind == "float" else ("int", "uint")
+    parameter = known.parameters[name]
+    fitting = [dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in kinds]
+    beside = {other: [each for each in bound if each is not own] for other, bound in operands.items()}
+    try:
+        dtype = fitting_dtype(sorted(fitting), parameter, known, beside, is_whole=kinds[0] == "int", usual=usual)
+    except Undecided:
+        return None
+    asked = converted_to(array.stored, dtype) if dtype != array.stored.dtype.name else None
+    return Conversion(array, f"`{name}` of `{known.name}`", asked) if asked else None
+
+
+def at_array(finding: Finding, conversions: Mapping[Path, Conversion]) -> Finding:
+    """Return a finding about a data type at the array that it is about, if it is about one."""
+    if finding.code not in DATA_TYPES:
+        return finding
+    about = (
+        conversions[path] for path in (finding.path, *(each.path for each in finding.remarks)) if path in conversions
+    )
+    found = next(about, None)
+    return found.told(finding) if found else finding
