@@ -216,7 +216,7 @@ def _words(context: Context) -> Iterator[Item]:
         if word[0] != "$" or context.word[:1] == "$":
             snippet = "tensor<${1:fp16}, [$2]>" if word == "tensor" else None
             yield Item(word, lsp.CompletionItemKind.Keyword, None, None, snippet)
-    if "DTYPE" in context.expected:
+    if "DTYPE" in context.expected and "BLOBFILE" not in context.expected:
         yield from (Item(dtype.name, lsp.CompletionItemKind.TypeParameter, "data type") for dtype in DTYPES)
     if "BOOL" in context.expected:
         yield from (Item(word, lsp.CompletionItemKind.Value) for word in ("true", "false"))

@@ -102,7 +102,7 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
         if suggestion is not None:
             title = f"Change to `{suggestion}`" if suggestion else "Remove it"
             yield _action(view, diagnostic, title, (*span, suggestion))
-        elif diagnostic.code == DRAFT and (whole := _inferred(text)) is not None:
+        elif diagnostic.code == DRAFT and (whole := _inferred(text, view.document.path)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 
 
@@ -116,11 +116,11 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: Edit) -> lsp.C
     )
 
 
-def _inferred(text: str) -> str | None:
+def _inferred(text: str, path: str | None = None) -> str | None:
     """Return a draft made whole; None where that cannot be done."""
     from miltext.checking.verifier import infer_draft
 
     try:
-        return infer_draft(text)
+        return infer_draft(text, path=path)
     except MiltextError:
         return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.diagnostics import Diagnostic, Span
 from miltext.lsp.client import Abilities
@@ -38,6 +40,16 @@ class Document:
     def text(self) -> str:
         """The text of this version."""
         return self.positions.text
+
+    @property
+    def path(self) -> str | None:
+        """The path of a document that is a file; None for any other."""
+        return to_fs_path(self.uri) if uri_scheme(self.uri) == "file" else None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of a document that is a file; None for any other."""
+        return Path(self.path).parent if self.path else None
 
     @property
     def last_tree(self) -> Reading | None:

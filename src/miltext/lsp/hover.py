@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
-from pygls.uris import to_fs_path, uri_scheme
 
 from miltext.lsp.calls import OPERATIONS, opset_at, parameter_around
 from miltext.lsp.trees import name_in
-from miltext.lsp.weights import describe_weight
+from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
 from miltext.parsing.spans import name_of
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
@@ -53,8 +51,13 @@ def _described(view: View, phrases: list[Node]) -> str | None:
         return f"`{dtype.name}`: {_WORDS[dtype.kind]}" + (f" of {dtype.bits} bits" if dtype.bits else "")
     if phrase.name == "draft_binding":
         return "\n\n".join([*_inferred(view, phrase), *_parameter(view, [*outside, around, phrase])])
+    if phrase.name == "array_file":
+        lines = describe_array(array_in(phrase), view.document.folder)
+        return "\n\n".join([*_inferred(view, phrase), *lines, *_parameter(view, [*outside, around])])
+    if phrase.name == "record":
+        return describe_record(view.text, phrase, around, view.document.folder)
     if phrase.name == "value":
-        return describe_weight(view.text[phrase.start : phrase.end], folder_of(view.document.uri))
+        return describe_weight(view.text[phrase.start : phrase.end], view.document.folder)
     name = name_of(phrase.token or "") if phrase.name == "NAME" else ""
     if around.name in ("opset", "operation_opset"):
         return described_opset(name)
@@ -98,7 +101,7 @@ def described_value(view: View, value: Value) -> str:
     held = constant(view, value)
     if held is not None:
         shown = held if len(held) <= LONGEST else f"{held[:LONGEST]} ..."
-        lines.append(describe_weight(held, folder_of(view.document.uri)) or f"```mil\n{shown}\n```")
+        lines.append(describe_weight(held, view.document.folder) or f"```mil\n{shown}\n```")
     return "\n\n".join(lines)
 
 
@@ -124,9 +127,3 @@ def constant(view: View, value: Value) -> str | None:
             if part.children[0].token == "val":
                 return view.text[part.children[2].start : part.children[2].end]
     return None
-
-
-def folder_of(uri: str) -> Path | None:
-    """Return the folder of a document that is a file; None for any other."""
-    path = to_fs_path(uri) if uri_scheme(uri) == "file" else None
-    return Path(path).parent if path else None

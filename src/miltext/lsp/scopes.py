@@ -15,7 +15,7 @@ from miltext.syntax.tree import Statement, named
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
-_DRAFTS = ("draft_binding", "draft_attribute", "positional_argument", "call")
+_DRAFTS = ("draft_binding", "draft_attribute", "weight_binding", "positional_argument", "call")
 """The phrases of arguments and attributes that only a draft has."""
 
 

@@ -161,9 +161,9 @@ class Server(LanguageServer):
         if document.reading is not None or document.is_broken or not self._is_current(document):
             return
         before = document.before
-        is_undone = before is not None and before.text == document.text
-        found = before if is_undone else read_whole(document.text)
-        document.reading = read_past(document.text) if found is None and before is None else found
+        is_undone = before is not None and before.text == document.text and not before.names_arrays
+        found = before if is_undone else read_whole(document.text, document.folder)
+        document.reading = read_past(document.text, document.folder) if found is None and before is None else found
         document.is_broken = found is None or not found.is_whole
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
@@ -199,9 +199,9 @@ class Server(LanguageServer):
         return await self._in_thread(self._checker, self._checked, document)
 
     def _checked(self, document: Document) -> list[Diagnostic]:
-        checked = check_text(document.text)
+        checked = check_text(document.text, document.path)
         if self._is_current(document):
-            document.reading = document.reading or past(document.text, checked.read)
+            document.reading = document.reading or past(document.text, checked.read, document.folder)
             document.reading.learn(checked)
         return diagnosing.asked_for(document.uri, checked.diagnostics)
 

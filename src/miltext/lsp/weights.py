@@ -1,12 +1,20 @@
-"""What a weight in a text holds: its record in the file beside the document, summed up as far as that is quick."""
+"""What a weight in a text holds: its record in a file beside the document, summed up as far as that is quick; of an
+array, what its header says.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.parsing.lowering.arrays import ArrayReference
+    from miltext.syntax.tree import Node
 
 MOST_BYTES = 1 << 24
 """How much of a weight is read for its summary; a multiple of every element's size."""
@@ -56,3 +64,44 @@ def _summary(path: Path, offset: int, _changed: int) -> str:
         return ""
     numbers = f"min {found.minimum:.6g}, max {found.maximum:.6g}, mean {found.mean:.6g}"
     return f"; of the first {blob.count:,}, {numbers}" if is_long else f"; {numbers}"
+
+
+def array_in(phrase: Node) -> ArrayReference | None:
+    """Return the array that a phrase names; None where a string in it is wrong."""
+    from miltext.parsing.lowering import LoweringError
+    from miltext.parsing.lowering.values import ArrayFile
+
+    children = [child.token for child in phrase.children]
+    try:
+        return ArrayFile([None, *children] if phrase.absent else children).reference
+    except LoweringError:
+        return None
+
+
+def describe_array(reference: ArrayReference | None, folder: Path | None) -> Iterator[str]:
+    """Yield what the header of an array's file says, in words; `folder` is where the file is looked for, if any."""
+    from miltext.models.arrays.opening import open_array
+
+    if reference is None:
+        return
+    if folder is None:
+        yield "What the array is is known once the text is saved beside the file."
+        return
+    try:
+        opened = open_array(reference, folder)
+    except MiltextError as failure:
+        yield failure.diagnostics[0].message
+        return
+    header = opened.header
+    sizes = ", ".join(map(str, opened.shape))
+    yield f"`{reference.file}`: {header.dtype.name}, [{sizes}]; {header.number:,} elements, {opened.size():,} bytes"
+
+
+def describe_record(text: str, record: Node, around: Node, folder: Path | None) -> str:
+    """Return what a record is short for, and what it holds if its type stands there; `around` is what it stands in."""
+    from miltext.parsing.lowering.blobs import blob_text
+
+    _, _, path, _, offset, _ = (child.token or "" for child in record.children)
+    written = blob_text(path, offset)
+    typed = text[around.start : record.start] + written + ")" if around.name == "value" else ""
+    return "\n\n".join(filter(None, [f"short for `{written}`", describe_weight(typed, folder)]))
