@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import miltext
@@ -61,12 +62,23 @@ DRAFTS = re.findall(r"```draft\n(.*?)```.*?```text\n(.*?)```", PAGE.read_text(en
 
 
 def test_the_page_has_drafts() -> None:
-    assert len(DRAFTS) == 6
+    assert len(DRAFTS) == 8
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """The path of a text beside the arrays that the page names."""
+    safetensors = pytest.importorskip("safetensors.numpy")
+    np.save(tmp_path / "w1.npy", np.zeros((3, 4), np.float16))
+    np.savez(tmp_path / "layer.npz", bias=np.zeros(3, np.float16))
+    safetensors.save_file({"layer.1.weight": np.zeros((5, 3), np.float32)}, tmp_path / "model.safetensors")
+    return str(tmp_path / "draft.mil")
 
 
 @pytest.mark.parametrize(("draft", "whole"), DRAFTS)
-def test_a_draft_is_inferred_as_the_page_shows(draft: str, whole: str) -> None:
-    text = miltext.infer_draft(f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}")
+def test_a_draft_is_inferred_as_the_page_shows(draft: str, whole: str, path: str) -> None:
+    program = f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}"
+    text = miltext.infer_draft(program, path=path)
     made = text[text.index(") {\n") + 4 : text.rindex("        } -> (x);")]
     assert [line.strip() for line in made.splitlines()] == [line.strip() for line in whole.splitlines()]
     with pytest.raises(miltext.ParseError, match=r"MIL11[23]"):

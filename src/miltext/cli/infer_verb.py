@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from miltext.cli.streams import STDIN, WRONG, existing, output_option, read_stdin, show, write_text
+from miltext.cli.streams import STDIN, WRONG, existing, fail, output_option, read_stdin, show, write_text
 
 EPILOG = """\b
 Examples:
@@ -40,6 +40,9 @@ def command(draft: str, output: str, **options: bool) -> None:
 
     The result is canonical MIL text; comments and numbers are kept as they are. All problems are reported as by
     `miltext check`. `-` or nothing, in a pipe, is standard input.
+
+    Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
+    written into a folder where they are not.
     """
     from miltext.checking.verifier import complete
     from miltext.models.contents import decode, is_binary, read_file
@@ -56,4 +59,24 @@ def command(draft: str, output: str, **options: bool) -> None:
     show(completed.diagnostics, text, name)
     if completed.text is None:
         sys.exit(WRONG)
+    if output != "-":
+        _refuse_elsewhere(completed.text, draft, output)
     write_text(output, [completed.text], "mil", draft)
+
+
+def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
+    """End where a completed draft would name arrays that are not in the folder of the output."""
+    from miltext.checking.arrays import CODES
+    from miltext.checking.verifier import check
+    from miltext.syntax.names import ARRAYS
+
+    folder = os.path.dirname(os.path.realpath(output))
+    source = os.getcwd() if draft == "-" else os.path.dirname(os.path.realpath(draft))
+    if folder == source or not any(word in text for word in ARRAYS):
+        return
+    found = next((each for each in check(text, path=output) if each.code in CODES), None)
+    if found is not None:
+        fail(
+            f"the result names arrays beside {draft}, and would stand in another folder: {found.message}; "
+            f"write it into {source}"
+        )

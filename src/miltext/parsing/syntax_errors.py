@@ -216,7 +216,7 @@ def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diag
 def _words(failure: SyntaxFailure, nodes: list[Node]) -> set[str]:
     """Return the terminals that may be proposed at the place, by their words where they have only one."""
     words = _possible(failure)
-    return words - _of_drafts(words, nodes)
+    return words - _of_drafts(words, nodes) or words
 
 
 def _possible(failure: SyntaxFailure) -> set[str]:

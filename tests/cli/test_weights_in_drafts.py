@@ -1,0 +1,135 @@
+"""From a draft that names arrays to a model that holds them, on the command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import miltext
+from miltext.cli import command
+
+INPUTS = "tensor<fp16, [1, 4, 8, 8]> x"
+DRAFT = f"""program(1.3)
+{{
+    func main<ios18>({INPUTS}) {{
+            a = relu(conv(x, $npy("w/w.npy"), bias = fp16 $npz("a.npz", "b")));
+            b = conv(a, fp16 $safetensors("m.safetensors", "layer.0.weight"));
+            again = const()[val = $npy("w/w.npy")];
+            y = mul(conv(b, again), $npy("scale.npy"));
+        }} -> (y);
+}}
+"""
+
+
+def arrays() -> dict[str, np.ndarray]:
+    """The arrays of the draft by the names that its constants get; `a_x_bias` and `b_weight` are saved as fp32."""
+    numbers = np.random.default_rng(0)
+    return {
+        "a_x_weight": numbers.normal(size=(4, 4, 1, 1)).astype(np.float16),
+        "a_x_bias": numbers.normal(size=4).astype(np.float32),
+        "b_weight": numbers.normal(size=(4, 4, 3, 3)).astype(np.float32),
+        "y_y": np.float16(0.25),
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    safetensors = pytest.importorskip("safetensors.numpy")
+    found = arrays()
+    (tmp_path / "w").mkdir()
+    np.save(tmp_path / "w" / "w.npy", np.asfortranarray(found["a_x_weight"]))
+    np.save(tmp_path / "scale.npy", found["y_y"])
+    np.savez(tmp_path / "a.npz", b=found["a_x_bias"])
+    safetensors.save_file({"layer.0.weight": found["b_weight"]}, tmp_path / "m.safetensors")
+    (tmp_path / "draft.mil").write_text(DRAFT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: object, stdin: str | None = None) -> tuple[int, str]:
+    result = CliRunner().invoke(command, [*map(str, arguments)], input=stdin)
+    return result.exit_code, result.output
+
+
+def expected() -> dict[str, np.ndarray]:
+    found = {name: array.astype(np.float16) for name, array in arrays().items()}
+    return found | {"again": found["a_x_weight"]}
+
+
+def test_what_is_inferred_is_built_with_the_data(folder: Path) -> None:
+    assert run("infer", "draft.mil", "-o", "whole.mil")[0] == 0
+    assert run("check", "whole.mil") == (0, "nothing found in 1 program\n")
+    assert run("build", "whole.mil", "-o", "M.mlpackage")[0] == 0
+    model = miltext.load(folder / "M.mlpackage")
+    assert {*model.weights} == {*expected()}
+    for name, array in expected().items():
+        np.testing.assert_array_equal(model.weights[name], array)
+    offsets = {name: weight.value.blobFileValue.offset for name, weight in model.weights.entries.items()}
+    assert offsets["again"] == offsets["a_x_weight"]  # stored once
+
+
+def test_coremltools_reads_the_values(folder: Path) -> None:
+    coremltools = pytest.importorskip("coremltools")
+    from coremltools.converters.mil.frontend.milproto.load import load
+
+    run("infer", "draft.mil", "-o", "whole.mil")
+    run("build", "whole.mil", "-o", "M.mlpackage")
+    model = coremltools.models.MLModel("M.mlpackage", skip_model_load=True)
+    program = load(model.get_spec(), specification_version=9, file_weights_dir=str(model.weights_dir))
+    constants = {
+        operation.outputs[0].name: operation.outputs[0].val
+        for operation in program.functions["main"].operations
+        if operation.op_type == "const"
+    }
+    for name, array in expected().items():
+        np.testing.assert_array_equal(constants[name], array)
+
+
+def test_standard_input_is_in_the_working_folder(folder: Path) -> None:
+    whole = run("infer", "draft.mil")[1]
+    assert run("infer", "-", stdin=DRAFT) == (0, whole)
+    assert run("check", "-", stdin=whole) == (0, "nothing found in 1 program\n")
+    status, shown = run("check", "-", stdin=DRAFT.replace("scale.npy", "none.npy"))
+    assert (status, shown.count("error["), "MIL413" in shown) == (1, 1, True)
+
+
+def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+    status, shown = run("infer", "draft.mil", "-o", "elsewhere/whole.mil")
+    assert (status, list((folder / "elsewhere").iterdir())) == (2, [])
+    assert "another folder" in shown
+    assert str(folder) in shown
+    os.symlink(folder, folder / "same")
+    assert run("infer", "draft.mil", "-o", "same/whole.mil")[0] == 0
+    for name in ("w/w.npy", "scale.npy", "a.npz", "m.safetensors"):
+        (folder / "elsewhere" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(folder / name, folder / "elsewhere" / name)
+    assert run("infer", "draft.mil", "-o", "elsewhere/whole.mil")[0] == 0
+
+
+def test_a_result_without_arrays_is_written_anywhere(folder: Path) -> None:
+    (folder / "plain.mil").write_text(f"program(1.3) {{ func main<ios18>({INPUTS}) {{ y = relu(x); }} -> (y); }}")
+    (folder / "elsewhere").mkdir()
+    assert run("infer", "plain.mil", "-o", "elsewhere/whole.mil")[0] == 0
+
+
+def test_a_draft_in_another_folder_has_its_arrays_beside_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run("infer", "draft.mil")[1]
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    assert run("infer", "../draft.mil") == (0, whole)
+    assert run("check", "..")[1].count("error[") == 0
+
+
+def test_a_conversion_is_a_fix_that_is_asked_for(folder: Path) -> None:
+    np.save(folder / "scale.npy", np.float64(0.25))
+    assert run("check", "--fix", "draft.mil")[0] == 1
+    assert (folder / "draft.mil").read_text() == DRAFT
+    run("check", "--fix", "--unsafe-fixes", "draft.mil")
+    assert (folder / "draft.mil").read_text() == DRAFT.replace('$npy("scale', 'fp16 $npy("scale')
+    assert "error" not in run("check", "draft.mil")[1]
