@@ -216,6 +216,20 @@ def test_what_coremltools_keeps_among_attributes_stays() -> None:
     assert infer(text, "consts") == infer(text)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v = const()[val = tensor<fp32, [2]>([0, 1])]; string y, dict<string, fp32> q = classify(v, LABELS);",
+        "y = constexpr_lut_to_dense(tensor<uint1, [2, 4]>([[0, 1, 0, 1], [0, 1, 0, 1]]), TABLE);",
+        "y = reshape_like(x, (x), (0), (2), (true));",
+    ],
+)
+def test_what_coremltools_binds_to_values_stays(body: str) -> None:
+    body = body.replace("LABELS", 'list<string, 2>(["a", "b"])')
+    text = program(body.replace("TABLE", "tensor<fp16, [1, 1, 2, 1]>([[[[0], [1]]]])"))
+    assert infer(text, "consts") == infer(text)
+
+
 # ---- defaults
 
 SLICED = "begin = tensor<int32, [2]>([0, 0]), size = tensor<int32, [2]>([1, 1]), x = x"

@@ -401,6 +401,34 @@ def test_infer_shows_warnings_and_writes(files: Path) -> None:
     assert err.startswith("draft.mil:4:43: warning[MIL501]: ")
 
 
+@pytest.mark.parametrize("words", [("names",), ("consts",), ("defaults",), ("defaults", "names", "consts")])
+def test_infer_writes_what_it_is_asked_for(words: tuple[str, ...], files: Path) -> None:
+    options = [f"--{word}" for word in words]
+    status, out, err = run("infer", "draft.mil", *options, cwd=files)
+    assert (status, err) == (0, "")
+    hidden = "hidden_axes_0" if "consts" in words else "axes = tensor<int32, [1]>([1])"
+    assert (hidden in out, "keep_dims" in out, "[name = " in out) == (True, "defaults" in words, "names" in words)
+    assert run("infer", *options, input=DRAFT) == (0, out, "")
+    assert run("infer", *options, input=out) == (0, out, "")
+    marked = DRAFT.replace("program(1.3)", f"program(1.3) $draft({', '.join(words)})")
+    assert run("infer", input=marked) == (0, out, "")
+    assert run("infer", "draft.mil", *options, "-o", "whole.mil", cwd=files)[:2] == (0, "")
+    assert (files / "whole.mil").read_text() == out
+    (files / "whole.mil").write_text(marked)
+    assert run("fmt", "--check", "whole.mil", cwd=files)[0] == int(words[0] == "defaults" and len(words) > 1)
+    status, out, err = run("parse", "whole.mil", "--to", "txtpb", cwd=files)
+    assert (status, out) == (1, "")
+    assert "whole.mil:1:14: error[MIL113]" in err
+
+
+def test_infer_writes_nothing_of_a_head_that_asks_for_what_it_does_not_know(files: Path) -> None:
+    (files / "draft.mil").write_text(DRAFT.replace("program(1.3)", "program(1.3) $draft(constants)"))
+    status, out, err = run("infer", "draft.mil", "--names", cwd=files)
+    assert (status, out) == (1, "")
+    assert err.startswith("draft.mil:1:21: error[MIL117]: ")
+    assert "did you mean `consts`?" in err
+
+
 @pytest.mark.parametrize(("words", "said"), [(("none.mil",), "none.mil"), (("draft.mil", "again.mil"), "unexpected")])
 def test_infer_takes_one_draft_that_is_there(words: tuple[str, ...], said: str, files: Path) -> None:
     status, out, err = run("infer", *words, cwd=files)

@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from miltext.parsing.elaboration import Elaborated
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
+    from miltext.syntax.tree import Tree
 
 _CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
 """What coremltools adds to the name of an operation whose data type it changes."""
+
+_INLINE = {"classify": ("classes",), "reshape_like": ("begins", "ends", "end_masks")}
+"""The parameters that coremltools binds to values, by operation; so it does those of all `constexpr_` operations."""
 
 _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""
@@ -43,15 +47,22 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
 
     All else that a Program needs is there. The result has no marker, is not laid out, and knows what stood where.
     """
-    root = parse_tree(text, whole=True).root
-    marker = next(named(root, "draft_marker"), None)
+    tree = parse_tree(text, whole=True)
+    marker = next(named(tree.root, "draft_marker"), None)
     wanted = {*asked, *(marker_words(marker) if marker else ())}
-    return _SpellingOut(text, root, marker).run(wanted) if wanted else None
+    edits = [(marker.span, _comments(text, tree, marker))] if marker else []
+    return _SpellingOut(text, tree.root, edits).run(wanted) if wanted else None
 
 
 def marker_words(marker: Node) -> Iterator[str]:
     """Yield the words of the marker in a draft's head."""
     return (name_of(word.token or "") for word in named(marker, "NAME"))
+
+
+def _comments(text: str, tree: Tree, phrase: Node) -> str:
+    """Return the comments in a phrase, each with what must follow it."""
+    inside = (span for span in tree.comments if phrase.start < span.start < phrase.end)
+    return "".join(f"{text[span.start : span.end]}\n" for span in inside)
 
 
 class _Given(NamedTuple):
@@ -70,10 +81,10 @@ class _Given(NamedTuple):
 class _SpellingOut:
     """The edits of a text: what is written in place of a span, or between two characters."""
 
-    def __init__(self, text: str, root: Node, marker: Node | None) -> None:
+    def __init__(self, text: str, root: Node, edits: list[tuple[Span, str]]) -> None:
         self.text = text
         self.root = root
-        self.edits = [(marker.span, "")] if marker else []
+        self.edits = edits
         self.names = _FreshNames(())
 
     def run(self, wanted: Collection[str]) -> Elaborated:
@@ -120,12 +131,13 @@ class _SpellingOut:
 
     def literals(self, operation: Node, known: Signature | None) -> Iterator[_Given]:
         """Yield the values among the arguments of an operation, in the order of the text."""
-        if isinstance(operation, Statement) or name_in(operation) == "const":
+        op_type = "" if isinstance(operation, Statement) else name_in(operation)
+        if op_type in ("", "const") or op_type.startswith("constexpr_"):
             return
         for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
             name, bindings = name_in(argument), [*named(argument, *BINDINGS)]
             parameter = known.parameters.get(name) if known else None
-            if parameter and parameter.attribute:
+            if (parameter and parameter.attribute) or name in _INLINE.get(op_type, ()):
                 continue
             is_one = len(bindings) == 1 and not (parameter and parameter.variadic)
             for place, binding in enumerate(bindings):
