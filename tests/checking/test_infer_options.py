@@ -219,7 +219,7 @@ def test_what_coremltools_keeps_among_attributes_stays() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "v = const()[val = tensor<fp32, [2]>([0, 1])]; string y, dict<string, fp32> q = classify(v, LABELS);",
+        "v = const()[val = tensor<fp32, [2]>([0, 1])]; string y, dict<string, fp64> q = classify(v, LABELS);",
         "y = constexpr_lut_to_dense(tensor<uint1, [2, 4]>([[0, 1, 0, 1], [0, 1, 0, 1]]), TABLE);",
         "y = reshape_like(x, (x), (0), (2), (true));",
     ],

@@ -14,6 +14,7 @@ EPILOG = """\b
 Examples:
   miltext infer draft.mil
   miltext infer draft.mil -o model.mil
+  miltext infer draft.mil --names --consts --defaults   # as coremltools writes it
   miltext infer - < draft.mil | miltext parse --to pb > program.pb
   miltext build draft.mil -o New.mlpackage   # infers, and makes a model of the result
 \b
@@ -30,16 +31,17 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.command("infer", epilog=EPILOG)
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
-@click.option("--names", is_flag=True, help="Give each operation without one the attribute `name`: its first output's.")
+@click.option("--names", is_flag=True, help="Give each operation without a `name` that of its first output.")
 @click.option(
-    "--consts", is_flag=True, help="Write each literal that is an argument as a `const` before its operation."
+    "--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation."
 )
 @click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
 def command(draft: str, output: str, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
 
-    The result is canonical MIL text; comments and numbers are kept as they are. All problems are reported as by
-    `miltext check`. `-` or nothing, in a pipe, is standard input.
+    The result is canonical MIL text; comments and numbers are kept as they are. It says what the author said, and
+    types; a head such as `program(1.3) $draft(names, consts)` asks for more, as the options do. All problems are
+    reported as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
     written into a folder where they are not.
