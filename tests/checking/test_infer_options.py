@@ -13,6 +13,11 @@ from support.normal_form import normal
 from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
+from miltext.checking.defaults import defaults
+from miltext.checking.inference.operands import Arguments, Operand
+from miltext.parsing.parser import parse_value
+from miltext.schema.operations import all_names, signature
+from miltext.schema.types import TensorType
 from miltext.syntax.vocabulary import DRAFT_WORDS
 
 WHOLE = """\
@@ -366,3 +371,20 @@ def test_nothing_is_written_of_a_broken_draft(name: str) -> None:
         with pytest.raises(miltext.ParseError) as told:
             infer(text, *words)
         assert {(each.code, each.message) for each in told.value.diagnostics} == found
+
+
+DTYPES = ("fp16", "fp32", "int32", "int8", "bool", "string", None)
+
+
+@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios26"])
+def test_a_default_is_of_the_data_type_that_it_shares(opset: str) -> None:
+    for known in filter(None, (signature(name, opset) for name in all_names())):
+        for dtype in DTYPES:
+            x = Operand(TensorType(dtype, (2, 3, 4, 5)) if dtype else None)
+            given = {each.name: [x] for each in known.parameters.values() if each.required}
+            for name, (made, value) in defaults(Arguments(known.name, given, opset), "1.3").items():
+                parse_value(value)
+                domain = known.parameters[name].domain
+                shared = (each for each in known.parameters.values() if domain and each.domain == domain)
+                if dtype and any(each.required and dtype in each.dtypes for each in shared):
+                    assert dtype in made

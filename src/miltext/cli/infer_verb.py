@@ -32,9 +32,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
 @click.option("--names", is_flag=True, help="Give each operation without a `name` that of its first output.")
-@click.option(
-    "--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation."
-)
+@click.option("--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
 def command(draft: str, output: str, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
