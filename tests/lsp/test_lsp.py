@@ -729,6 +729,13 @@ async def test_an_action_writes_the_short_spelling_out(client: LanguageClient, n
     assert applied(document, action) == infer_draft(DRAFTS[name])
 
 
+async def test_an_action_writes_what_the_head_asks_for(client: LanguageClient) -> None:
+    marked = DRAFT.replace("program(1.3)", "program(1.3) $draft(names, consts, defaults)")
+    document = OpenDocument(client, marked)
+    (action,) = await actions(document, document.span("_ y"))
+    assert applied(document, action) == miltext.infer_draft(DRAFT, names=True, consts=True, defaults=True)
+
+
 async def test_an_action_makes_a_draft_whole(client: LanguageClient) -> None:
     document = OpenDocument(client, DRAFT)
     (action,) = await actions(document, document.span("_ y"))

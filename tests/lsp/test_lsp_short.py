@@ -403,3 +403,33 @@ def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch
     assert document.reading.__dict__["inferred"] == inferred
     if not document.reading.is_whole:
         assert document.reading.root == expected.root
+
+
+# ---- the marker in the head
+
+
+@pytest.mark.parametrize(
+    ("head", "offered"),
+    [
+        ("$draft(§)", ["names", "consts", "defaults"]),
+        ("$draft(c§", ["consts"]),
+        ("$draft(names, §)", ["consts", "defaults"]),
+        ("$draft(names, d§)", ["defaults"]),
+        ("$draft(names§)", ["names"]),
+        ("$d§", ["$draft", "$doc"]),
+        ("$draft(names) [§]", ["name"]),
+    ],
+)
+def test_completion_offers_the_words_of_the_marker(head: str, offered: list[str]) -> None:
+    text = FEED_FORWARD.replace("program(1.3)", f"program(1.3) {head}", 1)
+    at = text.index(MARK)
+    view = view_of(text.replace(MARK, ""))
+    found = complete(view, lsp.CompletionParams(DOCUMENT, view.document.position(at)))
+    assert sorted(item.label for item in found.items) == sorted(offered)
+
+
+def test_the_marker_and_its_words_are_of_one_kind() -> None:
+    view = view_of(FEED_FORWARD.replace("program(1.3)", "program(1.3) $draft(names, consts)", 1))
+    data = tokens(view, lsp.SemanticTokensParams(DOCUMENT)).data
+    first = [TYPES[kind] for kind in data[3 : 5 * 6 : 5]]
+    assert first[:5] == ["keyword", "number", "macro", "macro", "macro"]

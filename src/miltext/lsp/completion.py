@@ -18,6 +18,7 @@ from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.syntax.names import DRAFT, name_text
 from miltext.syntax.tables import load_grammar
+from miltext.syntax.vocabulary import DRAFT_WORDS
 
 if TYPE_CHECKING:
     from miltext.lsp.client import Abilities
@@ -129,7 +130,10 @@ def _is_attribute(keys: list[str]) -> bool:
 
 def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
     """Yield what stands where the grammar takes a name."""
-    if keys[-1:] == ["<"]:
+    if "$draft" in keys:
+        given = {node.token for node in context.open}
+        yield from (Item(word, lsp.CompletionItemKind.Keyword) for word in DRAFT_WORDS if word not in given)
+    elif keys[-1:] == ["<"]:
         yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
     elif _is_attribute(keys):
         yield Item("name", lsp.CompletionItemKind.Property, "what the operation is called", None, 'name = string("$1")')
