@@ -405,7 +405,7 @@ FAULTY = """
 import sys
 import miltext.lsp.{module} as module
 
-def fault(*arguments):
+def fault(*arguments, **options):
     raise RuntimeError("a slip of ours")
 
 module.{name} = fault

@@ -101,7 +101,7 @@ def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
         return Finding((), "MIL412", "an array can only be the value of a tensor of a known data type and rank")
     if not compatible(stated.shape, opened.shape):
         wanted = ["?" if size is None else size for size in stated.shape]
-        message = f"{opened.reference} has the shape {list(opened.shape)}, but the value has {wanted}"
+        message = f"`{opened.reference}` has the shape {list(opened.shape)}, but the value has {wanted}"
         return Finding((), "MIL412", message)
     problem = opened.misfit(BY_NAME[stated.dtype])
     meant = converted_to(opened, stated.dtype)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import converted_to
 from miltext.checking.findings import Remark
-from miltext.checking.literal_types import Undecided, fitting_dtype
+from miltext.checking.literal_types import Undecided, fitting_dtype, shared_dtypes
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from miltext.models.arrays.stored import StoredArray
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
+
+NUMBERS = ("float", "int", "uint")
+"""The kinds of data types that arrays are converted to."""
 
 DATA_TYPES = ("MIL505", "MIL506")
 """The codes of values whose data type does not fit."""
@@ -57,12 +60,15 @@ def conversion(
 
     None if nothing else fits, or no more is known. The `usual` data types are those of the function.
     """
-    kinds = ("float",) if array.stored.dtype.kind == "float" else ("int", "uint")
-    parameter = known.parameters[name]
-    fitting = [dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in kinds]
+    parameter, kind = known.parameters[name], array.stored.header.dtype.kind
+    taken = sorted(dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in NUMBERS)
+    alike = [dtype for dtype in taken if (BY_NAME[dtype].kind == "float") == (kind == "float")]
     beside = {other: [each for each in bound if each is not own] for other, bound in operands.items()}
+    shared = [dtype for dtype in shared_dtypes(parameter, known, beside) if dtype in taken]
     try:
-        dtype = fitting_dtype(sorted(fitting), parameter, known, beside, is_whole=kinds[0] == "int", usual=usual)
+        dtype = fitting_dtype(
+            shared[:1] or alike or taken, parameter, known, beside, is_whole=kind != "float", usual=usual
+        )
     except Undecided:
         return None
     asked = converted_to(array.stored, dtype) if dtype != array.stored.dtype.name else None

@@ -142,14 +142,8 @@ def fitting_dtype(
     It is the only one possible, or that of a parameter that must share it, or of any other. Several values of one
     parameter share it, too, but not those that stand for the inputs of a block. Raise Undecided.
     """
-    alone = {block.inputs for block in known.blocks}
-    beside = [
-        (other.name not in alone if other is parameter else _shared(other, parameter), operand.type.dtype)
-        for name, other in known.parameters.items()
-        for operand in operands.get(name, ())
-        if isinstance(operand.type, TensorType) and operand.type.dtype in fitting
-    ]
-    shared, others = [dtype for same, dtype in beside if same], [dtype for _, dtype in beside]
+    shared = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
+    others = [dtype for dtype in _dtypes(known.parameters, operands) if dtype in fitting]
     whole = ["int32"] if is_whole and "int32" in fitting else []
     left = [dtype for dtype in usual if dtype in fitting]
     choices = fitting if len(fitting) == 1 else shared or whole or others or left
@@ -158,6 +152,20 @@ def fitting_dtype(
     return choices[0]
 
 
-def _shared(other: Parameter, parameter: Parameter) -> bool:
-    """Tell whether parameters must be of one data type."""
-    return other.domain is not None and other.domain == parameter.domain
+def shared_dtypes(parameter: Parameter, known: Signature, operands: Mapping[str, Sequence[Operand]]) -> list[str]:
+    """Return the data types of what is bound to a parameter, and to those that must be of the same one.
+
+    What stands for the inputs of a block shares none.
+    """
+    alone = {block.inputs for block in known.blocks}
+    same = [
+        name
+        for name, other in known.parameters.items()
+        if (name not in alone if other is parameter else other.domain is not None and other.domain == parameter.domain)
+    ]
+    return _dtypes(same, operands)
+
+
+def _dtypes(names: Iterable[str], operands: Mapping[str, Sequence[Operand]]) -> list[str]:
+    found = (operand.type for name in names for operand in operands.get(name, ()))
+    return [each.dtype for each in found if isinstance(each, TensorType)]

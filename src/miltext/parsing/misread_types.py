@@ -11,7 +11,7 @@ from miltext.parsing.spans import name_in
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.schema.operations import first_opset
 from miltext.syntax.literals import shown
-from miltext.syntax.names import name_text
+from miltext.syntax.names import ARRAYS, name_text
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ _OPENED = ("(", ",")
 def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
     """Return the error for a name that is not a type."""
     known = [*BY_NAME] if noun == "data type" else _TYPES
-    other_name = bool_meant(name) or ELSEWHERE.get(name.lower())
+    is_array = f"${name}" in ARRAYS and noun == "type"
+    other_name = f"${name}" if is_array else bool_meant(name) or ELSEWHERE.get(name.lower())
     near = other_name or nearest(name, known, 0.6)
     is_certain = other_name is not None and name.lower() not in AMBIGUOUS
     message = f"unknown {noun} `{shown(name)}`{did_you_mean(near)}"
@@ -37,7 +38,7 @@ def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
 
 def misread_type(found: str, words: set[str], nodes: list[Node]) -> Node | None:
     """Return the name that is not a type, of the phrases before `found`, where one of `words` could stand."""
-    for is_misread in (_is_head, _is_input, _is_output, _is_value):
+    for is_misread in (_is_head, _is_input, _is_output, _is_conversion, _is_value):
         if name := is_misread(found, words, nodes):
             return name
     return None
@@ -67,6 +68,12 @@ def _is_output(found: str, words: set[str], nodes: list[Node]) -> Node | None:
     """`fp16 x, float y`: it was read as the name of an output."""
     is_second = len(nodes) > 1 and nodes[-1].name == "NAME" and nodes[-2].token == ","
     return nodes[-1] if words == {"=", ","} and is_second and (found == "<" or NAME.fullmatch(found)) else None
+
+
+def _is_conversion(found: str, _: set[str], nodes: list[Node]) -> Node | None:
+    """`mul(x, half $npy(...` was read as a value."""
+    is_value = len(nodes) > 1 and nodes[-1].name in ("NAME", "name_binding") and nodes[-2].token in ("=", *_OPENED)
+    return nodes[-1] if found in ARRAYS and is_value else None
 
 
 def _is_value(found: str, words: set[str], nodes: list[Node]) -> Node | None:

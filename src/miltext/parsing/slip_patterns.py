@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
 from miltext.schema.elsewhere import meant
 from miltext.schema.operations import all_names
+from miltext.syntax.names import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,7 @@ PIECES: dict[str, str] = {
     "WHOLE": r"[-+]?\d+(?![\w.])",
     "STRING": r'"[^"\\\n]*"',
     "MADE": "(?:tensor|list|dict|tuple)",
+    "WEIGHT": rf"(?:{'|'.join(map(re.escape, (*ARRAYS, '$blob')))}) \([^();=]*\)",
     "OPERATION": rf"(?:{'|'.join(all_names())})(?![\w@])",
     "MODULE": r"(?:mb|mil|ct|types|torch|nn|F|aten|np|numpy|math|tf|keras|jax|jnp|mx|onnx|tosa|linalg|arith|stablehlo)",
 }

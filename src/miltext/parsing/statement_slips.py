@@ -114,6 +114,15 @@ CONSTANTS = [
         _CONSTANT,
         "const()[val = {type}({literal})]",
     ),
+    *[
+        Slip(
+            rf"(?:TYPE\s+|START)NAME = {converted}",
+            "(?P<array>WEIGHT)(?= ;)",
+            f"a constant is made by an operation: `const()[val = {array}]`",
+            f"const()[val = {array}]",
+        )
+        for converted, array in (("", "{array}"), (r"(?P<at>(?P<type>\w+)\s+)", "{type} {array}"))
+    ],
     Slip(r"TYPE\s+NAME = ", "LITERAL(?= ;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(r"TYPE\s+NAME = (?P<at>(?:true|false) )", "(?=;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(
