@@ -181,7 +181,7 @@ class DraftWalk(Walk):
         made, found = self.arrays.untyped(value, stated, gap)
         self.types.findings.extend(found)
         if made is None:
-            self.flawed.add(gap[:-2])  # nothing follows from it, even where it was told of the same file before
+            self.types.misspelled.add(gap)  # nothing follows from it, even where it was told of the same file before
             return None
         whole = Value()
         whole.CopyFrom(value)

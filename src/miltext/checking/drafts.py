@@ -51,8 +51,8 @@ class DraftTypes(NamedTuple):
     `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
     all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
     word for it. `uses` are the operations in order, each with those whose outputs it uses. `misspelled` are literals
-    that are not what their types take, which the diagnostics tell. `conversions` are those of arrays, by the bindings
-    where they are given to something.
+    of which no value could be made, as was told. `conversions` are those of arrays, by the bindings where they are
+    given to something.
     """
 
     read: Recovered
