@@ -95,6 +95,12 @@ def test_what_the_original_has_is_checked_too(tmp_path: Path) -> None:
         assert bool(found) == bool(expected)
 
 
+def test_what_a_draft_leaves_out_stays_out_when_it_is_completed() -> None:
+    text = elided(whole())
+    assert miltext.infer_draft(text.replace("tensor<fp32, [3]> y = mul(x = v, y = w)", "y = mul(v, w)")) == text
+    assert miltext.infer_draft(text) == text
+
+
 def test_what_the_original_has_of_a_draft_is_checked_too(tmp_path: Path) -> None:
     old = original(tmp_path, whole())
     notice = ("note", "MIL712")
