@@ -155,6 +155,8 @@ STATEMENTS = [
     Row("«_» = relu(x = x);", "`_` stands for a type; a name follows it"),
     Row("y, «_» = split(x = x, num_splits = 2, axis = 0);", "`_` stands for a type; a name follows it"),
     Row("y = relu« x»;", ARGUMENTS, "(x = x)"),
+    Row(f"{T} y = «relu» x);", "an operation has its arguments in parentheses: `relu(...)`"),
+    Row(f"{T} y = «add» x, x;", "an operation has its arguments in parentheses: `add(...)`"),
     Row("c = «0.5»;", CONSTANT.format("0.5"), "const()[val = 0.5]"),
     Row("c = «true»;", CONSTANT.format("true"), "const()[val = true]"),
     Row('c = «"a"»;', CONSTANT.format('"a"'), 'const()[val = "a"]'),

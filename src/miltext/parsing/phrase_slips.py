@@ -296,6 +296,13 @@ OPERATIONS = [
         "(x = {name})",
         "(",
     ),
+    Slip(
+        r"OUTPUT = (?P<at>(?P<operation>OPERATION)\s+)",
+        "(?=NAME )",
+        "an operation has its arguments in parentheses: `{operation}(...)`",
+        None,
+        "(",
+    ),
     Slip(r"= NAME (?P<at>< (?P<first>NAME) )", "(?P<rest>=[^;<>]*)>", _ARGUMENTS, "({first} {rest})", ">"),
     Slip(r"= NAME ", r"\[(?P<arguments> NAME = [^;[\]]*)\]", _ARGUMENTS, "({arguments})", "("),
     Slip(r"= NAME ", r"\{(?P<arguments> NAME = [^;{}]*)\}", _ARGUMENTS, "({arguments})", "("),
