@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import tracemalloc
 import zipfile
@@ -23,7 +24,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import ROOT
 from models.test_build_text import function, program
-from support.array_files import npy_bytes, npy_of, npy_with, npz, safetensors, sparse_npy, tensor
+from support.array_files import npy_bytes, npy_of, npy_with, npz, safetensors, sparse_npy, tensor, text_of
 from support.containers import LFS
 
 from miltext.cli import command
@@ -477,4 +478,22 @@ def test_a_file_that_changes_during_a_build_leaves_nothing(tmp_path: Path, monke
     assert result.exit_code == 1
     assert re.search(r"model\.mil:4:\d+: error\[MIL418\]", result.output)
     assert "that makes `w`" in result.output
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("fortran", [False, True])
+def test_on_a_full_disk_the_output_is_named_and_nothing_is_left(fortran: bool, tmp_path: Path) -> None:
+    """The copy in C order, too, is on that disk."""
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    sparse_npy(tmp_path / "w.npy", (2048, 2048), fortran=fortran)
+    (tmp_path / "model.mil").write_text(text_of('$npy("w.npy")', "fp32", (2048, 2048)))
+    before = sorted(tmp_path.rglob("*"))
+    output = tmp_path / "M.mlpackage"
+    call = [sys.executable, "-m", "miltext", "build", str(tmp_path / "model.mil"), "-o", str(output)]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, preexec_fn=limit)
+    assert (done.returncode, done.stderr) == (2, f"miltext: {output}: File too large\n")
     assert sorted(tmp_path.rglob("*")) == before
