@@ -2,6 +2,7 @@
 
     program = miltext.parse(text)        # MIL text -> Program
     text = miltext.to_text(program)      # Program -> MIL text, losslessly
+    draft = miltext.to_draft(program)    # Program -> MIL text without what can be inferred
     text = miltext.format_text(text)     # canonical layout, comments kept
     findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.diffing import Difference as Difference
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
+    from miltext.drafting.writing import to_draft as to_draft
     from miltext.formatting.formatter import format_text as format_text
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
@@ -44,6 +46,7 @@ _HOMES = {
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
+    "drafting.writing": ("to_draft",),
     "formatting.formatter": ("format_text",),
     "models.model": ("Model",),
     "models.opening": ("load",),

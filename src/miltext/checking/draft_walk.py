@@ -231,7 +231,7 @@ class DraftWalk(Walk):
     def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
         known = signature(operation.type, self.opset)
-        if known is None or not self.open or _lacks_a_name(operation, scope):
+        if known is None or not self.open or lacks_a_name(operation, scope):
             return
         for name, bindings in sorted(operation.inputs.items()):
             for index, binding in enumerate(bindings if name in known.parameters else ()):
@@ -355,13 +355,13 @@ class DraftWalk(Walk):
                 self.strange(gap, message)
             return None
         try:
-            usual = [] if _lacks_a_name(operation, scope) else self.usual
+            usual = [] if lacks_a_name(operation, scope) else self.usual
             return literal_type(self.spelling(gap), name, known, bound(operation, scope), usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_told and not _lacks_a_name(operation, scope):
+            if not is_told and not lacks_a_name(operation, scope):
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 
@@ -413,7 +413,7 @@ def _is_whole(part: object) -> bool:
     return all(map(_is_whole, part)) if isinstance(part, tuple) else part is not None
 
 
-def _lacks_a_name(operation: Operation, scope: Scope) -> bool:
+def lacks_a_name(operation: Operation, scope: Scope) -> bool:
     """Tell whether an operation is given a value of which nothing is known for a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
     return any(scope.get(name, UNDEFINED) is UNDEFINED for name in names)

@@ -25,6 +25,7 @@ from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
     from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Program
@@ -37,9 +38,13 @@ Examples:
   miltext print Model.mlpackage --annotate                  # what the weights are
   miltext print Model.mlpackage --as-coremlc | sed -n 7p    # what `model.mil:7:12` speaks of
   miltext print Model.mlpackage --compact | less
+  miltext print Model.mlpackage --draft --drop-names | less # what people would write
   miltext print Model.mlpackage --html -o model.html
   git show HEAD:model.mlmodel | miltext print
 """
+
+
+_WITH_DRAFT = "--drop-names, --dialect, --floats, --elide, --inline-weights and --model; it is always read back"
 
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG)
@@ -49,11 +54,17 @@ Examples:
     "--dialect", type=click.Choice(["1.0", "1.3"]), default="1.3", show_default=True, help="The version of MIL text."
 )
 @click.option(
-    "--floats", type=click.Choice(["hex", "decimal"]), help="How floats are written: hex, or decimal with --compact."
+    "--floats",
+    type=click.Choice(["hex", "decimal"]),
+    help="How floats are written: hex, or decimal with --compact and --draft.",
 )
 @click.option("--elide", type=click.IntRange(min=0), metavar="N", help="Leave out literals of more than N elements.")
 @click.option(
     "--compact", is_flag=True, help="For reading: constants in their place of use, weights by digests; not lossless."
+)
+@click.option("--draft", is_flag=True, help="Leave out what `miltext infer` gives back: types, and names by place.")
+@click.option(
+    "--drop-names", is_flag=True, help="With --draft: fold in what is used once; infers to a Program of other names."
 )
 @click.option("--html", is_flag=True, help="A page of its own: linked values, folding blocks, a find box.")
 @click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
@@ -76,6 +87,8 @@ def command(
     output: str,
     nested: str | None,
     compact: bool,
+    draft: bool,
+    drop_names: bool,
     html: bool,
     as_coremlc: bool,
     verify_roundtrip: bool,
@@ -87,9 +100,17 @@ def command(
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
+    if drop_names and not draft:
+        raise click.UsageError("--drop-names says how --draft writes: add --draft")
     loaded = load_model(model, nested)
-    choices["floats"] = choices["floats"] or ("decimal" if compact else "hex")
+    choices["floats"] = choices["floats"] or ("decimal" if compact or draft else "hex")
     style = Style(**choices)
+    if draft:
+        if compact or html or as_coremlc or verify_roundtrip or annotate or style.strict:
+            raise click.UsageError(f"--draft can be combined only with {_WITH_DRAFT}")
+        program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
+        write_text(output, [_draft(loaded, program, style, drop_names)], "mil", model)
+        return
     if compact or html:
         if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.strict:
             raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
@@ -150,6 +171,23 @@ def _compact(model: Model, style: Style) -> Iterable[str]:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
         show([warning("MIL302", message)], None, model.name)
     return made
+
+
+def _draft(model: Model, program: Program, style: Style, drop_names: bool) -> str:
+    """Return the draft, and show why there is none."""
+    from miltext.drafting.writing import to_draft
+
+    def tell(found: Diagnostic) -> None:
+        show([found], None, model.name)
+
+    return to_draft(
+        program,
+        drop_names=drop_names,
+        dialect=style.dialect,
+        floats=style.floats,
+        elide=style.elide,
+        on_warning=tell,
+    )
 
 
 def _compiled(model: Model, program: Program, style: Style, annotate: bool) -> str:

@@ -1,1 +1,1 @@
-"""Drafts and models: `building`, a draft to a model. Importing this package costs nothing."""
+"""Drafts and models: `building`, a draft to a model; `writing`, a Program to a draft. Importing it costs nothing."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.refusals import WeightsError
-    from miltext.schema.proto import Message, Program
+    from miltext.schema.proto import Message, Program, Value
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
@@ -43,7 +43,7 @@ def compact(program: Message) -> Program:
     made = own_copy(program)
     for name in sorted(made.functions):
         for block in made.functions[name].block_specializations.values():
-            _fold(block)
+            fold(block, lambda _, uses: uses == 1)
     for _, operation in operations(made):
         if _says_itself(operation):
             del operation.attributes[NAME]
@@ -81,8 +81,11 @@ def _says_itself(operation: Operation) -> bool:
     return names_itself(operation, value) or (value[:4] == "var_" and names_itself(operation, f"op_{value[4:]}"))
 
 
-def _fold(block: Block) -> None:
-    """Fold the constants of a block and of those inside it; names that are defined twice are left alone."""
+def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
+    """Fold constants of a block and of those inside it: those of which `folds` is true of the value and the uses.
+
+    Names that are defined twice are left alone, and what a block gives back.
+    """
     parts = [part for _, part in block_parts(block)]
     every = [part for part in parts if isinstance(part, Operation)]
     inside = [part for part in parts if isinstance(part, Block)]
@@ -91,11 +94,15 @@ def _fold(block: Block) -> None:
     arguments = [argument for operation in every for argument in operation.inputs.values()]
     uses = [use for argument in arguments for use in argument.arguments if use.WhichOneof("binding") == "name"]
     used = Counter(use.name for use in uses)
-    used.update(name for each in inside for name in each.outputs for _ in range(2))
+    given = {name for each in inside for name in each.outputs}
     constants = {
         operation.outputs[0].name: operation.attributes[VALUE] for operation in every if _is_plain_constant(operation)
     }
-    folded = {name: value for name, value in constants.items() if used[name] == defined[name] == 1}
+    folded = {
+        name: value
+        for name, value in constants.items()
+        if defined[name] == 1 and used[name] and name not in given and folds(value, used[name])
+    }
     for use in uses:
         if use.name in folded:
             use.value.CopyFrom(folded[use.name])

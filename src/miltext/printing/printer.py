@@ -147,10 +147,7 @@ class Printer:
 
     def _operation(self, operation: proto.Operation, indent: str) -> str:
         results = ", ".join([self._named_value(output) for output in operation.outputs])
-        name = self.name(operation.type)
-        if name == DRAFT:
-            name = self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
-        inputs = operation.inputs
+        name, inputs = self._operator(operation.type), operation.inputs
         arguments = ", ".join([f"{self.name(key)} = {self._argument(inputs[key])}" for key in sorted(inputs)])
         attributes = self._attributes(operation.attributes) if operation.attributes else ""
         text = f"{indent}{results}{' = ' if results else ''}{name}({arguments}){attributes}"
@@ -158,6 +155,11 @@ class Printer:
             inner = "".join(self._block(block, indent + "    "))
             text += f"\n{indent}    {self._parameters(block.inputs)} {inner}"
         return text + ";\n"
+
+    def _operator(self, op_type: str) -> str:
+        """Return what an operation is called."""
+        name = self.name(op_type)
+        return name if name != DRAFT else self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
 
     # ---- arguments and attributes
 
@@ -271,6 +273,10 @@ class Printer:
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
         return f"{marked}{value_type.text}({self._raw(value, value_type)})"
+
+    def literal(self, value: proto.Value) -> str:
+        """Return what stands in the parentheses after the type of a Value."""
+        return self._raw(value, self.type_of(value, "type"))
 
     def _raw(self, value: proto.Value, value_type: TypeText) -> str:
         """Return what stands in the parentheses after a value's type."""

@@ -1,0 +1,170 @@
+"""Printing drafts: the Printer's text with what follows left out, and operations inside others."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from miltext.drafting.omitting import STATEMENT
+from miltext.printing.printer import CLOSING, OPERATION, Printer
+from miltext.schema.operations import signature
+from miltext.schema.paths import Key, Path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Set
+
+    from miltext.printing.printer import Lines
+    from miltext.printing.tensors import Style
+    from miltext.schema import proto
+
+_LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!.*\$[A-Za-z])', re.DOTALL)
+"""How a literal begins that a draft takes without its type: `inf` by itself is a name there."""
+
+WIDTH = 140
+"""The longest line in which an operation stands inside another."""
+
+
+def literal_of(printer: Printer, value: proto.Value) -> str | None:
+    """Return the literal of a value as a draft takes it without a type; None where it takes none."""
+    if value.docString or value.WhichOneof("value") != "immediateValue":
+        return None
+    literal = printer.literal(value)
+    return literal if _LITERAL.match(literal) else None
+
+
+class DraftPrinter(Printer):
+    """Prints a Program without the types at the paths of `gaps`; statements at those of `whole` as a Printer does.
+
+    Operations at the paths of `movable` stand inside their users as far as the lines get no longer than WIDTH. `order`
+    has the operations of each block in the order in which `infer` writes them.
+    """
+
+    def __init__(self, style: Style, gaps: Set[Path], whole: Set[Path], movable: Set[Path]) -> None:
+        super().__init__(style)
+        self._gaps = gaps
+        self._whole = whole
+        self._movable = movable
+        self._version = ""
+        self.order: dict[Path, list[int]] = {}
+
+    def draft(self, program: proto.Program) -> Iterator[str]:
+        """Yield the text of a Program, in pieces."""
+        lines: Lines = {}
+        for name, function in program.functions.items():
+            self._version = function.opset
+            for opset, block in function.block_specializations.items():
+                path = ("functions", Key(name), "block_specializations", Key(opset))
+                lines[name, opset] = [*self._statements(block, path, OPERATION)]
+        yield from self.program(program, lines)
+        yield "\n"
+
+    def _statements(self, block: proto.Block, path: Path, indent: str) -> Iterator[str]:
+        """Yield the statements of a block, with the operations inside them."""
+        texts: list[str] = []
+        inside: dict[str, int] = {}
+        nested: dict[int, list[int]] = {}
+        for index, operation in enumerate(block.operations):
+            place = (*path, "operations", index)
+            calls = self._calls(operation, place, inside)
+            text = self._text(operation, place, calls, texts)
+            while calls and len(indent) + len(text) + len(self._results(operation, place)) > WIDTH:
+                del calls[max(calls, key=lambda name: len(texts[calls[name]]))]
+                text = self._text(operation, place, calls, texts)
+            nested[index] = [*calls.values()]
+            texts.append(text)
+            if place in self._movable:
+                inside[operation.outputs[0].name] = index
+        gone = {index for found in nested.values() for index in found}
+        self.order[path] = []
+        for index, operation in enumerate(block.operations):
+            if index not in gone:
+                place = (*path, "operations", index)
+                self.order[path] += _in_order(index, nested)
+                yield self._statement(operation, place, texts[index], indent)
+
+    def _calls(self, operation: proto.Operation, place: Path, inside: Mapping[str, int]) -> dict[str, int]:
+        """Return the operations that may stand inside one, by their values, in the order of their text."""
+        if not inside or place[:STATEMENT] in self._whole:
+            return {}
+        keys = self._keys(operation, place)
+        bindings = [binding for key in (*keys[0], *keys[1]) for binding in operation.inputs[key].arguments]
+        return {binding.name: inside[binding.name] for binding in bindings if binding.name in inside}
+
+    # ---- one operation
+
+    def _statement(self, operation: proto.Operation, place: Path, text: str, indent: str) -> str:
+        text = f"{indent}{self._results(operation, place)}{text}"
+        for at, block in enumerate(operation.blocks):
+            path, closing = (*place, "blocks", at), f"{indent}    "
+            assert closing != CLOSING
+            inputs = ", ".join([self._output(value, (*path, "inputs", nth)) for nth, value in enumerate(block.inputs)])
+            inner = "".join(self._block(block, closing, [*self._statements(block, path, f"{closing}    ")]))
+            text += f"\n{closing}({inputs}) {inner}"
+        return f"{text};\n"
+
+    def _results(self, operation: proto.Operation, place: Path) -> str:
+        """`y = `"""
+        found = [self._output(output, (*place, "outputs", at)) for at, output in enumerate(operation.outputs)]
+        return f"{', '.join(found)} = " if found else ""
+
+    def _output(self, value: proto.NamedValueType, gap: Path) -> str:
+        return self.name(value.name) if gap in self._gaps else self._named_value(value)
+
+    def _text(self, operation: proto.Operation, place: Path, calls: Mapping[str, int], texts: list[str]) -> str:
+        """Return an operation without its outputs and blocks: `relu(x)`."""
+        by_place, by_name = self._keys(operation, place)
+        found = {}
+        for key in (*by_place, *by_name):
+            bindings = operation.inputs[key].arguments
+            parts = [
+                texts[calls[binding.name]]
+                if binding.name in calls
+                else self._bound(binding, (*place, "inputs", Key(key), "arguments", at))
+                for at, binding in enumerate(bindings)
+            ]
+            found[key] = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        arguments = [found[key] for key in by_place] + [f"{self.name(key)} = {found[key]}" for key in by_name]
+        attributes = [self._attribute(key, operation.attributes[key], place) for key in sorted(operation.attributes)]
+        ending = f"[{', '.join(attributes)}]" if attributes else ""
+        return f"{self._operator(operation.type)}({', '.join(arguments)}){ending}"
+
+    def _keys(self, operation: proto.Operation, place: Path) -> tuple[list[str], list[str]]:
+        """Return the parameters of the arguments that stand without names, and those of the others.
+
+        Required ones go without, and then those that are given values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
+        """
+        known, inputs = signature(operation.type, self._version), operation.inputs
+        by_place: list[str] = []
+        if known and place[:STATEMENT] not in self._whole:
+            parameters = map(known.parameters.__getitem__, known.positions)
+            found = takewhile(
+                lambda each: each.name in inputs and (each.required or _is_value(inputs[each.name])), parameters
+            )
+            by_place = [each.name for each in found]
+        return by_place, sorted(set(inputs).difference(by_place))
+
+    def _bound(self, binding: proto.Argument.Binding, gap: Path) -> str:
+        return self._untyped(binding.value, gap) or self._binding(binding)
+
+    def _attribute(self, key: str, value: proto.Value, place: Path) -> str:
+        text = self._untyped(value, (*place, "attributes", Key(key))) or self.value(value)
+        return f"{self.name(key)} = {text}"
+
+    def _untyped(self, value: proto.Value, gap: Path) -> str | None:
+        """Return the literal of a value that needs no type, unless it is left out."""
+        return literal_of(self, value) if gap in self._gaps else None
+
+
+def _is_value(argument: proto.Argument) -> bool:
+    """Tell whether no literal is among what is given."""
+    return not any(each.value.WhichOneof("value") == "immediateValue" for each in argument.arguments)
+
+
+def _in_order(index: int, nested: Mapping[int, list[int]]) -> Iterable[int]:
+    """Return an operation after those inside it, in the order in which `infer` writes them."""
+    todo, found = [index], []
+    while todo:
+        found.append(todo.pop())
+        todo += nested[found[-1]]
+    return reversed(found)

@@ -1,0 +1,262 @@
+"""What a draft of a Program may leave out: each type that inference gives back exactly.
+
+The walk is inference over the whole Program. At each operation it asks what inference over the draft would ask there,
+by the same functions, while the literals that may lose their type have none.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.checking.draft_constants import takes, usual_dtypes
+from miltext.checking.draft_walk import lacks_a_name
+from miltext.checking.inference.operands import Operand, read_value
+from miltext.checking.inference.program import Walk, bound
+from miltext.checking.inference.reading import Constant, Operation, read_program
+from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.operations import message_path
+from miltext.schema.operations import signature
+from miltext.schema.paths import Key, Path
+from miltext.schema.types import StateType, TensorType, is_known, write_type
+from miltext.syntax.names import DRAFT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence, Set
+
+    from miltext.checking.inference.operands import NestedBlock
+    from miltext.checking.inference.program import Path as InferencePath
+    from miltext.checking.inference.program import Scope
+    from miltext.checking.inference.reading import Binding, Block, Stated
+    from miltext.schema.operations import Signature
+    from miltext.schema.proto import Program, Value
+    from miltext.schema.types import Type
+
+    Spelling: TypeAlias = Callable[[Value], "str | None"]
+    Place: TypeAlias = tuple[str, int]
+
+STATEMENT = len(message_path(("function", "opset", 0)))
+"""How long the path of an operation is that is in no other one."""
+
+_FUNCTION = 2
+"""How long the path of inference is that leads to the block of a function."""
+
+_STRING = TensorType("string", ())
+
+
+def gaps_of(program: Program, spelling: Spelling, whole: Set[Path]) -> set[Path]:
+    """Return the paths of the outputs, the inputs of blocks, the bindings and the attributes that need no type.
+
+    `spelling` gives the literal of a value, None where a draft has none for it. Operations at the paths of `whole`
+    have all their types.
+    """
+    walk = _Omission(spelling, whole)
+    walk.program(read_program(program))
+    return walk.gaps
+
+
+@dataclass(slots=True, eq=False)
+class _OpenConstant:
+    """A `const` that may state no type, at a path; its uses decide whether they all give it back."""
+
+    place: Path
+    literal: str
+    value: Constant
+    operand: Operand
+
+    @property
+    def output(self) -> Path:
+        return (*self.place, "outputs", 0)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a use has decided its type."""
+        return self.operand.type is not None
+
+    def settle(self) -> None:
+        """Let the operand have its type and value."""
+        stated = self.value.stated.type
+        self.operand.settle(stated, partial(read_value, self.value.message, stated))
+
+    def unsettle(self) -> None:
+        """Take the type back."""
+        self.operand.settle(None, lambda: None)
+
+
+class _Omission(Walk):
+    """Inference that notes what can be left out."""
+
+    def __init__(self, spelling: Spelling, whole: Set[Path]) -> None:
+        super().__init__()
+        self.spelling = spelling
+        self.whole = whole
+        self.gaps: set[Path] = set()
+        self.usual: list[str] = []
+        self.open: dict[Operand, _OpenConstant] = {}
+
+    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
+        if len(path) == _FUNCTION:
+            self.usual = usual_dtypes(outer.values())
+        return super().block(block, outer, path, given)
+
+    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
+        place = message_path(path)
+        if not self.is_whole(place):
+            self.attributes(operation, place)
+            if operation.type == "const" and self.constant(operation, place, scope):
+                return
+        self.arguments(operation, place, scope)
+        super().operation(operation, scope, path)
+        inferred = () if self.is_whole(place) else self.found[-1].inferred or ()
+        for index, (output, followed) in enumerate(zip(operation.outputs, inferred)):  # noqa: B905  # others compare
+            if output.name != DRAFT and (*place, "attributes", Key("val")) not in self.gaps:
+                self.note((*place, "outputs", index), followed, output.stated)
+
+    def is_whole(self, place: Path) -> bool:
+        """Tell whether an operation, or one around it, has all its types."""
+        return place[:STATEMENT] in self.whole
+
+    def note(self, gap: Path, followed: Type, stated: Stated) -> bool:
+        """Leave a type out if the one that follows is written the same; tell whether it is."""
+        if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
+            self.gaps.add(gap)
+            return True
+        return False
+
+    def nested(
+        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
+    ) -> list[NestedBlock]:
+        known = signature(operation.type, self.opset)
+        place = message_path(path)
+        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+            for index, (value, given) in enumerate(zip(block.inputs, operands.get(kind.inputs or "", ()))):  # noqa: B905
+                if not self.is_whole(place) and value.name != DRAFT:
+                    self.note((*place, "blocks", at, "inputs", index), given.type, value.stated)
+        return super().nested(operation, operands, scope, path)
+
+    # ---- attributes and constants
+
+    def attributes(self, operation: Operation, place: Path) -> None:
+        """Leave out the types of attributes that a draft may leave out: of names, and of single words."""
+        for name, value in operation.attributes.items():
+            literal = self.spelling(value.message)
+            if literal is None or (operation.type == "const" and name == "val"):
+                continue
+            with suppress(Misfit):
+                made = _STRING if name == "name" else usual_type(literal, self.usual)
+                if made.shape == () and made.dtype in ("string", "bool"):
+                    self.note((*place, "attributes", Key(name)), made, value.stated)
+
+    def constant(self, operation: Operation, place: Path, scope: Scope) -> bool:
+        """Leave out the type of a constant's value that its output states; tell whether that may be left out, too."""
+        value = operation.attributes.get("val")
+        literal = self.spelling(value.message) if value else None
+        if value is None or literal is None or len(operation.outputs) != 1:
+            return False
+        [output] = operation.outputs
+        if not self.note((*place, "attributes", Key("val")), output.stated.type, value.stated):
+            return False
+        if output.name == DRAFT:
+            return False
+        operand = scope[output.name] = Operand(None)
+        self.open[operand] = constant = _OpenConstant(place, literal, value, operand)
+        self.gaps.add(constant.output)
+        return True
+
+    def close(self, constant: _OpenConstant) -> None:
+        """Let a constant state its type after all."""
+        constant.settle()
+        self.gaps.discard(constant.output)
+        del self.open[constant.operand]
+
+    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+        """Hold constants that a block gives back, and in the end those that nothing used, to their usual types."""
+        given = {scope[name] for name in block.outputs if name in scope}
+        for operand, constant in [*self.open.items()]:
+            if operand.type is None and (operand in given or len(path) == _FUNCTION):
+                with suppress(Misfit):
+                    if usual_type(constant.literal, self.usual) == constant.value.stated.type:
+                        constant.settle()
+                        del self.open[operand]
+                if operand in self.open:
+                    self.close(constant)
+
+    # ---- arguments
+
+    def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Leave out the types of the literals of an operation that follow, together with those of its constants.
+
+        What does not follow gets its type, and all others are asked again, for that may tell them more.
+        """
+        known = signature(operation.type, self.opset)
+        literals = self.literals(operation, known) if known and not self.is_whole(place) else {}
+        while known and (mistake := self.mistake(operation, known, literals, scope)):
+            if isinstance(mistake, _OpenConstant):
+                self.close(mistake)
+            else:
+                del literals[mistake]
+        self.gaps.update((*place, "inputs", Key(name), "arguments", index) for name, index in literals)
+
+    def literals(self, operation: Operation, known: Signature) -> dict[Place, str]:
+        """Return the literals that may have no type, in the order in which a draft asks for these."""
+        found = {}
+        for name, bindings in sorted(operation.inputs.items()):
+            for index, binding in enumerate(bindings if name in known.parameters else ()):
+                literal = self.spelling(binding.message) if isinstance(binding, Constant) else None
+                if literal is not None:
+                    found[name, index] = literal
+        return found
+
+    def mistake(
+        self, operation: Operation, known: Signature, literals: dict[Place, str], scope: Scope
+    ) -> _OpenConstant | Place | None:
+        """Return the first constant or literal that does not get its type back while these literals have none."""
+        inputs: dict[str, list[Binding]] = {name: [*bindings] for name, bindings in operation.inputs.items()}
+        for name, index in literals:
+            inputs[name][index] = None
+        draft = operation._replace(inputs=inputs)
+        is_known = not lacks_a_name(operation, scope)
+        decided: list[_OpenConstant] = []
+        mistake = self.misused(draft, known, scope, decided) if is_known and self.open else None
+        for (name, index), literal in literals.items() if mistake is None else ():
+            value = operation.inputs[name][index]
+            made: Type = None
+            with suppress(Misfit, Undecided):
+                made = literal_type(literal, name, known, bound(draft, scope), self.usual if is_known else [])
+            if not isinstance(value, Constant) or made is None or write_type(made) != value.stated.message:
+                mistake = name, index
+                break
+            inputs[name][index] = value
+        for constant in decided if mistake else ():
+            constant.unsettle()
+        return mistake
+
+    def misused(
+        self, operation: Operation, known: Signature, scope: Scope, decided: list[_OpenConstant]
+    ) -> _OpenConstant | Place | None:
+        """Add the constants that this use of them decides to `decided`; return the first that does not get its type."""
+        for name, bindings in sorted(operation.inputs.items()):
+            for binding in bindings if name in known.parameters else ():
+                constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
+                if constant is None:
+                    continue
+                if not self.follows(constant, name, known, bound(operation, scope)):
+                    return constant
+                if not constant.is_used:
+                    constant.settle()
+                    decided.append(constant)
+        return None
+
+    def follows(
+        self, constant: _OpenConstant, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]]
+    ) -> bool:
+        """Tell whether a use of a constant decides its own type, or takes what is decided."""
+        stated = constant.value.stated.type
+        if constant.is_used:
+            return takes(known, name, getattr(stated, "dtype", None), operands)
+        beside = {other: [each for each in bound if each is not constant.operand] for other, bound in operands.items()}
+        with suppress(Misfit, Undecided):
+            return literal_type(constant.literal, name, known, beside, self.usual) == stated
+        return False

@@ -1,0 +1,157 @@
+"""Writing drafts: a Program as text that `infer` makes the same Program of, with as little in it as that takes."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.drafts import draft_types
+from miltext.checking.verifier import verify
+from miltext.diagnostics import Diagnostic
+from miltext.drafting.draft_printer import DraftPrinter, literal_of
+from miltext.drafting.folding import folded, in_order, movable
+from miltext.drafting.omitting import STATEMENT, gaps_of
+from miltext.parsing.recovery import recover
+from miltext.printing.printer import Printer
+from miltext.printing.printing import pieces
+from miltext.printing.renaming import rename_values
+from miltext.printing.tensors import Style
+from miltext.schema.paths import Key
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.programs import own_copy
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import Message, Operation, Program
+
+ROUNDS = 4
+"""How often a draft is written anew, with more in it, before the Program is written in full."""
+
+_IN_FULL = (
+    "this is written in full, for `miltext infer` refuses a draft of what has errors; `miltext check` tells all: "
+)
+
+
+@with_room
+def to_draft(
+    program: Message,
+    *,
+    drop_names: bool = False,
+    dialect: str = "1.3",
+    floats: str = "decimal",
+    elide: int | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
+) -> str:
+    """Return a draft of a Program: MIL text that leaves out what `infer_draft` gives back.
+
+    `infer_draft` makes an equal Program of it. With `drop_names`, one that computes the same: names of operations and
+    defaults are left out, constants and operations that are used once stand where they are used. `dialect`, `floats`
+    and `elide` are those of `to_text`, which takes any message of the full name, too, and raises the same.
+
+    A Program that `check` finds errors in has no draft, for `infer_draft` would refuse it: its text is that of
+    `to_text`, and `on_warning` gets a Diagnostic that says why.
+    """
+    style, whole = Style(dialect, floats, elide), own_copy(program)
+    with gc_paused:
+        wrong = next((each for each in verify(whole, dialect) if each.severity == "error"), None)
+        if wrong and on_warning:
+            on_warning(Diagnostic("warning", wrong.code, f"{_IN_FULL}{wrong.message}"))
+        drafts = () if wrong else _drafts(whole, style._replace(elide=None), drop_names)
+        draft = next((draft for draft in drafts if draft), None)
+        return "".join(draft.printer(style).draft(draft.program) if draft else pieces(whole, style))
+
+
+class _Draft(NamedTuple):
+    """What a draft of a Program leaves out and moves, and what is `whole` in it."""
+
+    program: Program
+    gaps: set[Path]
+    whole: set[Path]
+    movable: set[Path]
+
+    def printer(self, style: Style) -> DraftPrinter:
+        return DraftPrinter(style, self.gaps, self.whole, self.movable)
+
+
+def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
+    """Yield the shortest draft that is asked for, and a longer one; None for one that does not come back."""
+    if drop_names:
+        yield _proved(folded(program, style), style, is_moved=True)
+    yield _proved(program, style, is_moved=False)
+
+
+def _proved(program: Program, style: Style, *, is_moved: bool) -> _Draft | None:
+    """Return a draft of a Program, or of one with its operations in another order, that was read back; None if none is.
+
+    What does not come back is written in full, and the rest is tried again.
+    """
+    whole: set[Path] = set()
+    for _ in range(ROUNDS):
+        draft = _draft(program, style, whole, is_moved)
+        program = draft.program
+        wrong = _wrong("".join(draft.printer(style).draft(program)), program, is_moved)
+        if not wrong:
+            return draft
+        whole = whole | (wrong if not wrong <= whole else _statements(program))
+    return None
+
+
+def _draft(program: Program, style: Style, whole: set[Path], is_moved: bool) -> _Draft:
+    """Return a draft, with the Program in the order in which it is written."""
+    spelling = partial(literal_of, Printer(style))
+    for _ in range(ROUNDS):
+        gaps = gaps_of(program, spelling, whole)
+        draft = _Draft(program, gaps, whole, movable(program, gaps) if is_moved else set())
+        if not is_moved:
+            break
+        printer = draft.printer(style)
+        deque(printer.draft(program), maxlen=0)
+        if all(order == [*range(len(order))] for order in printer.order.values()):
+            break
+        program = in_order(program, printer.order)
+    return draft
+
+
+def _wrong(text: str, program: Program, is_moved: bool) -> set[Path]:
+    """Return the paths of the statements that `infer` makes something else of."""
+    read = recover(text)
+    types = draft_types(read)
+    if read.program is None or read.diagnostics or types.diagnostics:
+        return _statements(program)
+    told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
+    if told:
+        return {path[:STATEMENT] for path in told}
+    made, meant = read.program, program
+    if is_moved:
+        made, meant = own_copy(made), own_copy(meant)
+        rename_values(made)
+        rename_values(meant)
+    return set() if _wire(made) == _wire(meant) else _different(made, meant)
+
+
+def _different(made: Program, meant: Program) -> set[Path]:
+    """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
+    others = {path: _wire(operation) for path, operation in _operations(made)}
+    wrong = {path for path, operation in _operations(meant) if others.pop(path, None) != _wire(operation)}
+    return wrong if wrong and not others else _statements(meant)
+
+
+def _wire(message: Message) -> bytes:
+    """Return a message as bytes, which tell -0.0 from 0.0, and one NaN from another."""
+    return message.SerializeToString(deterministic=True)
+
+
+def _operations(program: Program) -> Iterator[tuple[Path, Operation]]:
+    """Yield the operations of functions, with their paths."""
+    for name, function in program.functions.items():
+        for opset, block in function.block_specializations.items():
+            path = ("functions", Key(name), "block_specializations", Key(opset), "operations")
+            yield from (((*path, index), operation) for index, operation in enumerate(block.operations))
+
+
+def _statements(program: Program) -> set[Path]:
+    return {path for path, _ in _operations(program)}
