@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from miltext.printing.tensors import Style
     from miltext.schema import proto
 
-_LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!.*\$[A-Za-z])', re.DOTALL)
-"""How a literal begins that a draft takes without its type: `inf` by itself is a name there."""
+_LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
+"""How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
 
 WIDTH = 140
 """The longest line in which an operation stands inside another."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Set
 
     from miltext.printing.tensors import Style
-    from miltext.schema.operations import Parameter
+    from miltext.schema.operations import Parameter, Signature
     from miltext.schema.proto import Program, Value
 
 LONGEST = 64
@@ -97,7 +97,8 @@ class _Defaults:
             parameter = known.parameters.get(name) if known else None
             bindings = operation.inputs[name].arguments
             is_value = len(bindings) == 1 and bindings[0].WhichOneof("binding") == "value"
-            if parameter and is_value and self.is_default(parameter, bindings[0].value):
+            is_free = is_value and known and parameter and _is_settled(parameter, known)
+            if is_free and self.is_default(parameter, bindings[0].value):
                 del operation.inputs[name]
 
     def is_default(self, parameter: Parameter, value: Value) -> bool:
@@ -111,6 +112,12 @@ class _Defaults:
                 meant = parse_value(f"{self.printer.type_of(value, 'type').text}({key[0]})")
                 self.values[key] = meant.SerializeToString(deterministic=True)
         return value.SerializeToString(deterministic=True) == self.values[key]
+
+
+def _is_settled(parameter: Parameter, known: Signature) -> bool:
+    """Tell whether a parameter that is left out has the same data type: `fill` without a `value` is of fp32."""
+    same = (each for each in known.parameters.values() if each.required and each.domain == parameter.domain)
+    return len(parameter.dtypes) == 1 or (parameter.domain is not None and any(same))
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:

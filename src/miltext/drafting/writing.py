@@ -25,6 +25,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from miltext.checking.findings import Finding
     from miltext.schema.paths import Path
     from miltext.schema.proto import Message, Operation, Program
 
@@ -57,12 +58,16 @@ def to_draft(
     """
     style, whole = Style(dialect, floats, elide), own_copy(program)
     with gc_paused:
-        wrong = next((each for each in verify(whole, dialect) if each.severity == "error"), None)
+        wrong = _first_error(whole, dialect)
         if wrong and on_warning:
             on_warning(Diagnostic("warning", wrong.code, f"{_IN_FULL}{wrong.message}"))
         drafts = () if wrong else _drafts(whole, style._replace(elide=None), drop_names)
         draft = next((draft for draft in drafts if draft), None)
         return "".join(draft.printer(style).draft(draft.program) if draft else pieces(whole, style))
+
+
+def _first_error(program: Program, dialect: str) -> Finding | None:
+    return next((each for each in verify(program, dialect) if each.severity == "error"), None)
 
 
 class _Draft(NamedTuple):
@@ -79,8 +84,9 @@ class _Draft(NamedTuple):
 
 def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
     """Yield the shortest draft that is asked for, and a longer one; None for one that does not come back."""
-    if drop_names:
-        yield _proved(folded(program, style), style, is_moved=True)
+    short = folded(program, style) if drop_names else program
+    if drop_names and not _first_error(short, style.dialect):
+        yield _proved(short, style, is_moved=True)
     yield _proved(program, style, is_moved=False)
 
 

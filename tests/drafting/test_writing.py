@@ -1,0 +1,438 @@
+"""Programs as drafts: what is left out, and that `infer` gives it back."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import GOLDEN, corpus_files, wire
+from hypothesis import given
+from hypothesis import strategies as st
+from support.coremltools_programs import PROGRAMS, Sample
+from support.normal_form import normal
+from support.realistic import programs
+from support.strategies import messages
+
+import miltext
+from miltext import Diagnostic, PrintError
+from miltext.schema.proto import Program
+
+needs_coremltools = pytest.mark.skipif(
+    importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
+)
+
+INPUTS = "tensor<fp16, [2, 4]> x, tensor<fp16, [2, 4]> z"
+BLOB = 'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64))'
+
+
+def program(*lines: str, inputs: str = INPUTS, outputs: str = "y", opset: str = "ios18") -> str:
+    body = "".join(f"            {line}\n" for line in lines)
+    return f"program(1.3)\n{{\n    func main<{opset}>({inputs}) {{\n{body}        }} -> ({outputs});\n}}\n"
+
+
+def statements(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()[3:-2]]
+
+
+def drafted(made: Program, **choices: Any) -> str:
+    """A draft of a Program, of which all laws were tried."""
+    told: list[Diagnostic] = []
+    text = miltext.to_draft(made, on_warning=told.append, **choices)
+    assert told == []
+    assert miltext.format_text(text) == text
+    assert miltext.to_draft(made, **choices) == text
+    inferred = miltext.parse(miltext.infer_draft(text))
+    if choices.get("drop_names"):
+        assert normal(inferred) == normal(made)
+    else:
+        assert wire(inferred) == wire(made)
+    return text
+
+
+def draft(*lines: str, drop_names: bool = False, **around: Any) -> list[str]:
+    """The statements of the draft of a Program, which is made of a draft itself."""
+    made = miltext.parse(miltext.infer_draft(program(*lines, **around)))
+    return statements(drafted(made, drop_names=drop_names))
+
+
+def folded(*lines: str, **around: Any) -> list[str]:
+    return draft(*lines, drop_names=True, **around)
+
+
+# ---- what is left out
+
+SAME = [
+    ["y = relu(x);"],
+    ["y = add(x, z);"],
+    ["y = concat((x, z, x), 0);"],
+    ["y = reduce_mean(x, axes = [1], keep_dims = true);"],
+    ["a, b = split(x, 1, num_splits = 2);", "y = mul(a, b);"],
+    ["half = const()[val = 0.5];", "y = mul(x, half);"],
+    ['y = relu(x)[name = "relu"];'],
+    ['y = relu(x)[name = "y", note = true, of = "a"];'],
+    ["y = relu(x)[n = int32(1)];"],
+    ["y = mul(x, [0.5, 1.0, -inf, $0xfe00]);"],
+    ["y = mul(x, tensor<fp16, [4]>([0.5, 1.0, -inf, nan]));"],
+    ["y = mul(x, tensor<fp16, [1, 1]>([[inf]]));"],
+    ["y = mul(x, fp16(inf));"],
+    ["y = mul(x, fp16(nan));"],
+    ["y = mul(x, $0xfe01);"],
+    ["y = mul(x, -0.0);"],
+    ["y = mul(x, 1e-07);"],
+    [
+        f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];",
+        "b = const()[val = [1.0, 2.0, 3.0]];",
+        "y = linear(x, w, b);",
+    ],
+    [f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];", "y = linear(x, w);"],
+    ["y = softmax(x, axis = -1);"],
+    ['y = cast(x, "fp32");'],
+    ["y = reshape(x, [4, -1]);"],
+    ["y = matmul(x, z, transpose_y = true);"],
+    ["y = fill([2, 3], value = 0.5);"],
+    ["y = add(tensor<fp16, [0]>([]), []);"],
+    ["e = const()[val = []];", "y = relu(x);"],
+    ["i = const()[val = 3];", "y = relu(x);"],
+    ["y = const()[val = 0.5];"],
+    ["y = const()[val = [[1, 2], [3, 4]]];"],
+    ["int8 y = const()[val = 3];"],
+    ['y = const()[val = tuple<int32, string>((1, "a"))];'],
+    ['list<string, 2> y = const()[val = ["a", "]"]];'],
+    ['y = const()[val = tensor<uint1, [2]>($bytes("f1"))];'],
+    ['y = const()[val = $doc("d") int32(1)];'],
+]
+"""Drafts that are as short as they get with the Program's names."""
+
+
+@pytest.mark.parametrize("lines", SAME, ids=lambda lines: lines[-1])
+def test_a_draft_comes_back_as_it_was_written(lines: list[str]) -> None:
+    assert draft(*lines) == lines
+
+
+KEPT = {
+    "an operation that is not known": 'tensor<fp16, [2, 4]> y = my_op(a = fp16(0.5), x = x)[name = "y"];',
+    "a type that does not follow": "tensor<fp16, [?, 4]> y = relu(x);",
+    "a data type that is not the usual one": "y = add(fp32(1.0), 2.0);",
+    "a default of another type": "y = fill([2], value = fp32(0.5));",
+    "a value called _": "tensor<fp16, [2, 4]> _ = relu(x);",
+}
+
+
+@pytest.mark.parametrize("line", KEPT.values(), ids=KEPT)
+def test_what_does_not_follow_is_written(line: str) -> None:
+    outputs = "_" if " _ =" in line else "y"
+    assert draft(line, outputs=outputs) == [line]
+
+
+def test_names_that_need_quotes() -> None:
+    lines = ['y = tanh(x)[$"list" = int32(1), $"x y" = true, name = "a\\"b"];']
+    assert draft(*lines) == lines
+    made = miltext.parse(miltext.infer_draft(program(*lines)).replace("main", '$"a b"'))
+    told: list[Diagnostic] = []
+    assert miltext.to_draft(made, on_warning=told.append) == miltext.to_text(made, floats="decimal")
+    assert [each.code for each in told] == ["MIL601"]
+
+
+def test_a_constant_takes_the_type_of_all_its_uses_or_states_it() -> None:
+    assert draft("k = const()[val = 1];", "a = add(x, 1.0);", "y = concat((a, z), k);")[0] == "k = const()[val = 1];"
+    two = [
+        "fp16 one = const()[val = 1.0];",
+        'a = cast(x, "fp32");',
+        "b = add(x, one);",
+        'y = add(a, cast(one, "fp32"));',
+    ]
+    assert draft(*two)[0] == "one = const()[val = 1.0];"
+    other = ["int32 k = const()[val = 2];", 'h = cast(k, "fp16");', "y = add(x, h);"]
+    assert draft(*other) == ["k = const()[val = 2];", 'h = cast(k, "fp16");', "y = add(x, h);"]
+    wide = ["fp32 one = const()[val = 1.0];", 'h = cast(one, "fp16");', "y = add(x, h);"]
+    assert draft(*wide) == wide
+
+
+def test_blocks_leave_out_the_types_of_their_inputs() -> None:
+    lines = [
+        "y, n = while_loop((x, int32(0)))",
+        "(a, i) {",
+        "c = less(i, 3);",
+        "} -> (c)",
+        "(a1, i1) {",
+        "k = const()[val = 2.0];",
+        "d = mul(a1, k);",
+        "e = add(i1, 1);",
+        "} -> (d, e);",
+    ]
+    assert draft(*lines) == lines
+
+
+def test_an_input_of_a_block_that_is_called_like_the_mark_has_a_type() -> None:
+    lines = ["y = while_loop(x)", "(tensor<fp16, [2, 4]> _) {", "c = const()[val = false];", "} -> (c)"]
+    lines += ["(tensor<fp16, [2, 4]> _) {", "d = relu(_);", "} -> (d);"]
+    assert draft(*lines) == lines
+
+
+def test_several_functions_and_opsets() -> None:
+    first = program("a = relu(x);", "y = mul(a, 0.5);")
+    other = program('y = topk(x, k = 1)[name = "a"];', inputs="tensor<fp32, [4]> x", opset="ios16")
+    body = other.partition("{\n")[2].replace("y = topk", "y, i = topk").replace("main", "other")
+    whole = miltext.infer_draft(first[: -len("}\n")] + body)
+    assert miltext.to_draft(miltext.parse(whole)).count("topk(x, k = 1)") == 1
+    drafted(miltext.parse(whole))
+    drafted(miltext.parse(whole), drop_names=True)
+
+
+def test_states_keep_their_order_and_types() -> None:
+    inputs = "state<tensor<fp16, [4]>> s, tensor<fp16, [4]> x"
+    lines = ["v = read_state(s);", "w = add(v, x);", "write_state(s, w);", "n = read_state(s);", "y = add(n, relu(v));"]
+    assert draft(*lines, inputs=inputs)[:4] == lines[:4]
+    assert folded(*lines, inputs=inputs) == [
+        "v = read_state(s);",
+        "write_state(s, add(v, x));",
+        "n = read_state(s);",
+        "y = add(n, relu(v));",
+    ]
+
+
+def test_both_dialects_and_forms_of_floats() -> None:
+    made = miltext.parse(
+        miltext.infer_draft(program("fp32 k = const()[val = 0.5];", 'y = cast(k, "fp16");', 'a = relu(x)[name = "a"];'))
+    )
+    old = drafted(made, dialect="1.0", floats="hex")
+    assert old.startswith("program(1.0)\n")
+    assert "tensor<fp32, []> k = const()[val = 0x1p-1];" in old
+
+
+def test_what_the_program_says_beside() -> None:
+    made = miltext.parse(
+        program("tensor<fp16, [2, 4]> y = relu(x = x);").replace("(1.3)", '(1.3) $version(2) $doc("d")')
+    )
+    assert drafted(made).startswith('program(1.3) $version(2) $doc("d")\n')
+
+
+@pytest.mark.parametrize("drop_names", [False, True])
+def test_a_program_with_errors_is_written_in_full_and_that_is_told(drop_names: bool) -> None:
+    text = program("tensor<fp16, [2, 5]> y = relu(x = x);", "tensor<fp16, [2, 4]> w = relu(x = gone);")
+    told: list[Diagnostic] = []
+    assert miltext.to_draft(miltext.parse(text), drop_names=drop_names, on_warning=told.append) == text
+    [warning] = told
+    assert (warning.severity, warning.code) == ("warning", "MIL604")
+    assert "`miltext infer` refuses" in warning.message
+    assert miltext.to_draft(miltext.parse(text)) == text
+
+
+def test_literals_that_are_elided_have_types() -> None:
+    made = miltext.parse(
+        miltext.infer_draft(program("k = const()[val = [1.0, 2.0, 3.0, 4.0]];", "y = mul(mul(x, k), [0.5]);"))
+    )
+    lines = statements(miltext.to_draft(made, elide=3))
+    assert lines[0].startswith('k = const()[val = tensor<fp16, [4]>($elided(4, "sha256:')
+    assert lines[2] == "y = mul(y_x, [0.5]);"
+
+
+def test_coremltools_own_class_is_taken_and_others_are_refused() -> None:
+    with pytest.raises(TypeError, match="expected a message"):
+        miltext.to_draft(Program().functions["a"])
+    assert miltext.to_draft(Program()) == miltext.to_text(Program())
+
+
+# ---- with names dropped
+
+FOLDED = {
+    "constants are folded": (["k = const()[val = 0.5];", "y = mul(x, k);"], ["y = mul(x, 0.5);"]),
+    "short ones with several uses": (
+        ["k = const()[val = 0.5];", "y = mul(mul(x, k), k);"],
+        ["y = mul(mul(x, 0.5), 0.5);"],
+    ),
+    "one after what it is used beside": (
+        ["a = relu(x);", "k = const()[val = 0.5];", "b = relu(z);", "y = add(mul(a, k), b);"],
+        ["y = add(mul(relu(x), 0.5), relu(z));"],
+    ),
+    "one that is given back stays": (
+        ["k = const()[val = 0.5];", "y = mul(x, k);"],
+        ["k = const()[val = 0.5];", "y = mul(x, k);"],
+    ),
+    "nothing uses it": (
+        ["fp16 k = const()[val = 1];", "y = relu(x);"],
+        ["k = const()[val = 1.0];", "y = relu(x);"],
+    ),
+    "weights keep their place": (
+        [f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];", 'y = linear(relu(x)[name = "r"], w)[name = "l"];'],
+        [f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];", "y = linear(relu(x), w);"],
+    ),
+    "defaults are left out": (
+        ["y = softmax(matmul(x, z, transpose_x = false, transpose_y = true), axis = -1);"],
+        ["y = softmax(matmul(x, z, transpose_y = true));"],
+    ),
+    "another value than the default": (["y = leaky_relu(x, alpha = 0.02);"], ["y = leaky_relu(x, 0.02);"]),
+    "names of data types go": (
+        [
+            'a_cast_fp16 = relu(x)[name = "a"];',
+            "b_to_fp16 = tanh(a_cast_fp16);",
+            "y = add(a_cast_fp16, mul(b_to_fp16, b_to_fp16));",
+        ],
+        ["a = relu(x);", "b = tanh(a);", "y = add(a, mul(b, b));"],
+    ),
+    "where they stay apart": (
+        [
+            "a_cast_fp16 = relu(x);",
+            "a = tanh(x);",
+            "x_to_fp16 = sub(a, a_cast_fp16);",
+            "y = mul(mul(a_cast_fp16, a), mul(x_to_fp16, x_to_fp16));",
+        ],
+        [
+            "a_cast_fp16 = relu(x);",
+            "a = tanh(x);",
+            "x_to_fp16 = sub(a, a_cast_fp16);",
+            "y = mul(mul(a_cast_fp16, a), mul(x_to_fp16, x_to_fp16));",
+        ],
+    ),
+    "two uses": (["a = relu(x);", "y = mul(a, a);"], ["a = relu(x);", "y = mul(a, a);"]),
+    "several outputs": (
+        ["a, b = split(relu(x), 1, num_splits = 2);", "y = mul(tanh(a), b);"],
+        ["a, b = split(relu(x), 1, num_splits = 2);", "y = mul(tanh(a), b);"],
+    ),
+    "a type that does not follow": (
+        ["tensor<fp16, [?, 4]> a = relu(x);", "y = tanh(a);"],
+        ["tensor<fp16, [?, 4]> a = relu(x);", "y = tanh(a);"],
+    ),
+    "an operation that is not known": (
+        ["a = relu(x);", "tensor<fp16, [2, 4]> b = my_op(x = a);", "tensor<fp16, [2, 4]> y = my_op(x = tanh(b));"],
+        ["tensor<fp16, [2, 4]> b = my_op(x = relu(x));", "tensor<fp16, [2, 4]> y = my_op(x = tanh(b));"],
+    ),
+    "what is random keeps its place": (
+        ["a = random_normal([2, 4], mean = fp16(0));", "b = random_normal([2, 4], mean = fp16(0));", "y = add(b, a);"],
+        ["a = random_normal([2, 4], mean = 0.0);", "b = random_normal([2, 4], mean = 0.0);", "y = add(b, a);"],
+    ),
+    "a default that says the data type": (
+        ["y = add(x, fill([2, 4], value = 0.0));"],
+        ["y = add(x, fill([2, 4], value = 0.0));"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("lines", "expected"), FOLDED.values(), ids=FOLDED)
+def test_folded(lines: list[str], expected: list[str], request: pytest.FixtureRequest) -> None:
+    is_given = "given back" in request.node.callspec.id
+    assert folded(*lines, outputs="y, k" if is_given else "y") == expected
+
+
+def test_operations_are_nested_as_far_as_a_line_goes() -> None:
+    steps = [f"a{n} = relu({f'a{n - 1}' if n else 'x'});" for n in range(60)]
+    made = folded(*steps, "y = tanh(a59);")
+    assert 1 < len(made) < 10
+    assert all(len(line) <= 140 - 12 for line in made)
+    assert sum(line.count("relu") for line in made) == 60
+
+
+def test_uses_inside_blocks() -> None:
+    lines = ["p = less(reduce_sum(x), 0.5);", "k = const()[val = 0.5];", "a = relu(x);", "y = cond(p)"]
+    lines += ["() {", "b = mul(a, k);", "} -> (b)", "() {", "a_cast_fp16 = relu(tanh(z));", "} -> (a_cast_fp16);"]
+    assert folded(*lines) == [
+        "a = relu(x);",
+        "y = cond(less(reduce_sum(x), 0.5))",
+        "() {",
+        "b = mul(a, 0.5);",
+        "} -> (b)",
+        "() {",
+        "a_cast_fp16 = relu(tanh(z));",
+        "} -> (a_cast_fp16);",
+    ]
+
+
+def test_a_name_in_two_blocks_is_left_alone() -> None:
+    lines = ["y = cond(less(reduce_sum(x), 0.5))", "() {", "k = const()[val = 0.5];", "b = mul(x, k);", "} -> (b)"]
+    lines += ["() {", "k = const()[val = 1.5];", "b = mul(z, k);", "} -> (b);"]
+    assert folded(*lines) == lines
+
+
+def test_huge_literals_stay_constants() -> None:
+    row = ", ".join(f"{number}.5" for number in range(400))
+    lines = [f"k = const()[val = [{row}]];", "y = mul(x, k);"]
+    assert folded(*lines, inputs="tensor<fp16, [400]> x") == lines
+
+
+# ---- laws
+
+
+@needs_coremltools
+@pytest.mark.parametrize("sample", PROGRAMS[::9], ids=repr)
+@pytest.mark.parametrize("drop_names", [False, True])
+def test_programs_of_coremltools(sample: Sample, drop_names: bool) -> None:
+    drafted(Program.FromString(sample.program()), drop_names=drop_names)
+
+
+@pytest.mark.parametrize("path", sorted((GOLDEN / "short").glob("*.mil")), ids=lambda path: path.stem)
+def test_programs_that_people_wrote(path: Path) -> None:
+    made = miltext.parse(miltext.infer_draft(path.read_text(encoding="utf-8")))
+    drafted(made)
+    drafted(made, drop_names=True)
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil"))
+def test_texts_of_the_corpus(path: Path) -> None:
+    if path.stat().st_size > 100_000:
+        pytest.skip("a large text takes long; one of them has a test of its own")
+    made = miltext.load(path).program
+    drafted(made)
+    drafted(made, drop_names=True)
+
+
+@given(programs())
+def test_like_real_ones(made: Program) -> None:
+    """Most have errors: then the text is that of `to_text`."""
+    for drop_names in (False, True):
+        told: list[Diagnostic] = []
+        text = miltext.to_draft(made, drop_names=drop_names, on_warning=told.append)
+        assert wire(miltext.parse(text if told else miltext.infer_draft(text))) == wire(made) or (
+            drop_names and not told
+        )
+
+
+@given(messages(Program.DESCRIPTOR, budget=8))
+def test_anything_is_printed_or_refused_as_text_is(made: Program) -> None:
+    try:
+        full = miltext.to_text(made)
+    except PrintError as failure:
+        with pytest.raises(PrintError) as refused:
+            miltext.to_draft(made)
+        assert refused.value.diagnostics == failure.diagnostics
+        return
+    told: list[Diagnostic] = []
+    text = miltext.to_draft(made, on_warning=told.append)
+    assert wire(miltext.parse(text if told else miltext.infer_draft(text))) == wire(miltext.parse(full))
+
+
+STEPS = [
+    "relu({a})", "mul({a}, {b})", "add({a}, {k})", "mul({k}, {a})", "concat(({a}, {b}), 0)", "mul({a}, 0.25)",
+    "select(less({a}, {b}), {a}, {b})", "softmax({a}, axis = {i})", "reduce_mean({a}, axes = [1], keep_dims = true)",
+    "pow({a}, {k})", "clip({a}, {k}, 6.0)", "random_normal([2, 4])", "cast({b}, \"fp16\")",
+]  # fmt: skip
+
+
+@st.composite
+def valid_programs(draw: st.DrawFn) -> str:
+    """Drafts of operations over values that fit, with constants of one and of many uses."""
+    values, lines = ["x", "z"], ["k = const()[val = 0.5];", "i = const()[val = 1];"]
+    constants = ["k", "0.5", "fp16(1.5)"]
+    for number in range(draw(st.integers(1, 12))):
+        if not draw(st.integers(0, 3)):
+            constants.append(f"k{number}")
+            lines.append(
+                f"k{number} = const()[val = {draw(st.sampled_from(['0.5', '1', '[1, 2, 3, 4]', 'fp16(2)']))}];"
+            )
+        of = st.sampled_from(values)
+        step = draw(st.sampled_from(STEPS)).format(a=draw(of), b=draw(of), k=draw(st.sampled_from(constants)), i="i")
+        name = draw(st.sampled_from([f"a{number}", f"a{number}_cast_fp16", f"_a{number}_to_fp32"]))
+        lines.append(
+            f"{name} = {step};" if "concat" not in step else f"{name}, u{number} = split({step}, 0, num_splits = 2);"
+        )
+        if "reduce" not in step:
+            values.append(name)
+    return program(*lines, outputs=", ".join(dict.fromkeys(values[-draw(st.integers(1, 2)) :])))
+
+
+@given(valid_programs())
+def test_valid_ones(text: str) -> None:
+    made = miltext.parse(miltext.infer_draft(text))
+    drafted(made)
+    drafted(made, drop_names=True)
