@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import ParseError
+from miltext.drafting.given_defaults import Defaults
 from miltext.models.compact import fold
-from miltext.parsing.parser import parse_value
 from miltext.printing.printer import Printer
 from miltext.printing.renaming import drop_names
 from miltext.schema.operations import signature
 from miltext.schema.paths import Path
 from miltext.schema.proto import Block, Operation
-from miltext.schema.walk import block_parts
+from miltext.schema.walk import block_parts, uses_of
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
     from miltext.printing.tensors import Style
-    from miltext.schema.operations import Parameter, Signature
     from miltext.schema.proto import Program, Value
 
 LONGEST = 64
@@ -50,14 +46,11 @@ def folded(program: Program, style: Style) -> Program:
         is_here = value.WhichOneof("value") == "immediateValue" and value.ByteSize() <= 8 * LONGEST
         return is_here and len(printer.literal(value)) <= (LONGEST if uses == 1 else SHORT)
 
-    defaults = _Defaults(printer)
     for function in made.functions.values():
-        for opset, block in function.block_specializations.items():
+        for block in function.block_specializations.values():
             fold(block, folds)
             _shorten(block, {value.name for value in (*function.inputs, *block.inputs)}.union(block.outputs))
-            for _, part in block_parts(block):
-                if isinstance(part, Operation):
-                    defaults.leave_out(part, opset)
+    _leave_out_defaults(made, style.dialect)
     return made
 
 
@@ -83,41 +76,18 @@ def _shorten(block: Block, kept: set[str]) -> None:
                     binding.name = names.get(binding.name, binding.name)
 
 
-class _Defaults:
-    """Takes arguments that say the default out of operations."""
-
-    def __init__(self, printer: Printer) -> None:
-        self.printer = printer
-        self.values: dict[tuple[str, bytes], bytes] = {}
-
-    def leave_out(self, operation: Operation, opset: str) -> None:
-        """Take them out of one operation."""
-        known = signature(operation.type, opset)
-        for name in [*operation.inputs]:
-            parameter = known.parameters.get(name) if known else None
-            bindings = operation.inputs[name].arguments
-            is_value = len(bindings) == 1 and bindings[0].WhichOneof("binding") == "value"
-            is_free = is_value and known and parameter and _is_settled(parameter, known)
-            if is_free and self.is_default(parameter, bindings[0].value):
-                del operation.inputs[name]
-
-    def is_default(self, parameter: Parameter, value: Value) -> bool:
-        """Tell whether a value is what a parameter is without one."""
-        if parameter.default is None or parameter.required:
-            return False
-        key = json.dumps(parameter.default), value.type.SerializeToString(deterministic=True)
-        if key not in self.values:
-            self.values[key] = b""
-            with suppress(ParseError):
-                meant = parse_value(f"{self.printer.type_of(value, 'type').text}({key[0]})")
-                self.values[key] = meant.SerializeToString(deterministic=True)
-        return value.SerializeToString(deterministic=True) == self.values[key]
-
-
-def _is_settled(parameter: Parameter, known: Signature) -> bool:
-    """Tell whether a parameter that is left out has the same data type: `fill` without a `value` is of fp32."""
-    same = (each for each in known.parameters.values() if each.required and each.domain == parameter.domain)
-    return len(parameter.dtypes) == 1 or (parameter.domain is not None and any(same))
+def _leave_out_defaults(program: Program, dialect: str) -> None:
+    """Take arguments that say the default out of the operations of a Program."""
+    defaults = Defaults(program, dialect)
+    for each in defaults.operations:
+        inputs = each.operation.inputs
+        values = {
+            name: argument.arguments[0].value
+            for name, argument in inputs.items()
+            if len(argument.arguments) == 1 and argument.arguments[0].WhichOneof("binding") == "value"
+        }
+        for name in defaults.among(each, values):
+            del inputs[name]
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:
@@ -126,7 +96,7 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
     for name, function in program.functions.items():
         for opset, block in function.block_specializations.items():
             parts = [*block_parts(block, ("functions", name, "block_specializations", opset))]
-            uses = _uses([part for _, part in parts])
+            uses = uses_of(part for _, part in parts)
             found.update(
                 path
                 for path, part in parts
@@ -137,21 +107,6 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
                 and _is_plain(part, opset, function.opset)
             )
     return found
-
-
-def _uses(parts: list[Any]) -> Counter[str]:
-    """Count the uses of each name; of what is defined twice, or what a block gives back, there are more than one."""
-    used = Counter[str]()
-    for part in parts:
-        if isinstance(part, Block):
-            used.update([*part.outputs] * 2)
-        else:
-            used.update(each.name for argument in part.inputs.values() for each in argument.arguments)
-    defined = Counter(
-        output.name for part in parts for output in (part.outputs if isinstance(part, Operation) else part.inputs)
-    )
-    used.update(name for name, count in defined.items() if count > 1 for _ in range(2))
-    return used
 
 
 def _is_plain(operation: Operation, *opsets: str) -> bool:

@@ -7,17 +7,20 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.drafts import draft_types
+from miltext.checking.spelled_out import spelled_out
 from miltext.checking.verifier import verify
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded, in_order, movable
+from miltext.drafting.implied import Implied, implied
 from miltext.drafting.omitting import STATEMENT, gaps_of
+from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover
 from miltext.printing.printer import Printer
 from miltext.printing.printing import pieces
 from miltext.printing.renaming import rename_values
 from miltext.printing.tensors import Style
-from miltext.schema.paths import Key
+from miltext.schema.paths import Key, Path
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
@@ -25,8 +28,9 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.schema.paths import Path
+    from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Message, Operation, Program
 
 ROUNDS = 4
@@ -73,13 +77,19 @@ def _first_error(program: Program, dialect: str) -> Finding | None:
 class _Draft(NamedTuple):
     """What a draft of a Program leaves out and moves, and what is `whole` in it."""
 
-    program: Program
+    implied: Implied
     gaps: set[Path]
     whole: set[Path]
     movable: set[Path]
 
+    @property
+    def program(self) -> Program:
+        return self.implied.program
+
     def printer(self, style: Style) -> DraftPrinter:
-        return DraftPrinter(style, self.gaps, self.whole, self.movable)
+        printer = DraftPrinter(style, self.gaps, self.whole, self.movable)
+        printer.marker = f" $draft({', '.join(self.implied.words)})" if self.implied.words else ""
+        return printer
 
 
 def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
@@ -95,37 +105,40 @@ def _proved(program: Program, style: Style, *, is_moved: bool) -> _Draft | None:
 
     What does not come back is written in full, and the rest is tried again.
     """
-    whole: set[Path] = set()
+    whole, kept = set[Path](), set[Path]()
     for _ in range(ROUNDS):
-        draft = _draft(program, style, whole, is_moved)
-        program = draft.program
-        wrong = _wrong("".join(draft.printer(style).draft(program)), program, is_moved)
-        if not wrong:
+        short = Implied(program, [], {}) if is_moved else implied(program, style.dialect, kept)
+        draft = _draft(short, style, whole, is_moved)
+        read = recover("".join(draft.printer(style).draft(draft.program)))
+        types = draft_types(read)
+        if wrong := _wrong(read, types, draft.program, is_moved):
+            whole = whole | (wrong if not wrong <= whole else _statements(draft.program))
+        elif short.words and (wrong := _different(parse(spelled_out(types.written())), program)):
+            kept = kept | {short.owners.get(path, path) for path in wrong}
+            whole = set()
+        else:
             return draft
-        whole = whole | (wrong if not wrong <= whole else _statements(program))
     return None
 
 
-def _draft(program: Program, style: Style, whole: set[Path], is_moved: bool) -> _Draft:
+def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _Draft:
     """Return a draft, with the Program in the order in which it is written."""
     spelling = partial(literal_of, Printer(style))
     for _ in range(ROUNDS):
-        gaps = gaps_of(program, spelling, whole)
-        draft = _Draft(program, gaps, whole, movable(program, gaps) if is_moved else set())
+        gaps = gaps_of(short.program, spelling, whole)
+        draft = _Draft(short, gaps, whole, movable(short.program, gaps) if is_moved else set())
         if not is_moved:
             break
         printer = draft.printer(style)
-        deque(printer.draft(program), maxlen=0)
+        deque(printer.draft(draft.program), maxlen=0)
         if all(order == [*range(len(order))] for order in printer.order.values()):
             break
-        program = in_order(program, printer.order)
+        short = short._replace(program=in_order(draft.program, printer.order))
     return draft
 
 
-def _wrong(text: str, program: Program, is_moved: bool) -> set[Path]:
-    """Return the paths of the statements that `infer` makes something else of."""
-    read = recover(text)
-    types = draft_types(read)
+def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool) -> set[Path]:
+    """Return the paths of the statements of which inference makes something else."""
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
     told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
@@ -136,11 +149,13 @@ def _wrong(text: str, program: Program, is_moved: bool) -> set[Path]:
         made, meant = own_copy(made), own_copy(meant)
         rename_values(made)
         rename_values(meant)
-    return set() if _wire(made) == _wire(meant) else _different(made, meant)
+    return _different(made, meant)
 
 
 def _different(made: Program, meant: Program) -> set[Path]:
     """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
+    if _wire(made) == _wire(meant):
+        return set()
     others = {path: _wire(operation) for path, operation in _operations(made)}
     wrong = {path for path, operation in _operations(meant) if others.pop(path, None) != _wire(operation)}
     return wrong if wrong and not others else _statements(meant)

@@ -96,7 +96,7 @@ def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
     used = Counter(use.name for use in uses)
     given = {name for each in inside for name in each.outputs}
     constants = {
-        operation.outputs[0].name: operation.attributes[VALUE] for operation in every if _is_plain_constant(operation)
+        operation.outputs[0].name: operation.attributes[VALUE] for operation in every if is_plain_constant(operation)
     }
     folded = {
         name: value
@@ -114,7 +114,8 @@ def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
             each.operations.MergeFrom(copy.operations)
 
 
-def _is_plain_constant(operation: Operation) -> bool:
+def is_plain_constant(operation: Operation) -> bool:
+    """Tell whether an operation is a `const` that says nothing but its value, of its output's type, and its name."""
     if operation.type != "const" or len(operation.outputs) != 1 or operation.inputs or operation.blocks:
         return False
     if VALUE not in operation.attributes or not {*operation.attributes} <= {VALUE, NAME}:

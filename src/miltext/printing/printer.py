@@ -61,6 +61,7 @@ class Printer:
         self._style = style
         self._strict = strict
         self.name: Callable[[str], str] = self._strict_name if strict else name_text
+        self.marker = ""
         self._types: dict[bytes, TypeText] = {}
         self._values: dict[bytes, str] = {}
         self._scalar = "{}(" if dialect == "1.3" else "tensor<{}, []>("
@@ -87,7 +88,7 @@ class Printer:
 
     def program(self, program: proto.Program, lines: Lines | None = None) -> Iterable[str]:
         """Yield the text of a Program, in pieces. `lines` has the operations of its blocks, if they are not in it."""
-        head = f"program({self._dialect})"
+        head = f"program({self._dialect}){self.marker}"
         if program.version != 1:
             head += self._ours(f" $version({program.version})", f"Program.version {program.version}")
         if program.docString:

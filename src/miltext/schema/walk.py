@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from miltext.schema.paths import Key, Path, is_repeated
 
@@ -85,6 +86,22 @@ def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
         yield place, operation
         for nested, inner in enumerate(operation.blocks):
             yield from block_parts(inner, (*place, "blocks", nested))
+
+
+def uses_of(parts: Iterable[Any]) -> Counter[str]:
+    """Count the uses of names in a function's blocks and operations: two or more of what a block gives back, or of what
+    is defined twice.
+    """
+    used, defined = Counter[str](), Counter[str]()
+    for part in parts:
+        if _is_operation(part):
+            used.update(each.name for argument in part.inputs.values() for each in argument.arguments)
+            defined.update(output.name for output in part.outputs)
+        else:
+            used.update([*part.outputs, *part.outputs])
+            defined.update(value.name for value in part.inputs)
+    used.update(name for name, count in defined.items() if count > 1 for _ in range(2))
+    return used
 
 
 def operations(program: Program) -> Iterator[tuple[Path, Operation]]:
