@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.omitting import STATEMENT
+from miltext.models.compact import VALUE
 from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Set
@@ -21,8 +23,22 @@ if TYPE_CHECKING:
 _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
 """How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
 
+_FOLDER = "@model_path/"
+"""Where a path begins that `$blob` says the rest of."""
+
 WIDTH = 140
 """The longest line in which an operation stands inside another."""
+
+
+class _Call(NamedTuple):
+    """What stands inside an operation: its place in the block and its text; a weight is not `free` to stand before.
+
+    As a statement of its own, a weight makes the text longer.
+    """
+
+    at: int
+    text: str
+    is_free: bool
 
 
 def literal_of(printer: Printer, value: proto.Value) -> str | None:
@@ -31,6 +47,14 @@ def literal_of(printer: Printer, value: proto.Value) -> str | None:
         return None
     literal = printer.literal(value)
     return literal if _LITERAL.match(literal) else None
+
+
+def record_path(path: str) -> str | None:
+    """Return the path of a record of a weight file as `$blob` has it; None where it cannot say it."""
+    name = path.removeprefix(_FOLDER)
+    if name != path and name and name[0] != "@":
+        return name
+    return path if path[:1] == "@" else None
 
 
 class DraftPrinter(Printer):
@@ -62,29 +86,31 @@ class DraftPrinter(Printer):
     def _statements(self, block: proto.Block, path: Path, indent: str) -> Iterator[str]:
         """Yield the statements of a block, with the operations inside them."""
         texts: list[str] = []
-        inside: dict[str, int] = {}
+        inside: dict[str, _Call] = {}
         nested: dict[int, list[int]] = {}
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
             calls = self._calls(operation, place, inside)
-            text = self._text(operation, place, calls, texts)
-            while calls and len(indent) + len(text) + len(self._results(operation, place)) > WIDTH:
-                del calls[max(calls, key=lambda name: len(texts[calls[name]]))]
-                text = self._text(operation, place, calls, texts)
-            nested[index] = [*calls.values()]
+            text = self._text(operation, place, calls)
+            room = WIDTH - len(indent) - len(self._results(operation, place))
+            while len(text) > room and (free := [name for name in calls if calls[name].is_free]):
+                del calls[max(free, key=lambda name: len(calls[name].text))]
+                text = self._text(operation, place, calls)
+            nested[index] = [call.at for call in calls.values()]
             texts.append(text)
             if place in self._movable:
-                inside[operation.outputs[0].name] = index
+                is_weight = operation.type == "const"
+                call = self.value(operation.attributes[VALUE]) if is_weight else text
+                inside[operation.outputs[0].name] = _Call(index, call, not is_weight)
         gone = {index for found in nested.values() for index in found}
-        self.order[path] = []
+        order = self.order[path] = list[int]()
         for index, operation in enumerate(block.operations):
             if index not in gone:
-                place = (*path, "operations", index)
-                self.order[path] += _in_order(index, nested)
-                yield self._statement(operation, place, texts[index], indent)
+                order += _in_order(index, nested)
+                yield self._statement(operation, (*path, "operations", index), texts[index], indent)
 
-    def _calls(self, operation: proto.Operation, place: Path, inside: Mapping[str, int]) -> dict[str, int]:
-        """Return the operations that may stand inside one, by their values, in the order of their text."""
+    def _calls(self, operation: proto.Operation, place: Path, inside: Mapping[str, _Call]) -> dict[str, _Call]:
+        """Return what may stand inside an operation, by the values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
         keys = self._keys(operation, place)
@@ -111,14 +137,14 @@ class DraftPrinter(Printer):
     def _output(self, value: proto.NamedValueType, gap: Path) -> str:
         return self.name(value.name) if gap in self._gaps else self._named_value(value)
 
-    def _text(self, operation: proto.Operation, place: Path, calls: Mapping[str, int], texts: list[str]) -> str:
+    def _text(self, operation: proto.Operation, place: Path, calls: Mapping[str, _Call]) -> str:
         """Return an operation without its outputs and blocks: `relu(x)`."""
         by_place, by_name = self._keys(operation, place)
         found = {}
         for key in (*by_place, *by_name):
             bindings = operation.inputs[key].arguments
             parts = [
-                texts[calls[binding.name]]
+                calls[binding.name].text
                 if binding.name in calls
                 else self._bound(binding, (*place, "inputs", Key(key), "arguments", at))
                 for at, binding in enumerate(bindings)
@@ -150,6 +176,10 @@ class DraftPrinter(Printer):
     def _attribute(self, key: str, value: proto.Value, place: Path) -> str:
         text = self._untyped(value, (*place, "attributes", Key(key))) or self.value(value)
         return f"{self.name(key)} = {text}"
+
+    def _blob(self, path: str, offset: int) -> str:
+        word = record_path(path)
+        return super()._blob(path, offset) if word is None else f"$blob({quote(word)}, {offset})"
 
     def _untyped(self, value: proto.Value, gap: Path) -> str | None:
         """Return the literal of a value that needs no type, unless it is left out."""

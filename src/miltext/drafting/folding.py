@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from miltext.drafting.draft_printer import record_path
 from miltext.drafting.given_defaults import Defaults
-from miltext.models.compact import fold
+from miltext.models.compact import VALUE, fold, is_plain_constant
 from miltext.printing.printer import Printer
 from miltext.printing.renaming import drop_names
 from miltext.schema.operations import signature
@@ -29,7 +30,7 @@ SHORT = 16
 """The longest literal of several uses that is."""
 
 
-_ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)$")
+_ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)(?=(_\d+)?$)")
 """What coremltools adds to the name of a value when it gives it another data type."""
 
 
@@ -104,7 +105,7 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
                 and (*path, "outputs", 0) in gaps
                 and len(part.outputs) == 1
                 and uses[part.outputs[0].name] == 1
-                and _is_plain(part, opset, function.opset)
+                and (_is_plain(part, opset, function.opset) or _is_weight(part))
             )
     return found
 
@@ -121,6 +122,13 @@ def _is_plain(operation: Operation, *opsets: str) -> bool:
         and not any("state" in parameter.kinds for parameter in known.parameters.values())
         for known in every
     )
+
+
+def _is_weight(operation: Operation) -> bool:
+    """Tell whether an operation is a constant in a file, which may stand as an argument."""
+    if not is_plain_constant(operation) or operation.attributes[VALUE].WhichOneof("value") != "blobFileValue":
+        return False
+    return record_path(operation.attributes[VALUE].blobFileValue.fileName) is not None
 
 
 def in_order(program: Program, order: dict[Path, list[int]]) -> Program:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from miltext.checking.defaults import defaults
 from miltext.checking.draft_constants import usual_dtypes
+from miltext.checking.inference.operands import Conflict
 from miltext.checking.inference.program import Walk, declare
 from miltext.checking.inference.reading import read_program
+from miltext.checking.inference.rules import apply
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from miltext.checking.inference.operands import Arguments
     from miltext.checking.inference.program import Inference
-    from miltext.schema.operations import Parameter, Signature
     from miltext.schema.proto import Program, Value
+    from miltext.schema.types import Type
 
 
 class Defaults:
@@ -40,35 +43,30 @@ class Defaults:
 
     def among(self, operation: Inference, values: Mapping[str, Value]) -> set[str]:
         """Return those of the arguments with these values that may be left out together."""
-        known = signature(operation.arguments.op_type, operation.arguments.opset)
-        found = {name for name in values if known and name in known.parameters and _is_settled(name, known)}
-        wrong = found
-        while found and wrong:
-            wrong = found - self._same(operation.arguments, str(operation.path[0]), found, values)
-            found -= wrong
+        op, found = operation.arguments, set[str]()
+        known = signature(op.op_type, op.opset)
+        found.update(name for name in values if known and name in known.parameters)
+        while found:
+            kept = replace(op, operands={name: each for name, each in op.operands.items() if name not in found})
+            made = defaults(kept, self.usual[str(operation.path[0])], self.dialect)
+            same = {name for name in found & made.keys() if self._wire(made[name][1]) == _wire(values[name])}
+            if same == found:
+                return found if _gives(kept, operation.inferred) else set()
+            found = same
         return found
-
-    def _same(self, op: Arguments, function: str, left_out: set[str], values: Mapping[str, Value]) -> set[str]:
-        """Return those of the arguments of which the default is the value, if they all are left out."""
-        kept = {name: operands for name, operands in op.operands.items() if name not in left_out}
-        made = defaults(replace(op, operands=kept), self.usual[function], self.dialect)
-        return {
-            name
-            for name in left_out & made.keys()
-            if self._wire(made[name][1]) == values[name].SerializeToString(deterministic=True)
-        }
 
     def _wire(self, text: str) -> bytes:
         if text not in self._wires:
-            self._wires[text] = parse_value(text).SerializeToString(deterministic=True)
+            self._wires[text] = _wire(parse_value(text))
         return self._wires[text]
 
 
-def _is_settled(name: str, known: Signature) -> bool:
-    """Tell whether a parameter that is left out has the same data type: `fill` without a `value` is of fp32."""
+def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
+    """Tell whether these types follow from what an operation is given: `fill` without a `value` gives back fp32."""
+    with suppress(Conflict):
+        return types is not None and [*(apply(op) or ())] == [*types]
+    return False
 
-    def is_alike(other: Parameter) -> bool:
-        return other.required and other.domain is not None and other.domain == parameter.domain
 
-    parameter = known.parameters[name]
-    return not parameter.required and (len(parameter.dtypes) == 1 or any(map(is_alike, known.parameters.values())))
+def _wire(value: Value) -> bytes:
+    return value.SerializeToString(deterministic=True)
