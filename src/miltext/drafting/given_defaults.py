@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from miltext.checking.defaults import defaults
-from miltext.checking.draft_constants import usual_dtypes
 from miltext.checking.inference.operands import Conflict
-from miltext.checking.inference.program import Walk, declare
+from miltext.checking.inference.program import Walk
 from miltext.checking.inference.reading import read_program
 from miltext.checking.inference.rules import apply
 from miltext.parsing.parser import parse_value
@@ -28,32 +27,28 @@ class Defaults:
     """Knows the operations of a Program, and which of their arguments say the default."""
 
     def __init__(self, program: Program, dialect: str) -> None:
-        read = read_program(program)
         self.dialect = dialect
-        self.usual = {
-            name: usual_dtypes(declare({}, function.inputs).values()) for name, function in read.functions.items()
-        }
-        self.operations = Walk().program(read)
+        self.operations = Walk().program(read_program(program))
         self._wires: dict[str, bytes] = {}
 
     def missing(self) -> Iterator[str]:
         """Yield the parameters that operations leave out although they have a default."""
         for each in self.operations:
-            yield from defaults(each.arguments, self.usual[str(each.path[0])], self.dialect)
+            yield from defaults(each.arguments, self.dialect)
 
-    def among(self, operation: Inference, values: Mapping[str, Value]) -> set[str]:
-        """Return those of the arguments with these values that may be left out together."""
-        op, found = operation.arguments, set[str]()
+    def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:
+        """Return those of the arguments with these values that may be left out together, as they are written anew."""
+        op = operation.arguments
         known = signature(op.op_type, op.opset)
-        found.update(name for name in values if known and name in known.parameters)
+        found = {name for name in values if known and name in known.parameters}
         while found:
             kept = replace(op, operands={name: each for name, each in op.operands.items() if name not in found})
-            made = defaults(kept, self.usual[str(operation.path[0])], self.dialect)
-            same = {name for name in found & made.keys() if self._wire(made[name][1]) == _wire(values[name])}
-            if same == found:
-                return found if _gives(kept, operation.inferred) else set()
-            found = same
-        return found
+            made = defaults(kept, self.dialect)
+            same = [name for name in made if name in found and self._wire(made[name][1]) == _wire(values[name])]
+            if len(same) == len(found):
+                return same if _gives(kept, operation.inferred) else []
+            found = {*same}
+        return []
 
     def _wire(self, text: str) -> bytes:
         if text not in self._wires:

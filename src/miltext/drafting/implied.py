@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.operations import message_path
-from miltext.checking.spelled_out import constant_name, owner_of
+from miltext.checking.spelled_out import constant_name, implied_name, owner_of
 from miltext.drafting.given_defaults import Defaults
 from miltext.drafting.omitting import STATEMENT
 from miltext.models.compact import VALUE, is_plain_constant
@@ -23,7 +23,7 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.vocabulary import DRAFT_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping, Sequence, Set
 
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
@@ -48,6 +48,7 @@ class _Slot(NamedTuple):
     parameter: str
     place: int
     name: str
+    is_attribute: bool
 
 
 def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
@@ -120,38 +121,32 @@ class _Taking:
 
     def name(self, operation: Operation) -> None:
         """Take out the name that is that of the first output."""
-        if "names" in self.words and operation.outputs and _is_named(operation, operation.outputs[0].name):
+        if "names" in self.words and operation.outputs and _is_named(operation):
             del operation.attributes[NAME]
             self.used.add("names")
 
     # ---- constants and defaults
 
     def arguments(self, block: Block, index: int, place: Path, once: Set[str]) -> set[int]:
-        """Take the constants directly before an operation into it, or out if they are defaults; return their places."""
+        """Take the constants before an operation into it, or out if they are defaults; return their places."""
         operation = block.operations[index]
-        known = signature(operation.type, str(self.inferences[place].arguments.opset))
-        found = self.before(block, index, once, _slots(operation, known)) if "consts" in self.words else []
-        free = self.free(operation, place, {slot.parameter: _value(block, at) for at, slot in found})
-        gone, last, is_default = set[int](), None, True
-        for at, slot in found:
-            if is_default and (slot.parameter not in free or (last and slot > last)):
-                last, is_default = None, False
-            if last and slot > last:
-                break
-            if is_default:
-                del operation.inputs[slot.parameter]
-            else:
+        found = self.own(block, index, place, once) if "consts" in self.words else {}
+        free = self.free(operation, place, {slot.parameter: _value(block, at) for at, slot in found.items()})
+        literals, defaults = _split([*found.values()], free)
+        for at, slot in [*found.items()][: literals + defaults]:
+            if at in [*found][:literals]:
                 operation.inputs[slot.parameter].arguments[slot.place].value.CopyFrom(_value(block, at))
-            self.used.update(["consts"], ["defaults"] if is_default else [])
+            else:
+                del operation.inputs[slot.parameter]
+                self.used.add("defaults")
+            self.used.add("consts")
             self.owners |= {(*place[:-1], at): place}
-            gone.add(at)
-            last = slot
-        return gone
+        return {*[*found][: literals + defaults]}
 
-    def free(self, operation: Operation, place: Path, values: dict[str, Value]) -> set[str]:
+    def free(self, operation: Operation, place: Path, values: dict[str, Value]) -> list[str]:
         """Return which of the arguments, and of these constants, say the default; leave out literals that do."""
         if "defaults" not in self.words:
-            return set()
+            return []
         for name, argument in operation.inputs.items():
             if len(argument.arguments) == 1 and argument.arguments[0].WhichOneof("binding") == "value":
                 values[name] = argument.arguments[0].value
@@ -161,30 +156,49 @@ class _Taking:
             self.used.add("defaults")
         return found
 
-    def before(self, block: Block, index: int, once: Set[str], slots: Mapping[str, _Slot]) -> list[tuple[int, _Slot]]:
-        """Return the constants directly before an operation that are its own, last first."""
-        found: list[tuple[int, _Slot]] = []
+    def own(self, block: Block, index: int, place: Path, once: Set[str]) -> dict[int, _Slot]:
+        """Return the first of the constants before an operation that it uses, as far as they are only for it."""
         operation = block.operations[index]
+        known = signature(operation.type, str(self.inferences[place].arguments.opset))
         owner = owner_of(operation.type, [each.name for each in operation.outputs], _name(operation))
-        for at in range(index - 1, -1, -1):
-            constant = block.operations[at]
-            slot = slots.get(constant.outputs[0].name) if is_plain_constant(constant) else None
-            if (
-                slot is None
-                or constant.outputs[0].name not in once
-                or not self.is_own(constant, owner, slot, operation)
-            ):
-                break
-            found.append((at, slot))
+        slots, found = _slots(operation, known), dict[int, _Slot]()
+        at = index
+        while at and (before := block.operations[at - 1]).type == "const" and _is_used(before, slots):
+            at -= 1
+        while at < index and self.is_own(block.operations[at], owner, slots, operation, once):
+            found[at] = slots[block.operations[at].outputs[0].name]
+            at += 1
         return found
 
-    def is_own(self, constant: Operation, owner: str, slot: _Slot, operation: Operation) -> bool:
-        """Tell whether a constant is called by the operation that it is for."""
+    def is_own(
+        self, constant: Operation, owner: str, slots: Mapping[str, _Slot], operation: Operation, once: Set[str]
+    ) -> bool:
+        """Tell whether a constant is for one operation, and called by it."""
         [output] = constant.outputs
+        slot = slots[output.name]
+        if output.name not in once or slot.is_attribute or not is_plain_constant(constant):
+            return False
         typed = spelled(read_type(output.type), self.defaults.dialect)
         before, after = constant_name(owner, slot.parameter, slot.name, typed)
-        is_named = _is_named(constant, output.name) if NAME in operation.attributes else NAME not in constant.attributes
+        is_named = _is_named(constant) if NAME in operation.attributes else NAME not in constant.attributes
         return is_named and output.name == f"{identifier(before)}_0{after}"
+
+
+def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
+    """Return how many constants of a row can be literals, and how many after these defaults: the most together.
+
+    Literals come in the order of their slots, defaults in that of `free`.
+    """
+    order = {name: place for place, name in enumerate(free)}
+    places = [order.get(slot.parameter) for slot in slots]
+    ends = [*range(len(slots) + 1)]
+    for at in reversed(range(len(slots))):
+        if (place := places[at]) is not None:
+            following = places[at + 1] if at + 1 < len(places) else None
+            ends[at] = ends[at + 1] if following is not None and following > place else at + 1
+    literals = next((at for at in range(1, len(slots)) if slots[at] < slots[at - 1]), len(slots))
+    best = max(range(literals + 1), key=lambda at: (ends[at], -at))
+    return best, ends[best] - best
 
 
 def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
@@ -194,9 +208,15 @@ def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
     for name, argument in operation.inputs.items():
         parameter = known.parameters.get(name) if known else None
         is_one = len(argument.arguments) == 1 and not (parameter and parameter.variadic)
-        for place, binding in enumerate(argument.arguments if not (parameter and parameter.attribute) else ()):
-            found[binding.name] = _Slot(order.get(name, len(order)), name, place, "" if is_one else str(place))
+        is_attribute = parameter is not None and parameter.attribute
+        for place, binding in enumerate(argument.arguments):
+            number = "" if is_one else str(place)
+            found[binding.name] = _Slot(order.get(name, len(order)), name, place, number, is_attribute)
     return found
+
+
+def _is_used(constant: Operation, slots: Mapping[str, _Slot]) -> bool:
+    return any(output.name in slots for output in constant.outputs)
 
 
 def _value(block: Block, index: int) -> Value:
@@ -209,5 +229,7 @@ def _name(operation: Operation) -> str | None:
     return next(iter(strings)) if len(strings) == 1 else None
 
 
-def _is_named(operation: Operation, name: str) -> bool:
-    return NAME in operation.attributes and operation.attributes[NAME] == immediate(STRING, name)
+def _is_named(operation: Operation) -> bool:
+    """Tell whether an operation has the name that its first output implies."""
+    named = operation.attributes.get(NAME)
+    return named == immediate(STRING, implied_name(operation.outputs[0].name))
