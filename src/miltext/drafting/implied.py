@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.operations import message_path
-from miltext.checking.spelled_out import constant_name, implied_name, owner_of
+from miltext.checking.spelled_out import constant_name, implied_name, is_converted, owner_of
 from miltext.drafting.given_defaults import Defaults
 from miltext.drafting.omitting import STATEMENT
 from miltext.models.compact import VALUE, is_plain_constant
@@ -132,16 +133,16 @@ class _Taking:
         operation = block.operations[index]
         found = self.own(block, index, place, once) if "consts" in self.words else {}
         free = self.free(operation, place, {slot.parameter: _value(block, at) for at, slot in found.items()})
-        literals, defaults = _split([*found.values()], free)
-        for at, slot in [*found.items()][: literals + defaults]:
-            if at in [*found][:literals]:
-                operation.inputs[slot.parameter].arguments[slot.place].value.CopyFrom(_value(block, at))
-            else:
-                del operation.inputs[slot.parameter]
-                self.used.add("defaults")
-            self.used.add("consts")
-            self.owners |= {(*place[:-1], at): place}
-        return {*[*found][: literals + defaults]}
+        first, middle = _split([*found.values()], free)
+        taken = [*found.items()][first:]
+        for at, slot in taken[: middle - first]:
+            operation.inputs[slot.parameter].arguments[slot.place].value.CopyFrom(_value(block, at))
+        for _, slot in taken[middle - first :]:
+            del operation.inputs[slot.parameter]
+            self.used.add("defaults")
+        self.used.update(["consts"] * bool(taken))
+        self.owners |= {(*place[:-1], at): place for at, _ in taken}
+        return {at for at, _ in taken}
 
     def free(self, operation: Operation, place: Path, values: dict[str, Value]) -> list[str]:
         """Return which of the arguments, and of these constants, say the default; leave out literals that do."""
@@ -162,13 +163,14 @@ class _Taking:
         known = signature(operation.type, str(self.inferences[place].arguments.opset))
         owner = owner_of(operation.type, [each.name for each in operation.outputs], _name(operation))
         slots, found = _slots(operation, known), dict[int, _Slot]()
-        at = index
-        while at and (before := block.operations[at - 1]).type == "const" and _is_used(before, slots):
-            at -= 1
-        while at < index and self.is_own(block.operations[at], owner, slots, operation, once):
+        row = [*takewhile(lambda at: _is_used(block.operations[at], slots), range(index - 1, -1, -1))]
+        is_own = [self.is_own(block.operations[at], owner, slots, operation, once) for at in row]
+        nearer = next((nth for nth, own in enumerate(is_own) if own or not _is_converted(block, row[nth])), len(row))
+        for at, own in zip(row[nearer:], is_own[nearer:], strict=True):
+            if not own:
+                break
             found[at] = slots[block.operations[at].outputs[0].name]
-            at += 1
-        return found
+        return dict(reversed(found.items()))
 
     def is_own(
         self, constant: Operation, owner: str, slots: Mapping[str, _Slot], operation: Operation, once: Set[str]
@@ -185,20 +187,20 @@ class _Taking:
 
 
 def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
-    """Return how many constants of a row can be literals, and how many after these defaults: the most together.
+    """Return from which constant on a row can be literals, and from which on defaults: as many as possible.
 
     Literals come in the order of their slots, defaults in that of `free`.
     """
     order = {name: place for place, name in enumerate(free)}
-    places = [order.get(slot.parameter) for slot in slots]
-    ends = [*range(len(slots) + 1)]
-    for at in reversed(range(len(slots))):
-        if (place := places[at]) is not None:
-            following = places[at + 1] if at + 1 < len(places) else None
-            ends[at] = ends[at + 1] if following is not None and following > place else at + 1
-    literals = next((at for at in range(1, len(slots)) if slots[at] < slots[at - 1]), len(slots))
-    best = max(range(literals + 1), key=lambda at: (ends[at], -at))
-    return best, ends[best] - best
+    places = [order.get(slot.parameter, len(free)) for slot in slots]
+    middle = len(slots)
+    while middle and places[middle - 1] < (places[middle] if middle < len(slots) else len(free)):
+        middle -= 1
+    starts = [0, 0]
+    for at in range(1, len(slots)):
+        starts.append(starts[at] if slots[at - 1] < slots[at] else at)
+    best = min(range(middle, len(slots) + 1), key=lambda at: (starts[at], at))
+    return starts[best], best
 
 
 def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
@@ -215,8 +217,13 @@ def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
     return found
 
 
-def _is_used(constant: Operation, slots: Mapping[str, _Slot]) -> bool:
-    return any(output.name in slots for output in constant.outputs)
+def _is_used(operation: Operation, slots: Mapping[str, _Slot]) -> bool:
+    """Tell whether this is a constant that an operation with these slots uses."""
+    return operation.type == "const" and any(output.name in slots for output in operation.outputs)
+
+
+def _is_converted(block: Block, index: int) -> bool:
+    return any(is_converted(output.name) for output in block.operations[index].outputs)
 
 
 def _value(block: Block, index: int) -> Value:
