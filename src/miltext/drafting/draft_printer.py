@@ -99,9 +99,8 @@ class DraftPrinter(Printer):
             nested[index] = [call.at for call in calls.values()]
             texts.append(text)
             if place in self._movable:
-                is_weight = operation.type == "const"
-                call = self.value(operation.attributes[VALUE]) if is_weight else text
-                inside[operation.outputs[0].name] = _Call(index, call, not is_weight)
+                weight = self._weight(operation.attributes[VALUE]) if operation.type == "const" else None
+                inside[operation.outputs[0].name] = _Call(index, weight or text, not weight)
         gone = {index for found in nested.values() for index in found}
         order = self.order[path] = list[int]()
         for index, operation in enumerate(block.operations):
@@ -174,12 +173,14 @@ class DraftPrinter(Printer):
         return self._untyped(binding.value, gap) or self._binding(binding)
 
     def _attribute(self, key: str, value: proto.Value, place: Path) -> str:
-        text = self._untyped(value, (*place, "attributes", Key(key))) or self.value(value)
+        text = self._untyped(value, (*place, "attributes", Key(key))) or self._weight(value) or self.value(value)
         return f"{self.name(key)} = {text}"
 
-    def _blob(self, path: str, offset: int) -> str:
-        word = record_path(path)
-        return super()._blob(path, offset) if word is None else f"$blob({quote(word)}, {offset})"
+    def _weight(self, value: proto.Value) -> str | None:
+        """Return a value that is a record of a weight file; as an argument, `infer` makes a `const` of it."""
+        blob = value.blobFileValue if value.WhichOneof("value") == "blobFileValue" and not value.docString else None
+        word = record_path(blob.fileName) if blob else None
+        return f"{self.type_of(value, 'type').text}($blob({quote(word)}, {blob.offset}))" if blob and word else None
 
     def _untyped(self, value: proto.Value, gap: Path) -> str | None:
         """Return the literal of a value that needs no type, unless it is left out."""

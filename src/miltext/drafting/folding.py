@@ -126,9 +126,8 @@ def _is_plain(operation: Operation, *opsets: str) -> bool:
 
 def _is_weight(operation: Operation) -> bool:
     """Tell whether an operation is a constant in a file, which may stand as an argument."""
-    if not is_plain_constant(operation) or operation.attributes[VALUE].WhichOneof("value") != "blobFileValue":
-        return False
-    return record_path(operation.attributes[VALUE].blobFileValue.fileName) is not None
+    value = operation.attributes[VALUE] if is_plain_constant(operation) else None
+    return value is not None and not value.docString and record_path(value.blobFileValue.fileName) is not None
 
 
 def in_order(program: Program, order: dict[Path, list[int]]) -> Program:

@@ -93,21 +93,23 @@ class _Draft(NamedTuple):
 
 
 def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
-    """Yield the shortest draft that is asked for, and a longer one; None for one that does not come back."""
+    """Yield the shortest draft that is asked for, and longer ones; None for one that does not come back."""
     short = folded(program, style) if drop_names else program
     if drop_names and not _first_error(short, style.dialect):
         yield _proved(short, style, is_moved=True)
-    yield _proved(program, style, is_moved=False)
+    yield _proved(program, style, is_marked=True)
+    yield _proved(program, style)
 
 
-def _proved(program: Program, style: Style, *, is_moved: bool) -> _Draft | None:
-    """Return a draft of a Program, or of one with its operations in another order, that was read back; None if none is.
+def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked: bool = False) -> _Draft | None:
+    """Return a draft of a Program that was read back; None if none comes back.
 
-    What does not come back is written in full, and the rest is tried again.
+    It may have its operations in another order, or a marker in its head. What does not come back is written in full,
+    and the rest is tried again.
     """
     whole, kept = set[Path](), set[Path]()
     for _ in range(ROUNDS):
-        short = Implied(program, [], {}) if is_moved else implied(program, style.dialect, kept)
+        short = implied(program, style.dialect, kept) if is_marked else Implied(program, [], {})
         draft = _draft(short, style, whole, is_moved)
         read = recover("".join(draft.printer(style).draft(draft.program)))
         types = draft_types(read)
