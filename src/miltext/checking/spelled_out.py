@@ -25,10 +25,10 @@ from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation
 from miltext.syntax.tree import Node, Statement, named, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from miltext.parsing.elaboration import Elaborated
-    from miltext.schema.operations import Signature
+    from miltext.schema.operations import Parameter, Signature
     from miltext.schema.paths import Path
     from miltext.syntax.tree import Tree
 
@@ -37,6 +37,12 @@ _CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
 
 _INLINE = {"classify": ("classes",), "reshape_like": ("begins", "ends", "end_masks")}
 """The parameters that coremltools binds to values, by operation; so it does those of all `constexpr_` operations."""
+
+_CONVERTED = re.compile(r"_to_(?:fp|u?int)[0-9]+\Z")
+"""What coremltools adds to the name of a constant whose data type it changes."""
+
+_NUMBERED = re.compile(r"\Avar_(?=[0-9])")
+"""How the name of a value begins that has only a number where the model comes from."""
 
 _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""
@@ -99,8 +105,11 @@ class _SpellingOut:
             for path, body in bodies_of(function):
                 parts = *named(function, "parameters"), body
                 self.names = _FreshNames(name for part in parts for name in names_inside(part))
+                before: tuple[Path, list[Node]] = (), []
                 for place, operation in operations_of(body, path):
-                    self.operation(operation, str(path[-1]), missing.get(place, {}), wanted)
+                    constants = before[1] if before[0] == place[:-1] else []
+                    self.operation(operation, constants, str(path[-1]), missing.get(place, {}), wanted)
+                    before = place[:-1], [*constants, operation] if name_in(operation) == "const" else []
         return rewritten(self.text, self.edits)
 
     def insert(self, place: int, written: str) -> None:
@@ -109,21 +118,29 @@ class _SpellingOut:
     # ---- operations
 
     def operation(
-        self, operation: Node, opset: str, missing: Mapping[str, tuple[str, str]], wanted: Collection[str]
+        self,
+        operation: Node,
+        constants: Sequence[Node],
+        opset: str,
+        missing: Mapping[str, tuple[str, str]],
+        wanted: Collection[str],
     ) -> None:
-        """Write what is wanted of an operation."""
+        """Write what is wanted of an operation, directly before which these constants stand."""
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
         parts = _parts(operation)
         if "names" in wanted and parts.outputs and not parts.is_named:
-            self.insert(parts.attributes, parts.attribute.format(f"name = string({quote(parts.outputs[0])})"))
+            self.insert(
+                parts.attributes, parts.attribute.format(f"name = string({quote(implied_name(parts.outputs[0]))})")
+            )
         given = [_Given(name, "", *typed) for name, typed in missing.items()]
         if "consts" in wanted:
             known = signature(parts.type, opset)
             given = [*_in_order(self.literals(operation, known), known), *given]
             owner = _owner(operation, parts) if given else ""
             is_named = parts.is_named or not parts.outputs or "names" in wanted
-            given = [self.constant(each, owner, operation.start, is_named) for each in given]
+            first = _first_of(operation, constants) if given else operation
+            given = [self.constant(each, owner, first.start, is_named) for each in given]
         self.edits += [(each.span, each.value) for each in given if each.span]
         written = ", ".join(f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span)
         if written:
@@ -131,13 +148,12 @@ class _SpellingOut:
 
     def literals(self, operation: Node, known: Signature | None) -> Iterator[_Given]:
         """Yield the values among the arguments of an operation, in the order of the text."""
-        op_type = "" if isinstance(operation, Statement) else name_in(operation)
-        if op_type in ("", "const") or op_type.startswith("constexpr_"):
+        if isinstance(operation, Statement):
             return
         for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
             name, bindings = name_in(argument), [*named(argument, *BINDINGS)]
             parameter = known.parameters.get(name) if known else None
-            if (parameter and parameter.attribute) or name in _INLINE.get(op_type, ()):
+            if stays_inline(name_in(operation), name, parameter):
                 continue
             is_one = len(bindings) == 1 and not (parameter and parameter.variadic)
             for place, binding in enumerate(bindings):
@@ -149,12 +165,32 @@ class _SpellingOut:
 
     def constant(self, given: _Given, owner: str, place: int, is_named: bool) -> _Given:
         """Write a value as a constant, with a name or not, before the operation `owner` at a place; return its use."""
-        older = _CAST.sub("", owner)
-        ending = "_to_fp16" if older != owner and "fp16" in given.type else ""
-        name = self.names.fresh(f"{older}_{given.parameter}{given.place}", ending)
-        attributes = f"name = string({quote(name)}), " if is_named else ""
+        name = self.names.fresh(*constant_name(owner, given.parameter, given.place, given.type))
+        attributes = f"name = string({quote(implied_name(name))}), " if is_named else ""
         self.insert(place, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
         return given._replace(value=name)
+
+
+def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
+    """Tell whether the values of an operation's parameter are not to be constants of their own."""
+    is_inline = op_type == "const" or op_type.startswith("constexpr_") or name in _INLINE.get(op_type, ())
+    return is_inline or (parameter is not None and parameter.attribute)
+
+
+def is_converted(constant: str) -> bool:
+    """Tell whether a constant is called like one that coremltools gave another data type."""
+    return _CONVERTED.search(constant) is not None
+
+
+def implied_name(value: str) -> str:
+    """Return what an operation is called by its first value; coremltools makes `op_7` and `var_7` of the name `7`."""
+    return _NUMBERED.sub("op_", value)
+
+
+def constant_name(owner: str, parameter: str, place: str, type: str) -> tuple[str, str]:
+    """Return the name of a constant for a parameter of an operation, before its number and after it."""
+    older = _CAST.sub("", owner)
+    return f"{older}_{parameter}{place}", "_to_fp16" if older != owner and "fp16" in type else ""
 
 
 class _FreshNames:
@@ -179,14 +215,40 @@ def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
     return sorted(given, key=lambda each: (places.get(each.parameter, len(places)), each.parameter))
 
 
+def _first_of(operation: Node, constants: Sequence[Node]) -> Node:
+    """Return the first of an operation and the converted constants directly before that it uses.
+
+    coremltools converts weights after it made constants of literals, and puts them closer to their use.
+    """
+    used = {*_used(operation)}
+    for constant in reversed(constants):
+        if not any(name in used and is_converted(name) for name in _parts(constant).outputs):
+            break
+        operation = constant
+    return operation
+
+
+def _used(operation: Node) -> Iterator[str]:
+    """Yield the names of the values that an operation is given."""
+    if isinstance(operation, Statement):
+        yield from (name for _, _, name in [*operation.names()][1:])
+        return
+    for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
+        yield from (name_in(binding) for binding in named(argument, "name_binding"))
+
+
 def _owner(operation: Node, parts: _Parts) -> str:
-    """Return what an operation is called: by its output or, if it has several or none, by its `name`."""
-    if len(parts.outputs) == 1:
-        return parts.outputs[0]
+    """Return what an operation is called."""
     name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
-    if name and name.children[-2].name == "STRING":
-        return unquote(name.children[-2].token or "")
-    return (parts.outputs or [parts.type])[0]
+    is_string = len(parts.outputs) != 1 and name and name.children[-2].name == "STRING"
+    return owner_of(parts.type, parts.outputs, unquote(name.children[-2].token or "") if name and is_string else None)
+
+
+def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
+    """Return what an operation is called: by its output or, if it has several or none, by its `name`."""
+    if len(outputs) == 1:
+        return outputs[0]
+    return name or next(iter(outputs), op_type)
 
 
 def _attributes(operation: Node) -> Iterator[Node]:

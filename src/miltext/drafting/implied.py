@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.operations import message_path
-from miltext.checking.spelled_out import constant_name, implied_name, is_converted, owner_of
+from miltext.checking.spelled_out import constant_name, implied_name, is_converted, owner_of, stays_inline
 from miltext.drafting.given_defaults import Defaults
 from miltext.drafting.omitting import STATEMENT
 from miltext.models.compact import VALUE, is_plain_constant
@@ -26,7 +26,7 @@ from miltext.syntax.vocabulary import DRAFT_WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
-    from miltext.schema.operations import Signature
+    from miltext.schema.operations import Parameter, Signature
     from miltext.schema.paths import Path
     from miltext.schema.proto import Operation, Program, Value
 
@@ -49,7 +49,7 @@ class _Slot(NamedTuple):
     parameter: str
     place: int
     name: str
-    is_attribute: bool
+    is_inline: bool
 
 
 def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
@@ -69,13 +69,19 @@ def _holds_names(program: Program, _: Defaults) -> bool:
 
 
 def _holds_constants(program: Program, _: Defaults) -> bool:
-    """Tell whether no operation is given a literal."""
+    """Tell whether no operation is given a literal that would be a constant."""
     return not any(
         binding.WhichOneof("binding") == "value"
-        for _, each in operations(program)
-        for argument in each.inputs.values()
+        for path, each in operations(program)
+        for name, argument in each.inputs.items()
+        if not stays_inline(each.type, name, _parameter(each, name, str(path[3])))
         for binding in argument.arguments
     )
+
+
+def _parameter(operation: Operation, name: str, opset: str) -> Parameter | None:
+    known = signature(operation.type, opset)
+    return known.parameters.get(name) if known else None
 
 
 def _holds_defaults(_: Program, defaults: Defaults) -> bool:
@@ -178,11 +184,12 @@ class _Taking:
         """Tell whether a constant is for one operation, and called by it."""
         [output] = constant.outputs
         slot = slots[output.name]
-        if output.name not in once or slot.is_attribute or not is_plain_constant(constant):
+        if output.name not in once or slot.is_inline or not is_plain_constant(constant):
             return False
         typed = spelled(read_type(output.type), self.defaults.dialect)
         before, after = constant_name(owner, slot.parameter, slot.name, typed)
-        is_named = _is_named(constant) if NAME in operation.attributes else NAME not in constant.attributes
+        has_name = NAME in operation.attributes or not operation.outputs
+        is_named = _is_named(constant) if has_name else NAME not in constant.attributes
         return is_named and output.name == f"{identifier(before)}_0{after}"
 
 
@@ -210,10 +217,10 @@ def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
     for name, argument in operation.inputs.items():
         parameter = known.parameters.get(name) if known else None
         is_one = len(argument.arguments) == 1 and not (parameter and parameter.variadic)
-        is_attribute = parameter is not None and parameter.attribute
+        is_inline = stays_inline(operation.type, name, parameter)
         for place, binding in enumerate(argument.arguments):
             number = "" if is_one else str(place)
-            found[binding.name] = _Slot(order.get(name, len(order)), name, place, number, is_attribute)
+            found[binding.name] = _Slot(order.get(name, len(order)), name, place, number, is_inline)
     return found
 
 

@@ -115,7 +115,7 @@ def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked
         types = draft_types(read)
         if wrong := _wrong(read, types, draft.program, is_moved):
             whole = whole | (wrong if not wrong <= whole else _statements(draft.program))
-        elif short.words and (wrong := _different(parse(spelled_out(types.written())), program)):
+        elif short.words and (wrong := _different(_spelled_out(types), program)):
             kept = kept | {short.owners.get(path, path) for path in wrong}
             whole = set()
         else:
@@ -152,6 +152,12 @@ def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool)
         rename_values(made)
         rename_values(meant)
     return _different(made, meant)
+
+
+def _spelled_out(types: DraftTypes) -> Program:
+    """Return the Program of a draft with all that its marker asks for."""
+    long = spelled_out(types.written())
+    return parse(long.text if long else types.written())
 
 
 def _different(made: Program, meant: Program) -> set[Path]:
