@@ -85,6 +85,21 @@ def test_a_draft_is_inferred_as_the_page_shows(draft: str, whole: str, path: str
         miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<fp16, [2, 4]> x) {{\n{draft}}} -> (x); }}")
 
 
+PRINTED = re.findall(
+    r"```mil program\n([^`]*)```\s*```draft printed\n([^`]*)```.*?```draft dropped\n([^`]*)```",
+    PAGE.read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+
+
+def test_a_program_is_printed_as_a_draft_as_the_page_shows() -> None:
+    [(whole, draft, dropped)] = PRINTED
+    program = miltext.parse(whole)
+    assert miltext.to_draft(program) == draft
+    assert miltext.to_draft(program, drop_names=True) == dropped
+    assert miltext.parse(miltext.infer_draft(draft)) == program
+
+
 WHOLE_DRAFTS = re.findall(
     r"```draft program\n(.*?)```.*?```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )

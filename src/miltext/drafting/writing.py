@@ -156,8 +156,9 @@ def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool)
 
 def _spelled_out(types: DraftTypes) -> Program:
     """Return the Program of a draft with all that its marker asks for."""
-    long = spelled_out(types.written())
-    return parse(long.text if long else types.written())
+    typed = types.written().text
+    long = spelled_out(typed)
+    return parse(long.text if long else typed)
 
 
 def _different(made: Program, meant: Program) -> set[Path]:
