@@ -406,6 +406,9 @@ def test_the_types_that_a_value_takes_as_they_are(tmp_path: Path) -> None:
     for source in ("bool", "int64", "uint8", "uint16", "fp16", "fp32", "fp64", "bf16", "fp8e4m3fn", "fp8e5m2"):
         taken = {name for name in names if holds(BY_NAME[name], BY_NAME[source])}
         assert taken == {source, *TAKEN[source]}, source
+    saved(tmp_path, np.zeros(2, np.uint16))
+    assert "converts" not in refused("MIL412", tmp_path, NPY._replace(dtype="fp32"), "bf16")  # it may be bit patterns
+    assert "converts" not in refused("MIL412", tmp_path, NPY, "string")
     saved(tmp_path, np.zeros(2, np.float32))
     assert '`fp16 $npy("w.npy")` converts them' in refused("MIL412", tmp_path, NPY, "fp16")
 

@@ -6,9 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from models.test_hostile_arrays import IN_TEXTS
 from support.damage import KINDS, OTHER, READ, REFUSED, Case, _judged, cases, make_scene, run, tally
 
 SEED, COUNT = 11, 200
+
+ARRAYS = [kind[1:] for kind in IN_TEXTS]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, here: Path) -> None:
     assert counts[REFUSED] + counts[READ] == COUNT
 
 
-@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", "npy"])
+@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", *ARRAYS])
 def test_whole_files_are_read(name: str, here: Path) -> None:
     """The verbs do what they should, so that it is the damage that they refuse."""
     for verb in KINDS[name].calls:

@@ -15,7 +15,7 @@ import numpy as np
 
 from miltext.diagnostics import ModelError, refusing
 from miltext.models.arrays.c_order import BOX, turn_round
-from miltext.models.arrays.converting import Unfit, converted, holds, is_pattern, range_of
+from miltext.models.arrays.converting import Unfit, converted, converts, holds, is_pattern, range_of
 from miltext.models.arrays.npz import member_data
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import Stamp, reading, stamp
@@ -72,7 +72,7 @@ class StoredArray:
         if holds(dtype, self.dtype):
             return None
         reason = f"`{self.reference}` has elements of {self.dtype.name}, and the value has those of {dtype.name}"
-        if dtype.kind == "string":
+        if not converts(dtype, self.header.dtype):
             return reason
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
