@@ -257,6 +257,8 @@ RIGHT = {
     "types alone": program("_ z = silu(x = x);", "_ y = mul(x = z, y = 0.5);"),
     "one literal": WHOLE.replace("fp16(0.5)", "0.5"),
     "a state": program("m = read_state(s);", "y = mul(m, x);", inputs="fp16 x, state<tensor<fp16, [4]>> s"),
+    "a marker": HALVED.replace("(1.3)", "(1.3) $draft(names, consts)"),
+    "a marker alone": WHOLE.replace("(1.3)", "(1.3) $draft(names, consts)"),
     "comments": HALVED.replace("(silu(x)", "( /* in */ silu(x) // after\n"),
     "inputs alone": program(outputs="x").replace("} -> (x)", "    z = relu(x);\n        } -> (x)"),
 }
