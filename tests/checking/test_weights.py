@@ -148,7 +148,7 @@ def test_a_typed_array_as_an_argument_is_lifted_in_a_draft_alone(folder: Path) -
     assert infer_draft(whole, path=at(folder)) == whole
     broken = whole.replace("x = x);", "x = x)", 1)
     assert [code for code, _ in told(broken, folder)] == ["MIL010"]
-    assert told(broken, folder, "warning") == []
+    assert [found.code for found in miltext.check(broken, path=at(folder))] == ["MIL010"]  # it is not a draft
 
 
 # ---- records
@@ -459,7 +459,7 @@ def test_an_elided_literal_beside_a_weight(folder: Path) -> None:
     )
     np.save(folder / "square.npy", np.zeros((4, 4, 1, 1), np.float16))
     assert told(text, folder) == []
-    assert told(text, folder, "note") == [("MIL107", "$elided")]
+    assert ("MIL107", "$elided") in told(text, folder, "note")
     assert f'{WEIGHT} w = const()[val = {WEIGHT}($elided(24, "sha256:00"))];' in infer_draft(text, path=at(folder))
 
 
