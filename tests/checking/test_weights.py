@@ -371,6 +371,17 @@ def test_a_slip_in_the_word_is_told_with_what_is_meant(written: str, meant: str,
     assert f"did you mean `{meant}`?" in found.message
 
 
+@pytest.mark.parametrize("value", ['$blob("w", 64)', '$npy("\\q")', 'fp16 $npz("a.npz", "w")', '[$npy("\\q")]'])
+def test_a_weight_in_a_statement_that_breaks_off_is_passed_over(value: str, folder: Path) -> None:
+    for broken in (
+        f"w = const()[val = {value}] x;",
+        f"w = mul(x, {value}) x;",
+        f"a = relu(x) {{ w = op(a = {value}); }}",
+    ):
+        found = told(program(broken, "y = relu(x);"), folder)
+        assert {"MIL010"} <= {code for code, _ in found} <= {"MIL010", "MIL023"}
+
+
 # ---- comments and line ends
 
 

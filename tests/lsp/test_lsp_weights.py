@@ -73,6 +73,15 @@ def test_a_hover_over_a_broken_string_is_none(folder: Path) -> None:
     assert hovered(view, "$npy") is not None
 
 
+def test_a_hover_over_what_a_broken_head_defines(folder: Path) -> None:
+    view = view_of(TEXT.replace("(tensor", "(t6, conv(tensor", 1), folder)
+    shown = [
+        hover(view, lsp.HoverParams(lsp.TextDocumentIdentifier(""), view.document.position(offset)))
+        for offset in range(len(view.text))
+    ]
+    assert any(found and "input of the block" in str(found.contents) for found in shown)
+
+
 def hints(view: View) -> dict[str, tuple[str, str | None]]:
     """The types that are hinted, and what accepting each writes, by the text behind them."""
     whole = lsp.Range(lsp.Position(0, 0), view.document.position(len(view.text)))

@@ -109,7 +109,8 @@ def _origin(view: View, value: Value) -> str:
     line = view.range(value.name.start, value.name.end).start.line + 1
     if value.operation is not None:
         return f"made by `{name_in(value.operation) or '?'}` in line {line}"
-    function = name_in(view.scopes.seeing(value)[0].phrase)
+    scopes = view.scopes.seeing(value)  # none, where a broken head was made whole
+    function = name_in(scopes[0].phrase) if scopes else None
     return f"input of `{function}`" if function else f"input of the block in line {line}"
 
 

@@ -118,7 +118,7 @@ class TolerantLowering(TreeLowering):
         return BROKEN if any(child is BROKEN for child in children) else super().lower(phrase, children)
 
     def _draft_binding(self, phrase: Node, literal: str | Raw) -> Parsed:
-        if self.is_misnamed(phrase):
+        if literal is BROKEN or self.is_misnamed(phrase):
             return BROKEN
         if isinstance(literal, str) and phrase.name == "draft_binding":
             found = [bound_list_error(literal)]
