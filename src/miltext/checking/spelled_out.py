@@ -109,7 +109,7 @@ class _SpellingOut:
                 for place, operation in operations_of(body, path):
                     constants = before[1] if before[0] == place[:-1] else []
                     self.operation(operation, constants, str(path[-1]), missing.get(place, {}), wanted)
-                    before = place[:-1], [*constants, operation] if name_in(operation) == "const" else []
+                    before = place[:-1], [*constants, operation] if _type_of(operation) == "const" else []
         return rewritten(self.text, self.edits)
 
     def insert(self, place: int, written: str) -> None:
@@ -235,6 +235,11 @@ def _used(operation: Node) -> Iterator[str]:
         return
     for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
         yield from (name_in(binding) for binding in named(argument, "name_binding"))
+
+
+def _type_of(operation: Node) -> str:
+    head = operation_head(operation.text) if isinstance(operation, Statement) else None
+    return head[3] if head else name_in(operation)
 
 
 def _owner(operation: Node, parts: _Parts) -> str:
