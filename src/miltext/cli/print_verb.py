@@ -44,7 +44,7 @@ Examples:
 """
 
 
-_WITH_DRAFT = "--drop-names, --dialect, --floats, --elide, --inline-weights and --model; it is always read back"
+_WITH_DRAFT = "--draft can be combined only with --drop-names, --dialect, --floats, --elide and --inline-weights"
 
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG)
@@ -100,16 +100,13 @@ def command(
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
-    if drop_names and not draft:
-        raise click.UsageError("--drop-names says how --draft writes: add --draft")
     loaded = load_model(model, nested)
     choices["floats"] = choices["floats"] or ("decimal" if compact or draft else "hex")
     style = Style(**choices)
-    if draft:
-        if compact or html or as_coremlc or verify_roundtrip or annotate or style.strict:
-            raise click.UsageError(f"--draft can be combined only with {_WITH_DRAFT}")
-        program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
-        write_text(output, [_draft(loaded, program, style, drop_names)], "mil", model)
+    if draft or drop_names:
+        if not draft or compact or html or as_coremlc or verify_roundtrip or annotate or style.strict:
+            raise click.UsageError(_WITH_DRAFT if draft else "--drop-names says how --draft writes: add --draft")
+        write_text(output, [_draft(loaded, inline_weights, style, drop_names)], "mil", model)
         return
     if compact or html:
         if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.strict:
@@ -124,12 +121,7 @@ def command(
     if not (verify_roundtrip or style.strict):
         write_text(output, printed, "mil", model)
         return
-    text = "".join(printed)
-    if style.strict:
-        show_strict_findings(text)
-    if verify_roundtrip:
-        _prove(text, program)
-    write_text(output, [text], "mil", model)
+    write_text(output, [_shown_to_hold("".join(printed), program, style, verify_roundtrip)], "mil", model)
 
 
 def _with_weights(model: Model, most: int) -> Program:
@@ -173,21 +165,16 @@ def _compact(model: Model, style: Style) -> Iterable[str]:
     return made
 
 
-def _draft(model: Model, program: Program, style: Style, drop_names: bool) -> str:
+def _draft(model: Model, inline_weights: int | None, style: Style, drop_names: bool) -> str:
     """Return the draft, and show why there is none."""
     from miltext.drafting.writing import to_draft
 
     def tell(found: Diagnostic) -> None:
         show([found], None, model.name)
 
-    return to_draft(
-        program,
-        drop_names=drop_names,
-        dialect=style.dialect,
-        floats=style.floats,
-        elide=style.elide,
-        on_warning=tell,
-    )
+    program = model.program if inline_weights is None else _with_weights(model, inline_weights)
+    dialect, floats, elide, _ = style
+    return to_draft(program, drop_names=drop_names, dialect=dialect, floats=floats, elide=elide, on_warning=tell)
 
 
 def _compiled(model: Model, program: Program, style: Style, annotate: bool) -> str:
@@ -197,6 +184,15 @@ def _compiled(model: Model, program: Program, style: Style, annotate: bool) -> s
         )
         raise click.UsageError(message)
     return compiled_text(model, program)
+
+
+def _shown_to_hold(text: str, program: Program, style: Style, verify_roundtrip: bool) -> str:
+    """Return the text, of which what is asked for was shown."""
+    if style.strict:
+        show_strict_findings(text)
+    if verify_roundtrip:
+        _prove(text, program)
+    return text
 
 
 def _prove(text: str, program: Program) -> None:
