@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import EXAMPLE, wire
 from support.containers import pipeline, spec, write_package
+from support.model_checks import assert_coremltools_opens
 
 import miltext
 from miltext.cli import command
@@ -120,3 +121,12 @@ def test_a_draft_is_no_model(tmp_path: Path) -> None:
     result = run("print", path, "--draft")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "miltext infer" in result.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--drop-names"]])
+def test_coremltools_opens_what_is_built_of_a_draft(options: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    done("print", EXAMPLE, "--draft", *options, "-o", tmp_path / "draft.mil")
+    done("infer", tmp_path / "draft.mil", "-o", tmp_path / "model.mil")
+    done("build", tmp_path / "model.mil", "--from", EXAMPLE, "-o", tmp_path / "New.mlpackage")
+    assert_coremltools_opens(tmp_path / "New.mlpackage")

@@ -456,3 +456,66 @@ def test_valid_ones(text: str) -> None:
     made = miltext.parse(miltext.infer_draft(text, names=True))
     drafted(made)
     drafted(made, drop_names=True)
+
+
+# ---- odd neighbours
+
+ODD = {
+    "a function without an opset": program("tensor<fp16, [2, 4]> y = relu(x = x);").replace("<ios18>", ""),
+    "blocks of two opsets": program(
+        "tensor<fp16, [2, 4]> y, tensor<int32, [2, 4]> i = topk(x = x, k = int32(4), axis = int32(1));", opset="ios15"
+    ).replace(
+        "        } -> (y);\n",
+        "        } -> (y)\n        $block<ios17>(tensor<fp16, [2, 4]> a) {\n"
+        "            tensor<fp16, [2, 4]> y = add(x = x, y = fp16(0.5));\n        } -> (y);\n",
+    ),
+    "a function without a block": program().replace("{\n        } -> (y);", "$none;"),
+    "a long chain": program(
+        *(f"tensor<fp16, [2, 4]> a{n} = relu(x = {f'a{n - 1}' if n else 'x'});" for n in range(400)), outputs="a399"
+    ),
+    "a value that is used by its name in a list and again": program(
+        "tensor<fp16, [2, 4]> a = relu(x = x);", "tensor<fp16, [4, 4]> y = concat(axis = int32(0), values = (a, a));"
+    ),
+    "one value in parentheses": program(
+        "tensor<fp16, [2, 4]> a = relu(x = x);", "tensor<fp16, [2, 4]> y = concat(axis = int32(0), values = (a));"
+    ),
+    "names like those of nested values": program(
+        "tensor<fp16, [2, 4]> y_x = relu(x = z);",
+        "tensor<fp16, [2, 4]> b = relu(x = x);",
+        "tensor<fp16, [2, 4]> c = mul(x = b, y = y_x);",
+        "tensor<fp16, [2, 4]> y = mul(x = c, y = y_x);",
+    ),
+    "names like parameters and operations": program(
+        "tensor<fp16, [2, 4]> relu = relu(x = x);", "tensor<fp16, [2, 4]> y = mul(x = relu, y = relu);"
+    ),
+    "strings that look like a draft": program(
+        'tensor<fp16, [2, 4]> y = relu(x = x)[a = string("$draft(names) _ y = $blob"), b = string("[inf, nan]")];'
+    ),
+    "lists and flexible shapes": program(
+        "list<tensor<fp16, [4]>, 2> l = make_list(dtype = string(\"fp16\"), dynamic_length = bool(false), "
+        "elem_shape = (int32(4)), init_length = int32(2));",
+        "tensor<fp16, [?, 4]> y = relu(x = f);",
+        inputs="tensor<fp16, [?, 4]> f",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("drop_names", [False, True])
+def test_odd_neighbours(text: str, drop_names: bool) -> None:
+    made = miltext.parse(text)
+    if any(each.severity == "error" for each in miltext.check(made)):
+        told: list[Diagnostic] = []
+        assert miltext.to_draft(made, drop_names=drop_names, on_warning=told.append).startswith("program(1.3)\n")
+        assert len(told) == 1
+    else:
+        drafted(made, drop_names=drop_names)
+
+
+def test_most_odd_neighbours_are_right() -> None:
+    wrong = [
+        name
+        for name, text in ODD.items()
+        if any(each.severity == "error" for each in miltext.check(miltext.parse(text)))
+    ]
+    assert wrong == ["a function without an opset", "a function without a block"]
