@@ -92,7 +92,7 @@ PLAIN = """program(1.3)
         } -> (e);
 }
 """
-NO_PROGRAM = """program(1.3)
+NO_PROGRAM = """program(1.3) $draft(names, consts) $doc("in a draft")
 {
     func main<ios18>(tensor_buffer<fp16, shape=[16, 1], strides=[1, 1], interleave_factors=[1, 1]> x) {
             tensor<fp16, [16]> y = cast<ios17>(input = x)[val = tensor<fp16, [9]>($elided(9, "sha256:0a"))];
@@ -211,7 +211,7 @@ UNORDERED = [
     ("argument", "single_argument", "attribute"),
     ("function",),
     ("specialization",),
-    ("program_doc", "program_version"),
+    ("draft_marker", "program_doc", "program_version"),
 ]
 
 
