@@ -227,3 +227,64 @@ def test_weights_that_cannot_be_read_are_no_golden(tmp_path: Path) -> None:
     with pytest.raises(miltext.ModelError, match="MIL302"):
         assert_matches_golden(miltext.load(tmp_path / "m" / "model.mil"), tmp_path / "golden.mil", update=True)
     assert not (tmp_path / "golden.mil").exists()
+
+
+# ---- what a failure shows
+
+
+def failure_of(source: Any, golden: Path, **choices: Any) -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_matches_golden(source, golden, update=False, **choices)
+    return str(failure.value)
+
+
+def test_a_failure_shows_by_structure_what_changed_beside_digests(tmp_path: Path) -> None:
+    golden = tmp_path / "golden.mil"
+    assert_matches_golden(miltext.load(EXAMPLE), golden, update=True, rename_values=True, drop_names=True)
+    model = miltext.load(EXAMPLE)
+    (relu,) = [each for each in operations(model.program) if each.type == "relu"]
+    relu.type = "tanh"
+    shown = failure_of(model, golden, rename_values=True, drop_names=True)
+    assert shown.splitlines()[1:] == [
+        "--- golden",
+        "+++ now",
+        "func main",
+        "    ~ tanh_0: tanh",
+        "        operation: relu -> tanh",
+        "    = relu_0 -> tanh_0",
+        "to accept it: set MIL_UPDATE=1 and run the test again",
+    ]
+
+
+@pytest.mark.parametrize(("count", "choices"), [(32, {}), (2, {"elide": 1})], ids=["weight", "elided"])
+def test_a_failure_names_the_digests_that_differ(count: int, choices: dict[str, Any], tmp_path: Path) -> None:
+    golden = tmp_path / "golden.mil"
+    if count == 32:
+        one, other = (of_text(tmp_path / str(scale), scale) for scale in (1, 2))
+    else:
+        one, other = (miltext.parse(TEXT.replace("0x1p+1]", f"0x1p+{exponent}]")) for exponent in (1, 2))
+    assert_matches_golden(one, golden, update=True, **choices)
+    digests = [re.findall(r'"(sha256:[0-9a-f]+)"', normalize(each, **choices))[0] for each in (one, other)]
+    assert digests[0] != digests[1]
+    shown = failure_of(other, golden, **choices)
+    assert f"    ~ b: add\n        y: {digests[0]} -> {digests[1]}\nto accept it" in shown
+    assert "$strings" not in shown
+
+
+def test_strings_that_look_like_digests_are_shown_as_they_are(tmp_path: Path) -> None:
+    golden = tmp_path / "golden.mil"
+    text = TEXT.replace('string("sum")', 'string("$elided(2, \\"sha256:00\\")")')
+    assert_matches_golden(miltext.parse(text), golden, update=True)
+    shown = failure_of(miltext.parse(text.replace("sha256:00", "sha256:11")), golden)
+    assert 'name "$elided(2, \\"sha256:00\\")" -> "$elided(2, \\"sha256:11\\")"' in shown
+
+
+def test_a_golden_that_is_not_a_program_is_compared_by_lines(tmp_path: Path) -> None:
+    golden = tmp_path / "golden.mil"
+    golden.write_text(normalize(of_text(tmp_path / "m", 1)).replace("program(1.3)", "program(", 1))
+    assert "\n-program(\n+program(1.3)\n" in failure_of(of_text(tmp_path / "n", 1), golden)
+
+
+def operations(program: Any) -> list[Any]:
+    (block,) = program.functions["main"].block_specializations.values()
+    return list(block.operations)

@@ -131,18 +131,21 @@ def _advice(golden: str, text: str) -> str:
 
 def _difference(golden: str, text: str) -> str:
     """Return how the program differs from the golden's, line by line where only the text does or one cannot be read."""
+    from dataclasses import replace
     from difflib import unified_diff
 
     from miltext.diagnostics import MiltextError
     from miltext.diffing import diff
-    from miltext.parsing.parser import parse
+    from miltext.schema.proto import Program
+    from miltext.testing.digests import lower_with_digests, without_marks
 
     try:
-        difference = diff(parse(golden), parse(text), build_info=True)
+        old, new = (Program.FromString(lower_with_digests(each)) for each in (golden, text))
+        difference = diff(old, new, build_info=True)
     except MiltextError:
         difference = None
     if difference is not None and difference.same is False:
-        return difference.to_text()
+        return without_marks(replace(difference, old="golden", new="now").to_text()).rstrip("\n")
     lines = unified_diff(golden.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=2)
     return "\n".join(lines)
 
