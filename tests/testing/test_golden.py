@@ -285,6 +285,17 @@ def test_a_golden_that_is_not_a_program_is_compared_by_lines(tmp_path: Path) -> 
     assert "\n-program(\n+program(1.3)\n" in failure_of(of_text(tmp_path / "n", 1), golden)
 
 
+def test_a_golden_is_told_by_its_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = miltext.parse(TEXT)
+    (tmp_path / "here" / "below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    below = str(Path("below", "a.mil"))
+    for path in (Path("below", "a.mil"), tmp_path / "here" / "below" / "a.mil"):
+        assert failure_of(program, path).startswith(f"missing golden {below}\n")
+    for path in (Path("..", "a.mil"), tmp_path / "a.mil"):
+        assert failure_of(program, path).startswith(f"missing golden {path}\n")
+
+
 def operations(program: Any) -> list[Any]:
     (block,) = program.functions["main"].block_specializations.values()
     return list(block.operations)

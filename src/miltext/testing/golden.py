@@ -111,12 +111,18 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])
     elif golden is None:
-        raise AssertionError(f"missing golden {path}\nto write it: {command}")
+        raise AssertionError(f"missing golden {_shown(path)}\nto write it: {command}")
     else:
         advice = _advice(golden, text)
         raise AssertionError(
-            f"the program differs from {path}:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
+            f"the program differs from {_shown(path)}:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
         )
+
+
+def _shown(path: Path) -> str:
+    """Return a path from the working folder, as pytest's reports have it, or the whole path of one elsewhere."""
+    whole, here = path.absolute(), Path.cwd()
+    return str(whole.relative_to(here)) if here in whole.parents else str(path)
 
 
 def _advice(golden: str, text: str) -> str:
