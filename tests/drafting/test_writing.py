@@ -153,7 +153,7 @@ def test_a_constant_takes_the_type_of_all_its_uses_or_states_it() -> None:
 
 def test_blocks_leave_out_the_types_of_their_inputs() -> None:
     lines = [
-        "y, n = while_loop((x, int32(0)))",
+        "y, n = while_loop((x, 0))",
         "(a, i) {",
         "c = less(i, 3);",
         "} -> (c)",

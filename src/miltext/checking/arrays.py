@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
 from miltext.diagnostics import ModelError
+from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.lowering.left_out import array_named
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, compatible, read_type
@@ -83,7 +84,7 @@ class Arrays:
                 self._opened[reference] = self._files.open(reference)
             except ModelError as failure:
                 found = failure.diagnostics[0]
-                self._opened[reference] = Finding((), found.code, found.message)
+                self._opened[reference] = Finding((), found.code, f"{found.message}; {WAYS_OUT[found.code]}")
         return self._opened[reference]
 
     def _once(self, reference: ArrayReference, found: Finding) -> list[Finding]:
