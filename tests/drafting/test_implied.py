@@ -173,3 +173,42 @@ def test_the_figures_of_a_large_model() -> None:
     assert len(short) <= 42 * operations
     assert wire(miltext.parse(miltext.infer_draft(text))) == wire(made)
     miltext.infer_draft(short)
+
+
+def inferred(*lines: str, marker: str = " $draft(names, consts)") -> list[str]:
+    text = miltext.infer_draft(program(*lines, marker=marker))
+    return [line.strip() for line in text.splitlines()[3:-2]]
+
+
+def test_numbers_are_names_of_operations_and_values() -> None:
+    made = inferred("var_7 = mul(x, 0.5);", "var_a = relu(var_7);", 'y = tanh(var_a)[name = "var_9"];')
+    assert made[0] == 'fp16 var_7_y_0 = const()[name = string("op_7_y_0"), val = fp16(0.5)];'
+    names = [re.findall(r'name = string\("(.*?)"\)', line)[0] for line in made]
+    assert names == ["op_7_y_0", "op_7", "var_a", "var_9"]
+
+
+@pytest.mark.parametrize(
+    ("weight", "order"),
+    [
+        ("w_to_fp16", ["y_cast_fp16_pad_type_0", "w_to_fp16", "y_cast_fp16"]),
+        ("w", ["w", "y_cast_fp16_pad_type_0", "y_cast_fp16"]),
+        ("w_to_fp16x", ["w_to_fp16x", "y_cast_fp16_pad_type_0", "y_cast_fp16"]),
+    ],
+)
+def test_constants_stand_before_converted_weights_only(weight: str, order: list[str]) -> None:
+    lines = [f"{weight} = const()[val = tensor<fp16, [4, 4, 1, 1]>({BLOB})];"]
+    made = inferred(*lines, f'y_cast_fp16 = conv(x, {weight}, pad_type = "same");', "y = relu(y_cast_fp16);")
+    found = [line.partition(" = ")[0].rpartition(" ")[2] for line in made]
+    assert found == [name.replace("y_cast_fp16_pad", "y_pad") for name in order] + ["y"]
+
+
+def test_a_converted_weight_that_is_of_another_operation_stays_where_it_is() -> None:
+    blob = f"const()[val = tensor<fp16, [1, 4, 8, 8]>({BLOB})];"
+    made = inferred(f"a_to_fp16 = {blob}", f"b_to_fp16 = {blob}", "c = mul(b_to_fp16, 0.5);", "y = add(c, a_to_fp16);")
+    assert [line.partition(" = ")[0].rpartition(" ")[2] for line in made] == [
+        "a_to_fp16",
+        "c_y_0",
+        "b_to_fp16",
+        "c",
+        "y",
+    ]

@@ -164,7 +164,7 @@ class _Taking:
         return found
 
     def own(self, block: Block, index: int, place: Path, once: Set[str]) -> dict[int, _Slot]:
-        """Return the first of the constants before an operation that it uses, as far as they are only for it."""
+        """Return the constants before an operation that are its own, by their places; converted ones may be nearer."""
         operation = block.operations[index]
         known = signature(operation.type, str(self.inferences[place].arguments.opset))
         owner = owner_of(operation.type, [each.name for each in operation.outputs], _name(operation))
@@ -182,9 +182,11 @@ class _Taking:
         self, constant: Operation, owner: str, slots: Mapping[str, _Slot], operation: Operation, once: Set[str]
     ) -> bool:
         """Tell whether a constant is for one operation, and called by it."""
+        if not is_plain_constant(constant):
+            return False
         [output] = constant.outputs
         slot = slots[output.name]
-        if output.name not in once or slot.is_inline or not is_plain_constant(constant):
+        if output.name not in once or slot.is_inline:
             return False
         typed = spelled(read_type(output.type), self.defaults.dialect)
         before, after = constant_name(owner, slot.parameter, slot.name, typed)

@@ -11,8 +11,9 @@ from miltext.checking.spelled_out import spelled_out
 from miltext.checking.verifier import verify
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
-from miltext.drafting.folding import folded, in_order, movable
+from miltext.drafting.folding import folded
 from miltext.drafting.implied import Implied, implied
+from miltext.drafting.nesting import in_order, movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
 from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover
