@@ -278,6 +278,10 @@ FOLDED = {
         ["y = softmax(matmul(x, z, transpose_x = false, transpose_y = true), axis = -1);"],
         ["y = softmax(matmul(x, z, transpose_y = true));"],
     ),
+    "but not those that some loaders ask for": (
+        ['y = gelu(x, mode = "EXACT");'],
+        ['y = gelu(x, mode = "EXACT");'],
+    ),
     "another value than the default": (["y = leaky_relu(x, alpha = 0.02);"], ["y = leaky_relu(x, 0.02);"]),
     "names of data types go": (
         [

@@ -37,10 +37,13 @@ class Defaults:
             yield from defaults(each.arguments, self.dialect)
 
     def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:
-        """Return those of the arguments with these values that may be left out together, as they are written anew."""
+        """Return those of the arguments with these values that may be left out together, as they are written anew.
+
+        What some loaders ask for is not among them.
+        """
         op = operation.arguments
         known = signature(op.op_type, op.opset)
-        found = {name for name in values if known and name in known.parameters}
+        found = {name for name in values if known and name in known.parameters and known.parameters[name].asked is None}
         while found:
             kept = replace(op, operands={name: each for name, each in op.operands.items() if name not in found})
             made = defaults(kept, self.dialect)

@@ -54,17 +54,7 @@ def build(
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
 
-    With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
-    the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
-    turned back, and for a program by itself the description is made from its types, and the weights that it names are
-    taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
-    moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
-    `progress` is called with the bytes of each piece that is written, and before that `expect` with what returns how
-    many there will be.
-
-    Raise ParseError for the text and the arrays that it names, FileExistsError and OSError for the files, WeightsError
-    (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being
-    built.
+    It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
     """
     output = Path(output)
     if output.suffix.lower() not in OUTPUTS:
