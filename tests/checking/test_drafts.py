@@ -390,3 +390,11 @@ def test_the_words_of_a_draft_have_places() -> None:
     names = [word for path, phrase in phrases_by_path(parse_tree(text).root) for word in words(phrase, path)]
     found = {path[-1]: name.token for path, name in names}
     assert (found["type"], found["name"]) == ("relu", "x")
+
+
+def test_the_first_argument_without_a_name_is_told_of_in_every_run() -> None:
+    text = program(*(f"y{number} = no_such(x, 0.5, x, 1, x, 2, x, 3);" for number in range(20)), outputs="y0")
+    found = [each for each in miltext.check(text) if each.code == "MIL501"]
+    firsts = [text.index("(x, 0.5", each.span.start) + 1 for each in found if each.span]
+    assert [note.span.start for each in found for note in each.notes if note.span] == firsts
+    assert len(firsts) == 20

@@ -118,7 +118,7 @@ class DraftWalk(Walk):
 
     def unnamed(self, operation: Operation, place: Path) -> None:
         """Tell of arguments without names of an operation that is not known."""
-        for name in operation.inputs:
+        for name in sorted(operation.inputs):  # a map's order is another one in each run, and the first one is told of
             if name.startswith(UNNAMED) and first_opset(operation.type) is None:
                 gap = (*place, "inputs", Key(name))
                 message = f"{named(operation.type)} is not known: write each argument with its parameter, `x = ...`"
