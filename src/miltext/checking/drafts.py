@@ -18,6 +18,7 @@ from miltext.checking.inference.reading import read_program
 from miltext.diagnostics import Diagnostic, Span
 from miltext.diagnostics.selection import DRAFT
 from miltext.parsing.elaboration import Elaborated, rewritten
+from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.tree import named
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
+    from miltext.syntax.tree import Node
 
     Operands = Mapping[str, Sequence[Operand]]
 
@@ -142,6 +144,16 @@ def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
     return finding._replace(message=message, suggestion=suggestion)
 
 
+def marker_of(root: Node | None) -> Node | None:
+    """Return the marker in the head of a draft; None where there is none."""
+    return next(named(root, "draft_marker"), None) if root else None
+
+
+def marker_words(marker: Node | None) -> set[str]:
+    """Return what a marker asks for besides types."""
+    return {name_of(word.token or "") for word in named(marker, "NAME")} if marker else set()
+
+
 def draft_notice(read: Recovered) -> list[Diagnostic]:
     """Return the note that a text is not yet a program, at the first thing that it leaves out; none for another."""
     first = read.elaborated.first if read.elaborated else None
@@ -149,7 +161,7 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
         return [Diagnostic("note", DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
-        marker = next(named(read.root, "draft_marker"), None) if read.root else None
+        marker = marker_of(read.root)
         message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
         return [Diagnostic("note", DRAFT, message, marker.span)] if marker else []
     phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Clash, Operand
     from miltext.checking.inference.reading import Program
 
+DEFAULT_ASKED_FOR = "MIL513"
+"""The code of the warning that a default is left out for which some loaders ask."""
+
 
 def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
     """Find what is wrong with the operations of a Program; suggest types in the dialect.
@@ -155,7 +158,7 @@ class _Call:
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
         message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders ask for it; write {written}"
-        return Finding((*self.path, "type"), "MIL513", message, severity="warning")
+        return Finding((*self.path, "type"), DEFAULT_ASKED_FOR, message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
         """Tell of inputs that the signature does not have; the parameters that they were meant to be leave `missing`.

@@ -12,12 +12,12 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.drafts import dialect_of
+from miltext.checking.drafts import dialect_of, marker_of, marker_words
 from miltext.diagnostics import Span
 from miltext.parsing.elaboration import names_inside, rewritten
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.spans import BINDINGS, bodies_of, name_in, name_of, operations_of
+from miltext.parsing.spans import BINDINGS, bodies_of, name_in, operations_of
 from miltext.schema.operations import signature
 from miltext.syntax.literals import quote, unquote
 from miltext.syntax.names import identifier, name_text
@@ -54,15 +54,10 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
     All else that a Program needs is there. The result has no marker, is not laid out, and knows what stood where.
     """
     tree = parse_tree(text, whole=True)
-    marker = next(named(tree.root, "draft_marker"), None)
-    wanted = {*asked, *(marker_words(marker) if marker else ())}
+    marker = marker_of(tree.root)
+    wanted = {*asked, *marker_words(marker)}
     edits = [(marker.span, _comments(text, tree, marker))] if marker else []
     return _SpellingOut(text, tree.root, edits).run(wanted) if wanted else None
-
-
-def marker_words(marker: Node) -> Iterator[str]:
-    """Yield the words of the marker in a draft's head."""
-    return (name_of(word.token or "") for word in named(marker, "NAME"))
 
 
 def _comments(text: str, tree: Tree, phrase: Node) -> str:

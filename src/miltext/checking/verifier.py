@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.drafts import as_in_draft, dialect_of, draft_notice, draft_types
+from miltext.checking.drafts import as_in_draft, dialect_of, draft_notice, draft_types, marker_of, marker_words
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
-from miltext.checking.operations import operation_findings
+from miltext.checking.operations import DEFAULT_ASKED_FOR, operation_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.diagnostics import ParseError, PrintError
@@ -152,6 +152,8 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     if types is None or not types.open:  # no comment can make up for a type that is not there
         diagnostics = without_ignored(text, diagnostics)
     found = [each for each in diagnostics if each.code != DRAFT]
+    if "defaults" in asked:
+        found = _with_defaults(found)
     if _errors(found):
         return WrittenOut(None, found)
     steps: list[Recovered | Elaborated] = [types.read, types.written()] if types is not None else []
@@ -228,7 +230,14 @@ def _check_broken(text: str, arrays: Arrays) -> CheckedText:
         verified = apart_from(verify(read.program, dialect_of(text), faulty, arrays), {*read.flawed, *types.missing})
         joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
         found += located(joined, read.root)
+    if "defaults" in marker_words(marker_of(read.root)):
+        found = _with_defaults(found)
     return CheckedText(read.told(found), read, types)
+
+
+def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return what is found in a text of which `infer` writes the defaults out: none of them is left out."""
+    return [each for each in found if each.code != DEFAULT_ASKED_FOR]
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

@@ -20,25 +20,28 @@ if TYPE_CHECKING:
     from miltext.printing.tensors import Style
     from miltext.schema import proto
 
-_LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
+_LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
 """How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
 
 _FOLDER = "@model_path/"
 """Where a path begins that `$blob` says the rest of."""
 
 WIDTH = 140
-"""The longest line in which an operation stands inside another."""
+"""The longest line in which an operation stands inside another, but for weights."""
+
+DEPTH = 6
+"""How many operations stand inside one another at most."""
 
 
 class _Call(NamedTuple):
-    """What stands inside an operation: its place in the block and its text; a weight is not `free` to stand before.
+    """What stands inside an operation: its place in the block, its text, and how deep it is.
 
-    As a statement of its own, a weight makes the text longer.
+    A weight, of depth 0, is not free to stand before: as a statement of its own, it makes the text longer.
     """
 
     at: int
     text: str
-    is_free: bool
+    depth: int
 
 
 def literal_of(printer: Printer, value: proto.Value) -> str | None:
@@ -93,14 +96,15 @@ class DraftPrinter(Printer):
             calls = self._calls(operation, place, inside)
             text = self._text(operation, place, calls)
             room = WIDTH - len(indent) - len(self._results(operation, place))
-            while len(text) > room and (free := [name for name in calls if calls[name].is_free]):
-                del calls[max(free, key=lambda name: len(calls[name].text))]
+            while free := _too_much(calls, len(text) > room):
+                del calls[free]
                 text = self._text(operation, place, calls)
             nested[index] = [call.at for call in calls.values()]
             texts.append(text)
             if place in self._movable:
                 weight = self._weight(operation.attributes[VALUE]) if operation.type == "const" else None
-                inside[operation.outputs[0].name] = _Call(index, weight or text, not weight)
+                depth = 0 if weight else 1 + max((call.depth for call in calls.values()), default=0)
+                inside[operation.outputs[0].name] = _Call(index, weight or text, depth)
         gone = {index for found in nested.values() for index in found}
         order = self.order[path] = list[int]()
         for index, operation in enumerate(block.operations):
@@ -185,6 +189,13 @@ class DraftPrinter(Printer):
     def _untyped(self, value: proto.Value, gap: Path) -> str | None:
         """Return the literal of a value that needs no type, unless it is left out."""
         return literal_of(self, value) if gap in self._gaps else None
+
+
+def _too_much(calls: Mapping[str, _Call], is_long: bool) -> str | None:
+    """Return the value that is to stand before an operation whose line is too long, or too deep; None if neither is."""
+    if is_long:
+        return max((name for name in calls if calls[name].depth), key=lambda name: len(calls[name].text), default=None)
+    return next((name for name in calls if calls[name].depth >= DEPTH), None)
 
 
 def _is_value(argument: proto.Argument) -> bool:

@@ -39,17 +39,18 @@ class Defaults:
     def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:
         """Return those of the arguments with these values that may be left out together, as they are written anew.
 
-        What some loaders ask for is not among them.
+        What some loaders ask for is not among them, nor is what an argument needs to have an effect.
         """
         op = operation.arguments
         known = signature(op.op_type, op.opset)
         found = {name for name in values if known and name in known.parameters and known.parameters[name].asked is None}
         while found:
-            kept = replace(op, operands={name: each for name, each in op.operands.items() if name not in found})
+            operands = {name: each for name, each in op.operands.items() if name not in found}
+            kept = replace(op, operands=operands, doubts=[])
             made = defaults(kept, self.dialect)
             same = [name for name in made if name in found and self._wire(made[name][1]) == _wire(values[name])]
             if len(same) == len(found):
-                return same if _gives(kept, operation.inferred) else []
+                return same if _gives(kept, operation.inferred) and len(kept.doubts) <= len(op.doubts) else []
             found = {*same}
         return []
 

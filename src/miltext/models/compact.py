@@ -106,7 +106,7 @@ def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
     for use in uses:
         if use.name in folded:
             use.value.CopyFrom(folded[use.name])
-    for each in inside:
+    for each in reversed(inside):  # the innermost first: a block that is rewritten holds copies of those inside it
         kept = [made for made in each.operations if folded.keys().isdisjoint(value.name for value in made.outputs)]
         if len(kept) < len(each.operations):
             copy = Block(operations=kept)
