@@ -16,6 +16,7 @@ Examples:
   miltext sidecar Model.mlpackage            # writes Model.mlpackage.mil
   miltext sidecar --check Model.mlpackage    # exit 1 if it is not up to date
   miltext sidecar --full models/*.mlmodelc
+  miltext sidecar --draft Model.mlpackage    # types that follow are left out; --check wants the option, too
 """
 
 
@@ -25,37 +26,41 @@ Examples:
     "--check", is_flag=True, help="Write nothing; list the sidecars that are stale, and exit with 1 if any is."
 )
 @click.option("--full", is_flag=True, help="Write every operation in full, instead of the compact form.")
-def command(models: tuple[str, ...], check: bool, full: bool) -> None:
+@click.option("--draft", is_flag=True, help="Write a draft, without what `miltext infer` gives back, instead of that.")
+def command(models: tuple[str, ...], check: bool, full: bool, draft: bool) -> None:
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
     The text is the model's description and the program in compact form, with weights as digests; its first line names
-    the command that made it. A file inside an .mlpackage or .mlmodelc stands for the whole model.
+    the command that made it. A program with errors has no draft, and is written in full. A file inside an .mlpackage or .mlmodelc stands for the whole model.
     """
     from miltext.models.outputs import check_content
-    from miltext.review.sidecar import is_current, write
+    from miltext.review.sidecar import COMPACT, is_current, write
 
+    if full and draft:
+        raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
+    form = "full" if full else "draft" if draft else COMPACT
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
         existing(str(path))
-        for sidecar, text in _made(path, full):
+        for sidecar, text in _made(path, form):
             if is_current(sidecar, text):
                 continue
             stale = True
             if not check:
                 check_content(sidecar, "sidecar")
                 write(sidecar, text)
-            remake = f"; to write it: miltext sidecar {'--full ' * full}{path}"
+            remake = f"; to write it: miltext sidecar {f'--{form} ' * (form != COMPACT)}{path}"
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
     if check and stale:
         sys.exit(WRONG)
 
 
-def _made(path: Path, full: bool) -> list[tuple[Path, str]]:
+def _made(path: Path, form: str) -> list[tuple[Path, str]]:
     """Return the sidecars of a model and their texts, for which all weights are read."""
     from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
-        return list(sidecars(path, full, progress.add))
+        return list(sidecars(path, form, progress.add))
 
 
 def _whole(name: str) -> Path:

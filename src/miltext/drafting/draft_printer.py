@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.omitting import STATEMENT
 from miltext.models.compact import VALUE
+from miltext.models.weight_printing import DigestPrinter
 from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
@@ -16,6 +17,7 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Set
 
+    from miltext.models.weight_printing import Spell
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
     from miltext.schema import proto
@@ -60,15 +62,17 @@ def record_path(path: str) -> str | None:
     return path if path[:1] == "@" else None
 
 
-class DraftPrinter(Printer):
+class DraftPrinter(DigestPrinter):
     """Prints a Program without the types at the paths of `gaps`; statements at those of `whole` as a Printer does.
 
     Operations at the paths of `movable` stand inside their users as far as the lines get no longer than WIDTH. `order`
-    has the operations of each block in the order in which `infer` writes them.
+    has the operations of each block in the order in which `infer` writes them. `spell` is that of a DigestPrinter.
     """
 
-    def __init__(self, style: Style, gaps: Set[Path], whole: Set[Path], movable: Set[Path]) -> None:
-        super().__init__(style)
+    def __init__(
+        self, style: Style, gaps: Set[Path], whole: Set[Path], movable: Set[Path], spell: Spell | None = None
+    ) -> None:
+        super().__init__(spell, style)
         self._gaps = gaps
         self._whole = whole
         self._movable = movable
@@ -183,8 +187,11 @@ class DraftPrinter(Printer):
     def _weight(self, value: proto.Value) -> str | None:
         """Return a value that is a record of a weight file; as an argument, `infer` makes a `const` of it."""
         blob = value.blobFileValue if value.WhichOneof("value") == "blobFileValue" and not value.docString else None
-        word = record_path(blob.fileName) if blob else None
-        return f"{self.type_of(value, 'type').text}($blob({quote(word)}, {blob.offset}))" if blob and word else None
+        if blob is None:
+            return None
+        word, spelled = record_path(blob.fileName), self.spelled(value)
+        spelled = spelled or (f"$blob({quote(word)}, {blob.offset})" if word else None)
+        return f"{self.type_of(value, 'type').text}({spelled})" if spelled else None
 
     def _untyped(self, value: proto.Value, gap: Path) -> str | None:
         """Return the literal of a value that needs no type, unless it is left out."""

@@ -15,6 +15,7 @@ from miltext.drafting.folding import folded
 from miltext.drafting.implied import Implied, implied
 from miltext.drafting.nesting import in_order, movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
+from miltext.models.weight_printing import DigestPrinter
 from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover
 from miltext.printing.printer import Printer
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
+    from miltext.models.weight_printing import Spell
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Message, Operation, Program
 
@@ -42,7 +44,6 @@ _IN_FULL = (
 )
 
 
-@with_room
 def to_draft(
     program: Message,
     *,
@@ -61,14 +62,29 @@ def to_draft(
     A Program that `check` finds errors in has no draft, for `infer_draft` would refuse it: its text is that of
     `to_text`, and `on_warning` gets a Diagnostic that says why.
     """
-    style, whole = Style(dialect, floats, elide), own_copy(program)
+    return draft_text(program, Style(dialect, floats, elide), drop_names=drop_names, on_warning=on_warning)
+
+
+@with_room
+def draft_text(
+    program: Message,
+    style: Style,
+    *,
+    drop_names: bool = False,
+    on_warning: Callable[[Diagnostic], object] | None = None,
+    spell: Spell | None = None,
+) -> str:
+    """Return a draft as `to_draft` does. With `spell`, which spells weights in another way, it is for reading only."""
+    whole = own_copy(program)
     with gc_paused:
-        wrong = _first_error(whole, dialect)
+        wrong = _first_error(whole, style.dialect)
         if wrong and on_warning:
             on_warning(Diagnostic("warning", wrong.code, f"{_IN_FULL}{wrong.message}"))
         drafts = () if wrong else _drafts(whole, style._replace(elide=None), drop_names)
         draft = next((draft for draft in drafts if draft), None)
-        return "".join(draft.printer(style).draft(draft.program) if draft else pieces(whole, style))
+        if draft:
+            return "".join(draft.printer(style, spell).draft(draft.program))
+        return "".join([*DigestPrinter(spell, style).program(whole), "\n"] if spell else pieces(whole, style))
 
 
 def _first_error(program: Program, dialect: str) -> Finding | None:
@@ -87,8 +103,8 @@ class _Draft(NamedTuple):
     def program(self) -> Program:
         return self.implied.program
 
-    def printer(self, style: Style) -> DraftPrinter:
-        printer = DraftPrinter(style, self.gaps, self.whole, self.movable)
+    def printer(self, style: Style, spell: Spell | None = None) -> DraftPrinter:
+        printer = DraftPrinter(style, self.gaps, self.whole, self.movable, spell)
         printer.marker = f" $draft({', '.join(self.implied.words)})" if self.implied.words else ""
         return printer
 

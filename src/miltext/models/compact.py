@@ -64,12 +64,11 @@ def compact_pieces(
     where a weight cannot be read, or call `on_unread` with it and show its place; and what `compact` raises.
     `progress` gets the number of bytes of weights that were read.
     """
-    from miltext.models.weight_printing import DigestPrinter
-    from miltext.printing.printer import Printer
+    from miltext.models.weight_printing import DigestPrinter, Digests
 
     folder = model.model_path
-    printer = DigestPrinter(folder, style, on_unread, progress) if folder else Printer(style)
-    yield from printer.program(compact(model.program))
+    digests = Digests(folder, on_unread, progress) if folder else None
+    yield from DigestPrinter(digests, style).program(compact(model.program))
     yield "\n"
 
 

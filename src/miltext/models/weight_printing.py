@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError
@@ -18,8 +18,11 @@ from miltext.syntax.programs import own_copy
 if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.printing.printer import Lines, TypeText
+    from miltext.models.weights import Blob
     from miltext.schema.proto import Message, Operation, Program, Value
 
+Spell: TypeAlias = "Callable[[Value], str | None]"
+"""What spells a value in a weight file in place of the file and the offset."""
 
 DIGITS = 16
 """How many hexadecimal digits of a weight's digest are shown: enough to tell weights apart."""
@@ -100,33 +103,49 @@ def annotated_pieces(program: Message, folder: BlobFolder, style: Style = PLAIN)
     yield "\n"
 
 
-class DigestPrinter(Printer):
-    """A Printer that spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
+class Digests:
+    """Spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
 
     `folder` is what `@model_path` means. Raise WeightsError where a weight cannot be read; or, with `on_unread`, call
-    that with the error and print where the weight stands. `progress` gets the number of bytes that were read.
+    that with the error and spell none. `progress` gets the number of bytes that were read.
     """
 
     def __init__(
         self,
         folder: Path,
-        style: Style = PLAIN,
         on_unread: Callable[[WeightsError], object] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(style)
         self._folder = BlobFolder(folder, progress)
         self._on_unread = on_unread
 
-    def _raw(self, value: Value, value_type: TypeText) -> str:
-        if not value.HasField("blobFileValue"):
-            return super()._raw(value, value_type)
+    def __call__(self, value: Value) -> str | None:
+        """Return the spelling of a value in a weight file; None of one that cannot be read."""
         try:
             blob = self._folder.blob(value)
         except WeightsError as failure:
             if self._on_unread is None:
                 raise
             self._on_unread(failure)
-            return super()._raw(value, value_type)
-        digest = blob.digest(self._folder.progress)
-        return f'$elided({blob.count}, "sha256:{digest[:DIGITS]}")'
+            return None
+        return digest_text(blob, self._folder.progress)
+
+
+def digest_text(blob: Blob, progress: Progress | None = None) -> str:
+    """Return `$elided(262144, "sha256:0123456789abcdef")` for a weight."""
+    return f'$elided({blob.count}, "sha256:{blob.digest(progress)[:DIGITS]}")'
+
+
+class DigestPrinter(Printer):
+    """A Printer that spells values in weight files as `spell` does, and as their places where that returns None."""
+
+    def __init__(self, spell: Spell | None, style: Style = PLAIN) -> None:
+        super().__init__(style)
+        self._spell = spell
+
+    def _raw(self, value: Value, value_type: TypeText) -> str:
+        return self.spelled(value) or super()._raw(value, value_type)
+
+    def spelled(self, value: Value) -> str | None:
+        """Return how a value in a weight file is spelled; None for its place, and for another value."""
+        return self._spell(value) if self._spell and value.HasField("blobFileValue") else None

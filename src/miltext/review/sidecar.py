@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,25 +26,25 @@ _NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil
 """The ends of names of sidecars, as in the pre-commit hooks."""
 
 
-def sidecars(path: Path, full: bool, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
+def sidecars(path: Path, form: str, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
     """Yield the sidecars of a model, each with the text that it should have: one for each program of a pipeline.
 
-    `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. Weights are shown by
-    their digests; `progress` gets the number of bytes of each that is read. Raise ModelError, WeightsError for a weight
+    `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is one of
+    FORMS. Weights are shown by their digests in all of them; `progress` gets the number of bytes of each that is read. Raise ModelError, WeightsError for a weight
     that cannot be read, and ParseError.
     """
     model = open_model(path)
     programs = list(_programs(model, ""))
     if not programs:
         programs = [("", model.select(None))]  # which says what the model is instead
-    option = " --full" if full else ""
+    option = "" if form == COMPACT else f" --{form}"
     for place, program in programs:
         inner = f", model {place[1:].replace('.', '/')}" if place else ""
         name = visible(path.name)
         head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
         yield (
             path.with_name(f"{path.name}{place}{ENDING}"),
-            "".join([head, *around(program), *_text(program, full, progress)]),
+            "".join([head, *around(program), *FORMS[form](program, progress)]),
         )
 
 
@@ -82,13 +82,30 @@ def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:
         yield from _programs(nested, f"{place}.{index}")
 
 
-def _text(model: Model, full: bool, progress: Progress | None) -> Iterator[str]:
-    if not full:
-        from miltext.models.compact import compact_pieces
+def _compact(model: Model, progress: Progress | None) -> Iterable[str]:
+    from miltext.models.compact import compact_pieces
 
-        return compact_pieces(model, progress=progress)
+    return compact_pieces(model, progress=progress)
+
+
+def _full(model: Model, progress: Progress | None) -> Iterable[str]:
     if model.model_path is None:
         return pieces(model.program)
-    from miltext.models.weight_printing import DigestPrinter
+    from miltext.models.weight_printing import DigestPrinter, Digests
 
-    return iter([*DigestPrinter(model.model_path, progress=progress).program(own_copy(model.program)), "\n"])
+    return [*DigestPrinter(Digests(model.model_path, progress=progress)).program(own_copy(model.program)), "\n"]
+
+
+def _draft(model: Model, progress: Progress | None) -> Iterable[str]:
+    from miltext.drafting.writing import draft_text
+    from miltext.models.compact import READABLE
+    from miltext.models.weight_printing import Digests
+
+    digests = Digests(model.model_path, progress=progress) if model.model_path else None
+    return [draft_text(model.program, READABLE, spell=digests)]
+
+
+COMPACT = "compact"
+
+FORMS = {COMPACT: _compact, "full": _full, "draft": _draft}
+"""The texts of a model for reading, by the options that ask for them."""

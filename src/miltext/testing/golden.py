@@ -79,9 +79,9 @@ def _with_digests(program: Program, folder: Path | None, style: Style) -> str:
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
             "or digest_weights=False to pin only the places of its weights"
         )
-    from miltext.models.weight_printing import DigestPrinter
+    from miltext.models.weight_printing import DigestPrinter, Digests
 
-    return "".join([*DigestPrinter(folder, style).program(program), "\n"])
+    return "".join([*DigestPrinter(Digests(folder), style).program(program), "\n"])
 
 
 def assert_matches_golden(
