@@ -67,7 +67,15 @@ PRINTING = (
 )
 BUILDING = ("build -o out.mlpackage", "build -o out/m.mlmodel", "build -o out.mlpackage --externalize 1")
 LOOKING = ("info", "info --json", "check", "check --format sarif", "weights", "weights --save out")
-COMPARING = ("diff EXAMPLE", "diff --format json EXAMPLE", "diff --format unified EXAMPLE", "sidecar", "sidecar --full")
+COMPARING = (
+    "diff EXAMPLE",
+    "diff --format json EXAMPLE",
+    "diff --format unified EXAMPLE",
+    "diff --format unified --draft EXAMPLE",
+    "sidecar",
+    "sidecar --full",
+    "sidecar --draft",
+)
 OF_MODELS = (*PRINTING, *BUILDING, *LOOKING, *COMPARING, "parse --to txtpb", "parse -o out.pb")
 
 

@@ -16,6 +16,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage
   miltext diff old.mlpackage new.mlpackage --stat
   miltext diff old.mlpackage new.mlpackage --format json | jq .weights
+  miltext diff old.mlpackage new.mlpackage --format unified --draft
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
 \b
@@ -34,6 +35,11 @@ found and a weight was not read.
     default="text",
     help="The output format.  [text]",
 )
+@click.option(
+    "--draft",
+    is_flag=True,
+    help="With --format unified: compare drafts by line, without what `miltext infer` gives back.",
+)
 @click.option("--stat", is_flag=True, help="Only count the differences.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
 @click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")
@@ -43,7 +49,9 @@ found and a weight was not read.
     help="For two models without weight files: compare the places of weights.",
 )
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
-def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str | None, **choices: bool) -> None:
+def command(
+    old: str, new: str, form: str, draft: bool, stat: bool, full: bool, nested: str | None, **choices: bool
+) -> None:
     """Show the differences between the models A and B, with operations matched by structure.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
@@ -51,6 +59,8 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
     """
     if stat and form != "text":
         raise click.UsageError("--stat cannot be combined with --format: leave out one of them")
+    if draft and form != "unified":
+        raise click.UsageError("--draft says what the lines of a unified diff are: add --format unified")
     if old == new == "-":
         raise click.UsageError("standard input can be only one of the models: name the other")
     from miltext.diffing import diff
@@ -65,7 +75,7 @@ def command(old: str, new: str, form: str, stat: bool, full: bool, nested: str |
     if form == "json":
         text = json.dumps(difference.to_json(), indent=2) + "\n"
     elif form == "unified":
-        text = difference.to_unified()
+        text = difference.to_unified(draft=draft)
     else:
         text = difference.to_stat() if stat else difference.to_text(color=colored(sys.stdout), full=full)
     write_text("-", [text])

@@ -21,6 +21,7 @@ Examples:
   miltext git setup --dry-run            # show what it would write, and where
   miltext git setup                      # for this repository
   miltext git setup --global             # for all of yours
+  miltext git setup --draft              # programs as drafts, without the types that follow
   git log -p -- Model.mlpackage
   git difftool -y -- '*.mlmodel'         # the structural diff
   miltext git undo
@@ -31,6 +32,7 @@ MODELS = (".mlmodel", ".mil")
 
 _everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of the user.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show what would be written, and where.")
+_draft = click.option("--draft", is_flag=True, help="Show programs as drafts: without what `miltext infer` gives back.")
 
 
 @click.group("git", epilog=EPILOG)
@@ -45,9 +47,13 @@ def git() -> None:
 @git.command("setup", epilog=EPILOG)
 @_everywhere
 @_dry_run
-def setup(everywhere: bool, dry_run: bool) -> None:
-    """Write the attributes and the configuration; run it again after an upgrade of miltext."""
-    with _installation(everywhere) as installation:
+@_draft
+def setup(everywhere: bool, dry_run: bool, draft: bool) -> None:
+    """Write the attributes and the configuration; run it again after an upgrade of miltext, with the same options.
+
+    A program with errors has no draft, and is shown in full.
+    """
+    with _installation(everywhere, draft) as installation:
         if not dry_run:
             installation.install()
         write_text("-", [installation.plan(), "\n"])
@@ -62,26 +68,27 @@ def undo(everywhere: bool) -> None:
 
 
 @contextmanager
-def _installation(everywhere: bool) -> Iterator[Installation]:
+def _installation(everywhere: bool, draft: bool = False) -> Iterator[Installation]:
     """Give the settings for git, and end the command at an error of git."""
     from miltext.review.git import GitError, Installation
 
     try:
-        yield Installation(Path.cwd(), everywhere)
+        yield Installation(Path.cwd(), everywhere, draft)
     except GitError as failure:
         fail(str(failure))
 
 
 @click.command("textconv")
 @click.argument("file", type=click.Path(path_type=Path))
-def textconv(file: Path) -> None:
+@_draft
+def textconv(file: Path, draft: bool) -> None:
     """Print FILE as text to compare: a .mlmodel, a coremldata.bin, or a weight file.
 
     git calls this after `miltext git setup`; it never fails because of the contents of the file.
     """
     from miltext.review.textconv import file_text
 
-    write_text("-", file_text(file))
+    write_text("-", file_text(file, draft))
 
 
 @click.command("difftool")

@@ -31,7 +31,8 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool) -> No
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
     The text is the model's description and the program in compact form, with weights as digests; its first line names
-    the command that made it. A program with errors has no draft, and is written in full. A file inside an .mlpackage or .mlmodelc stands for the whole model.
+    the command that made it. A program with errors has no draft, and is written in full. A file inside an .mlpackage or
+    .mlmodelc stands for the whole model.
     """
     from miltext.models.outputs import check_content
     from miltext.review.sidecar import COMPACT, is_current, write

@@ -60,7 +60,8 @@ def diff(
     excused = ignore_weights and not any(each.has_files for each in contents)
     complete = old is new or _are_one(a.model, b.model) or excused or not any(each.unread for each in contents)
     notes, weights = (*_notes(a), *_notes(b)), values.weights()
-    return Difference(a.name, b.name, notes, tuple(changes), tuple(functions), weights, complete, texts.lines)
+    found = tuple(changes), tuple(functions), weights
+    return Difference(a.name, b.name, notes, *found, complete, texts.lines, texts.drafts)
 
 
 class _Side(NamedTuple):

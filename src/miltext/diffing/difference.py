@@ -32,6 +32,7 @@ class Difference:
     weights: WeightDifference = field(default_factory=WeightDifference)
     complete: bool = True
     _lines: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
+    _drafts: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
 
     @property
     def same(self) -> bool | None:
@@ -74,12 +75,15 @@ class Difference:
         names = ("same", "old", "new", "notes", "changes", "functions", "weights")
         return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}}
 
-    def to_unified(self) -> str:
+    def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
 
-        The old text has the values by their new names, and what is renamed stands before the diff.
+        The old text has the values by their new names, and what is renamed stands before the diff. With `draft`, the
+        texts are those of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
-        return render_unified(self, self._lines())
+        if draft:
+            return render_unified(self, () if self.same else self._drafts(), are_renamed=False)
+        return render_unified(self, self._lines(), are_renamed=True)
 
 
 def _plain(thing: Any) -> Any:

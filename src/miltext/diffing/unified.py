@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -13,12 +14,15 @@ from miltext.diffing.spelling import SHOWN
 from miltext.diffing.text import VERDICTS, change_text, rename_text, told_renames
 from miltext.diffing.values import DIGITS
 from miltext.models.pairing.sequences import common, merged
+from miltext.models.weight_printing import digest_text
 from miltext.printing.printer import OPERATION, Printer
 from miltext.printing.tensors import Style
 from miltext.schema.proto import Function, Operation, Value
+from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
+    from miltext.models.pairing.contents import Contents
     from miltext.models.pairing.graph import Graph, Node, Region
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import NamedValueType, Program
@@ -56,8 +60,7 @@ class Texts:
     """The texts of two programs whose functions are paired, line by line.
 
     `different` are the operations of the new one that differ from their partners; `same_attributes` says whether the
-    programs' attributes are the same, as far as they count. `lines` changes the old Program: its values get the names
-    that they have in the new one.
+    programs' attributes are the same, as far as they count.
     """
 
     old: Graph
@@ -67,13 +70,37 @@ class Texts:
     same_attributes: bool
     _page: _Page = field(default_factory=_Page)
 
+    def drafts(self) -> Iterator[Line]:
+        """Yield the lines of both programs' drafts, in which weights are digests as far as they can be read."""
+        from miltext.drafting.writing import draft_text
+
+        style, before = Style(floats="decimal", elide=SHOWN), self.old.program
+        if self.same_attributes:
+            before = own_copy(before)
+            before.attributes.clear()
+            for key, value in self.new.program.attributes.items():
+                before.attributes[key].CopyFrom(value)
+        sides = (before, self.old.contents), (self.new.program, self.new.contents)
+        texts = [draft_text(program, style, spell=partial(_digest, contents)) for program, contents in sides]
+        yield from _aligned(*[text.splitlines() for text in texts])
+
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of both texts."""
+        """Yield the lines of both texts; meanwhile the old Program's values have their names in the new one."""
+        self._name(self.old.known_as)
+        try:
+            yield from self._lines()
+        finally:
+            self._name(self.old.names)
+
+    def _name(self, names: Sequence[str]) -> None:
+        """Give all values of the old Program's paired functions their names."""
         for pair in self.pairs:
             if pair.old and pair.new:
-                self._name_all(pair.old.function.inputs, pair.old.inputs.inputs)
+                _name_each(pair.old.function.inputs, pair.old.inputs.inputs, names)
                 for region in pair.old.blocks.values():
-                    self._rename(region)
+                    _rename(region, names)
+
+    def _lines(self) -> Iterator[Line]:
         old, new, page = self.old.program, self.new.program, self._page
         yield from _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
@@ -82,23 +109,6 @@ class Texts:
         for pair in self.pairs:
             yield from self._function(pair)
         yield " ", "}"
-
-    def _rename(self, region: Region) -> None:
-        block, known_as = region.block, self.old.known_as
-        self._name_all(block.inputs, region.inputs)
-        for node in region.nodes:
-            inputs, numbers = node.operation.inputs, iter(node.operands)
-            for binding in [each for key in sorted(inputs) for each in inputs[key].arguments]:
-                if binding.HasField("name"):
-                    binding.name = known_as[next(numbers)]
-            for inner in node.blocks:
-                self._rename(inner)
-            self._name_all(node.operation.outputs, node.values)
-        block.outputs[:] = [known_as[value] for value in region.outputs]
-
-    def _name_all(self, named: Iterable[NamedValueType], values: Sequence[int]) -> None:
-        for each, value in zip(named, values, strict=True):
-            each.name = self.old.known_as[value]
 
     # ---- functions, blocks and operations
 
@@ -144,6 +154,31 @@ class Texts:
                 *lines, last = self._page.operation(node.operation, indent)
                 digests = _digests(node, graph) if a and b else []
                 yield from ((sign, line) for line in [*lines, f"{last} // {', '.join(digests)}" if digests else last])
+
+
+def _rename(region: Region, names: Sequence[str]) -> None:
+    block = region.block
+    _name_each(block.inputs, region.inputs, names)
+    for node in region.nodes:
+        inputs, numbers = node.operation.inputs, iter(node.operands)
+        for binding in [each for key in sorted(inputs) for each in inputs[key].arguments]:
+            if binding.HasField("name"):
+                binding.name = names[next(numbers)]
+        for inner in node.blocks:
+            _rename(inner, names)
+        _name_each(node.operation.outputs, node.values, names)
+    block.outputs[:] = [names[value] for value in region.outputs]
+
+
+def _name_each(named: Iterable[NamedValueType], values: Sequence[int], names: Sequence[str]) -> None:
+    for each, value in zip(named, values, strict=True):
+        each.name = names[value]
+
+
+def _digest(contents: Contents, value: Value) -> str | None:
+    """Return the spelling of a weight in a draft; None of one that cannot be read."""
+    blob = contents.blob(value)
+    return digest_text(blob) if blob else None
 
 
 def _digests(node: Node, graph: Graph) -> list[str]:
@@ -205,12 +240,15 @@ def _range(first: int, count: int) -> str:
     return f"{first}" if count == 1 else f"{first if count else first - 1},{count}"
 
 
-def render_unified(difference: Difference, lines: Iterable[Line]) -> str:
-    """Return the lines that differ, with their context, after all that has no line in a program."""
+def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed: bool) -> str:
+    """Return the lines that differ, with their context, after all that has no line in a program.
+
+    What was renamed is told where the lines `are_renamed`: the old ones have the new names.
+    """
     said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
     told = [change for change in difference.changes if change.kind in ("specification", "description")]
     said += [change_text(change, with_kind=True) for change in told]
-    for function in difference.functions:
+    for function in difference.functions if are_renamed else ():
         if function.name != function.old_name:
             said.append(f"renamed: {function.old_name} -> {function.name} (function)")
         blocks = [each for block in function.blocks for each in block.walk()]

@@ -17,8 +17,8 @@ from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.models.files import Progress
-    from miltext.printing.printer import Lines, TypeText
     from miltext.models.weights import Blob
+    from miltext.printing.printer import Lines, TypeText
     from miltext.schema.proto import Message, Operation, Program, Value
 
 Spell: TypeAlias = "Callable[[Value], str | None]"

@@ -39,11 +39,14 @@ class GitError(Exception):
 class Installation:
     """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
 
+    With `as_draft`, git shows programs as drafts.
+
     Raise GitError if git cannot be run, or `folder` is not in a repository.
     """
 
-    def __init__(self, folder: Path, everywhere: bool) -> None:
+    def __init__(self, folder: Path, everywhere: bool, as_draft: bool = False) -> None:
         self._folder = folder
+        self._draft = " --draft" * as_draft
         self._everywhere = everywhere
         self.scope = "--global" if everywhere else "--local"
         self.attributes = self._attributes_file()
@@ -81,7 +84,7 @@ class Installation:
         command = _command()
         chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
-            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv"),
+            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._draft}"),
             f"diff.{DRIVER}.cachetextconv": "true",
             f"diff.{DRIVER}.xfuncname": _FUNCTION,
             f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
@@ -91,7 +94,7 @@ class Installation:
 
     def _or_name(self, command: str) -> str:
         """Return a command for git's shell that names the file if the given command fails, where git would stop."""
-        again = f"miltext git setup{' --global' * self._everywhere}"
+        again = f"miltext git setup{self._draft}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {again}"'
         return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
 

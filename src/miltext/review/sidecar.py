@@ -30,8 +30,8 @@ def sidecars(path: Path, form: str, progress: Progress | None = None) -> Iterato
     """Yield the sidecars of a model, each with the text that it should have: one for each program of a pipeline.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is one of
-    FORMS. Weights are shown by their digests in all of them; `progress` gets the number of bytes of each that is read. Raise ModelError, WeightsError for a weight
-    that cannot be read, and ParseError.
+    FORMS; in each, weights are shown by their digests. `progress` gets the number of bytes of each that is read. Raise
+    ModelError, WeightsError for a weight that cannot be read, and ParseError.
     """
     model = open_model(path)
     programs = list(_programs(model, ""))

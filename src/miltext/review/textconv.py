@@ -6,10 +6,10 @@ The text depends on the bytes of the file alone, and not on the files around it:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.models.contents import refuse_pointer
@@ -21,6 +21,9 @@ from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+Written: TypeAlias = "Callable[[Program], Iterable[str]]"
 
 ELIDE = 256
 """Literals of more elements than this are shown by their digest."""
@@ -29,8 +32,8 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 """The first bytes of a weight file's first record, which is at byte 64."""
 
 
-def file_text(path: Path) -> Iterator[str]:
-    """Yield the text of a file, in pieces.
+def file_text(path: Path, as_draft: bool = False) -> Iterator[str]:
+    """Yield the text of a file, in pieces; programs as drafts where that is asked for, and where there is one.
 
     Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that does not spell a
     program, as a draft does not, the reason and the text as it is.
@@ -39,7 +42,7 @@ def file_text(path: Path) -> Iterator[str]:
     """
     data = path.read_bytes()
     try:
-        yield from _pieces(path, data)
+        yield from _pieces(path, data, _draft if as_draft else _in_full)
     except MiltextError as failure:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
@@ -48,7 +51,7 @@ def file_text(path: Path) -> Iterator[str]:
         yield f"// {finding.code}: {finding.message}\n{notes}{held}"
 
 
-def _pieces(path: Path, data: bytes) -> Iterator[str]:
+def _pieces(path: Path, data: bytes, written: Written) -> Iterator[str]:
     from miltext.models.contents import is_binary, is_spec, parse_spec
     from miltext.models.opening import read
 
@@ -56,10 +59,10 @@ def _pieces(path: Path, data: bytes) -> Iterator[str]:
         return _weights(path)
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
-        return _coremldata(path, data)
+        return _coremldata(path, data, written)
     if is_binary(data) and is_spec(data):  # perhaps not an ML Program, which is all that `read` gives
-        return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)))
-    return _model(read(data, path.name))
+        return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)), written)
+    return _model(read(data, path.name), written)
 
 
 def _digest(data: bytes) -> str:
@@ -69,20 +72,31 @@ def _digest(data: bytes) -> str:
 # ---- models
 
 
-def _model(model: Model) -> Iterator[str]:
+def _in_full(program: Program) -> Iterable[str]:
+    from miltext.printing.printing import pieces
+    from miltext.printing.tensors import Style
+
+    return pieces(program, Style(elide=ELIDE))
+
+
+def _draft(program: Program) -> Iterable[str]:
+    from miltext.drafting.writing import draft_text
+    from miltext.printing.tensors import Style
+
+    return [draft_text(program, Style(floats="decimal", elide=ELIDE))]
+
+
+def _model(model: Model, written: Written) -> Iterator[str]:
     yield from around(model)
     if model.type == PROGRAM:
-        from miltext.printing.printing import pieces
-        from miltext.printing.tensors import Style
-
-        yield from pieces(model.program, Style(elide=ELIDE))
+        yield from written(model.program)
     elif not model.models:
         assert model.spec is not None  # all else is a Program
         wire = model.spec.SerializeToString(deterministic=True)
         yield f"// a {model.type}, which has no text: {_digest(wire)}, {len(wire)} bytes\n"
     for index, nested in enumerate(model.models):
         yield f"\n// ---- model {index} {quote(nested.pipeline_name)}: {nested.type}\n"
-        yield from _model(nested)
+        yield from _model(nested, written)
 
 
 def around(model: Model) -> list[str]:
@@ -101,7 +115,7 @@ def around(model: Model) -> list[str]:
 # ---- the parts of bundles
 
 
-def _coremldata(path: Path, data: bytes) -> Iterator[str]:
+def _coremldata(path: Path, data: bytes, written: Written) -> Iterator[str]:
     from google.protobuf import text_format
 
     try:
@@ -112,7 +126,7 @@ def _coremldata(path: Path, data: bytes) -> Iterator[str]:
                 return iter([f"model: {quote(name)}\n" for name in names])
         raise
     if known.spec is not None:
-        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec))
+        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec), written)
     head = f"type: {known.type}\nspecificationVersion: {known.specification_version}\n"
     return iter([head, text_format.MessageToString(known.description)])
 
