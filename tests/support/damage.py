@@ -103,7 +103,7 @@ KINDS = {
     "mil": Kind("text.mil", (*_of_program("text.mil"), *_each("text.mil", *TEXTS))),
     "txtpb": Kind("program.txtpb", _of_program("program.txtpb")),
     "pb": Kind("program.pb", _of_program("program.pb")),
-    "mlmodel": Kind("model.mlmodel", (*_of_model("model.mlmodel"), "textconv FILE")),
+    "mlmodel": Kind("model.mlmodel", (*_of_model("model.mlmodel"), "textconv FILE", "textconv --draft FILE")),
     "odd mil": Kind("odd.mil", (*_each("odd.mil", *OF_MODELS, *TEXTS), "locate odd.mil 9")),
     "odd txtpb": Kind("odd.txtpb", _each("odd.txtpb", *OF_MODELS)),
     "odd mlmodel": Kind("odd.mlmodel", (*_each("odd.mlmodel", *OF_MODELS), "textconv FILE")),
