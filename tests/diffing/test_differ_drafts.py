@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from test_differ import CASES, FOLDER, WEIGHTS, numbered, write_weights
+from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 
 import miltext
 from miltext.cli import command

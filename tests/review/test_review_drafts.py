@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import ROOT
 from support.containers import NEURAL_NETWORK
-from test_git import EXAMPLE, MODEL, WEIGHTS, Repository, changes
+from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 import miltext
 from miltext.cli import command
