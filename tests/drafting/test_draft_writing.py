@@ -17,7 +17,8 @@ from support.strategies import messages
 
 import miltext
 from miltext import Diagnostic, PrintError
-from miltext.schema.proto import Program
+from miltext.schema.proto import Block, Operation, Program
+from miltext.schema.walk import block_parts, uses_of
 
 needs_coremltools = pytest.mark.skipif(
     importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
@@ -44,11 +45,30 @@ def drafted(made: Program, **choices: Any) -> str:
     assert miltext.format_text(text) == text
     assert miltext.to_draft(made, **choices) == text
     inferred = miltext.parse(miltext.infer_draft(text))
+    assert codes(text) <= {*codes(made), "MIL712"}
     if choices.get("drop_names"):
         assert normal(inferred) == normal(made)
+        assert idle(inferred) <= idle(made)
     else:
         assert wire(inferred) == wire(made)
     return text
+
+
+def codes(subject: str | Program) -> set[str]:
+    return {found.code for found in miltext.check(subject)}
+
+
+def idle(made: Program) -> int:
+    """How many constants nothing uses."""
+    found = 0
+    for function in made.functions.values():
+        for block in function.block_specializations.values():
+            parts = [part for _, part in block_parts(block)]
+            given = {name for part in parts if isinstance(part, Block) for name in part.outputs}
+            used = given.union(uses_of(parts))
+            consts = [part for part in parts if isinstance(part, Operation) and part.type == "const"]
+            found += sum(each.outputs[0].name not in used for each in consts)
+    return found
 
 
 def draft(*lines: str, drop_names: bool = False, **around: Any) -> list[str]:
@@ -77,6 +97,8 @@ SAME = [
     ["y = mul(x, tensor<fp16, [4]>([0.5, 1.0, -inf, nan]));"],
     ["y = mul(x, tensor<fp16, [1, 1]>([[inf]]));"],
     ["y = mul(x, fp16(inf));"],
+    ["y = mul(x, tensor<fp16, [4]>([inf, 1.0, -inf, 0.5]));"],
+    ["a = relu(x);", "y = mul(a, tensor<fp16, [4]>([nan, 1.0, 0.5, 0.25]));"],
     ["y = mul(x, fp16(nan));"],
     ["y = mul(x, $0xfe01);"],
     ["y = mul(x, -0.0);"],
@@ -282,6 +304,13 @@ FOLDED = {
         ['y = gelu(x, mode = "EXACT");'],
         ['y = gelu(x, mode = "EXACT");'],
     ),
+    "nor what gives another its effect": (
+        [
+            "v = expand_dims(x, axes = [0]);",
+            'y = conv(v, [[[1.0], [0.5]]], pad_type = "valid", pad = [1, 1]);',
+        ],
+        ['y = conv(expand_dims(x, [0]), [[[1.0], [0.5]]], pad = [1, 1], pad_type = "valid");'],
+    ),
     "another value than the default": (["y = leaky_relu(x, alpha = 0.02);"], ["y = leaky_relu(x, 0.02);"]),
     "names of data types go": (
         [
@@ -336,11 +365,33 @@ def test_folded(lines: list[str], expected: list[str], request: pytest.FixtureRe
 
 
 def test_operations_are_nested_as_far_as_a_line_goes() -> None:
+    steps = [f"b{n} = reduce_mean({f'b{n - 1}' if n else 'x'}, axes = [0, 1], keep_dims = true);" for n in range(60)]
+    made = folded(*steps, "y = tanh(b59);")
+    assert 1 < len(made) < 31
+    assert all(len(line) <= 140 - 12 for line in made)
+    assert sum(line.count("reduce_mean") for line in made) == 60
+
+
+def test_a_statement_is_at_most_six_operations_deep() -> None:
     steps = [f"a{n} = relu({f'a{n - 1}' if n else 'x'});" for n in range(60)]
     made = folded(*steps, "y = tanh(a59);")
-    assert 1 < len(made) < 10
-    assert all(len(line) <= 140 - 12 for line in made)
+    assert max(line.count("(") for line in made) == 6
     assert sum(line.count("relu") for line in made) == 60
+
+
+def test_constants_of_all_blocks_are_folded() -> None:
+    lines = ["k = const()[val = 3.0];", "w = mul(x, k);", "y = cond(less(reduce_sum(x), 0.5))"]
+    lines += ["() {", "h = const()[val = 0.5];", "a = mul(w, h);", "} -> (a)", "() {", "b = relu(w);", "} -> (b);"]
+    assert folded(*lines) == [
+        "w = mul(x, 3.0);",
+        "y = cond(less(reduce_sum(x), 0.5))",
+        "() {",
+        "a = mul(w, 0.5);",
+        "} -> (a)",
+        "() {",
+        "b = relu(w);",
+        "} -> (b);",
+    ]
 
 
 def test_uses_inside_blocks() -> None:

@@ -32,7 +32,7 @@ WIDTH = 140
 """The longest line in which an operation stands inside another, but for weights."""
 
 DEPTH = 6
-"""How many operations stand inside one another at most."""
+"""How many operations a statement is deep at most."""
 
 
 class _Call(NamedTuple):
