@@ -102,15 +102,30 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
             raise refusal("MIL402", f"this contains the input {path.name!r}, and is not replaced", output)
 
 
+def check_kept(output: Path, files: Iterable[Path]) -> None:
+    """Refuse a target that is one of the `files` that are read, or has one in it. Raise ModelError (MIL402)."""
+    if not output.exists():
+        return
+    target = output.stat()
+    for file in sorted({*files}):
+        places = (Path(os.path.realpath(file)), Path(os.path.realpath(file.parent), file.name))
+        if any(_is_within(place, target) for place in places):
+            raise refusal("MIL402", f"this contains the input {file.name!r}, and is not replaced", output)
+
+
 def check_place(output: str, source: str) -> None:
     """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raise ModelError (MIL402)."""
     try:
         read = os.fstat(0) if source == "-" else os.stat(source)
     except OSError:
         return
-    real = Path(os.path.realpath(output))
-    if any(each.exists() and os.path.samestat(each.stat(), read) for each in (real, *real.parents)):
+    if _is_within(Path(os.path.realpath(output)), read):
         raise refusal("MIL402", "this is the input, or a part of it, and is not replaced", output)
+
+
+def _is_within(path: Path, status: os.stat_result) -> bool:
+    """Whether a path is that of a file or folder with such a status, or leads through it."""
+    return any(each.exists() and os.path.samestat(each.stat(), status) for each in (path, *path.parents))
 
 
 def check_name(path: Path, kind: str) -> None:

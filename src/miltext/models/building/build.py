@@ -21,7 +21,7 @@ from miltext.models.building.storing import LooseFolder, Storing
 from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, resolve
-from miltext.models.outputs import check_target
+from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
@@ -65,12 +65,20 @@ def build(
         original = source
     try:
         new = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        _check_arrays(new, output)
         if expect:
             expect(partial(work, new, output))
         write_model(new, output, force, progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new.warnings
+
+
+def _check_arrays(new: NewModel, output: Path) -> None:
+    """Refuse a target that has an array of the text in it; a package that is written again keeps what is in it."""
+    is_kept = new.package is not None and output.exists() and output.samefile(new.package)
+    if new.storing is not None and not is_kept:
+        check_kept(output, new.storing.sources)
 
 
 def _program(source: Model, originals: list[Program]) -> Filled:

@@ -39,11 +39,13 @@ class Storing:
     """The values of a program that are to be stored: arrays that its text names, and large immediates.
 
     A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    `sources` are the files that the arrays are in.
     """
 
     def __init__(
         self, program: Program, arrays: dict[str, Array], externalize: int | None, specification_version: int
     ) -> None:
+        self.sources = {array.stored.path for array in arrays.values()}
         self._wide = specification_version >= WIDE_INTEGERS_SINCE
         self._arrays: list[tuple[Value, Array]] = []
         self._immediates: list[Value] = []

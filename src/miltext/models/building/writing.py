@@ -106,12 +106,13 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     """Write an `.mlmodel`. Its `@model_path` is the folder that it is in, where its weights are put."""
     _check_names(new.weight_files, output.name)
     names = {name: name for name in new.weight_files}
+    read = new.storing.sources if new.storing else ()
     moved: dict[str, bool] = {}
     for name in names:
         there = output.parent / name
         if new.is_stored_in(name) or not _is_at(new.files[name], there):
             others = [each for old, each in names.items() if old != name]
-            names[name], moved[name] = weight_name(output, name, others)
+            names[name], moved[name] = weight_name(output, name, others, read)
     for program in ml_programs(new.spec):
         rename_files(program, names)
     for name, free in moved.items():
@@ -237,14 +238,15 @@ def _identifier(path: str) -> str:
 # ---- weight files beside an .mlmodel
 
 
-def weight_name(output: Path, name: str, taken: Collection[str]) -> tuple[str, bool]:
+def weight_name(output: Path, name: str, taken: Collection[str], read: Collection[Path] = ()) -> tuple[str, bool]:
     """Return the name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
     whether nothing is there.
 
-    It is another one where that file is there and not this model's alone, so that no other model loses its weights.
+    It is another one where that file is there and not this model's alone, so that no other model loses its weights,
+    or is among those that are `read`.
     """
     names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
-    return next((each, free) for each, free in names if free or _is_own(output, each))
+    return next((each, free) for each, free in names if free or _is_own(output, each, read))
 
 
 def _names(output: Path, name: str) -> Iterator[str]:
@@ -254,9 +256,9 @@ def _names(output: Path, name: str) -> Iterator[str]:
     yield from (str(path.with_name(f"{stem}-{number}-{path.name}")) for number in count(1))
 
 
-def _is_own(output: Path, name: str) -> bool:
-    """Whether what is there is what the model that is replaced has for itself."""
-    if not (output.is_file() and _mentions(output, name)):
+def _is_own(output: Path, name: str, read: Collection[Path]) -> bool:
+    """Whether what is there is what the model that is replaced has for itself, and none of the files that are read."""
+    if any(_is_at(path, output.parent / name) for path in read) or not (output.is_file() and _mentions(output, name)):
         return False
     beside = [path for path in output.parent.iterdir() if path.suffix.lower() in NAMING and path.is_file()]
     return not any(_mentions(path, name) for path in beside if not path.samefile(output))
