@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +112,25 @@ def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path) -> None:
         (folder / "elsewhere" / name).parent.mkdir(exist_ok=True)
         shutil.copy(folder / name, folder / "elsewhere" / name)
     assert run("infer", "draft.mil", "-o", "elsewhere/whole.mil")[0] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has devices and FIFOs of POSIX")
+@pytest.mark.parametrize("output", ["/dev/stdout", "/dev/null", "/dev/fd/{fd}", "{fifo}", "{link}"])
+def test_a_result_is_written_into_any_stream(folder: Path, output: str) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    os.mkfifo(elsewhere / "fifo")
+    (elsewhere / "link").symlink_to("/dev/stdout")
+    reader = os.open(elsewhere / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    read, write = os.pipe()
+    name = output.format(fd=write, fifo=elsewhere / "fifo", link=elsewhere / "link")
+    call = [sys.executable, "-m", "miltext", "infer", "draft.mil", "-o", name]
+    made = subprocess.run(call, capture_output=True, pass_fds=[write], timeout=60, check=False)
+    os.close(write)
+    assert (made.returncode, made.stderr) == (0, b"")
+    with os.fdopen(reader, "rb") as fifo, os.fdopen(read, "rb") as pipe:
+        got = made.stdout + (fifo.read() or b"") + pipe.read()
+    assert got.decode() == ("" if output == "/dev/null" else run("infer", "draft.mil")[1])
 
 
 def test_a_result_without_arrays_is_written_anywhere(folder: Path) -> None:

@@ -65,14 +65,15 @@ def command(draft: str, output: str, **options: bool) -> None:
 
 
 def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
-    """End where a completed draft would name arrays that are not in the folder of the output."""
+    """End where a completed draft would name arrays that are not in the folder of the output; a stream is in none."""
     from miltext.checking.arrays import CODES
     from miltext.checking.verifier import check
+    from miltext.models.files import is_stream
     from miltext.syntax.names import ARRAYS
 
     folder = os.path.dirname(os.path.realpath(output))
     source = os.getcwd() if draft == "-" else os.path.dirname(os.path.realpath(draft))
-    if folder == source or not any(word in text for word in ARRAYS):
+    if is_stream(Path(output)) or folder == source or not any(word in text for word in ARRAYS):
         return
     found = next((each for each in check(text, path=output) if each.code in CODES), None)
     if found is not None:
