@@ -72,9 +72,13 @@ def _shown(found: np.dtype[Any]) -> str:
 
 
 def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
-    """Refuse a shape that no array can have. Raise ArrayProblem (MIL414)."""
+    """Refuse a shape that no array can have, or only one without elements. Raise ArrayProblem (MIL414)."""
     if not all(type(size) is int and 0 <= size <= LARGEST for size in shape) or prod(shape) * itemsize > LARGEST:
         raise ArrayProblem("MIL414", f"its header declares a shape that no array has: {_cut(shape)}")
+    if 0 in shape:
+        raise ArrayProblem(
+            "MIL414", f"it has no elements: its shape is {_cut([*shape])}, and a weight has at least one"
+        )
 
 
 def check_size(header: Header, there: int) -> Header:

@@ -56,7 +56,7 @@ def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header
 
 def _has_order(shape: tuple[int, ...]) -> bool:
     """Whether elements of a shape lie otherwise in Fortran order."""
-    return 0 not in shape and sum(size > 1 for size in shape) > 1
+    return sum(size > 1 for size in shape) > 1
 
 
 def _length(data: bytes, form: str) -> int:
