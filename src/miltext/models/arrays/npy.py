@@ -78,4 +78,6 @@ def _parsed(data: bytes, version: tuple[int, int]) -> tuple[tuple[int, ...], boo
 
 def _unparsed(failure: Exception) -> ArrayProblem:
     reason = str(failure).partition("\n")[0][:200] or type(failure).__name__
+    if " object at 0x" in reason:  # ast.literal_eval shows what is not a literal by its address
+        return ArrayProblem("MIL414", "its header is not that of an array")
     return ArrayProblem("MIL414", f"its header cannot be read: {reason}")
