@@ -256,6 +256,8 @@ class _Reading:
 
         Without an `anchor`, the program has not begun.
         """
+        if anchor and (name := self.input_past(start, anchor)):
+            return name
         for token, at, opens_block in self.tokens(start, begun):
             is_function = self.marks.begins(at, "function")
             is_inside = begun and self.marks.begins(at, "definition") and self.marks.begins_line(at)
@@ -267,6 +269,21 @@ class _Reading:
                 self.cut(anchor)
                 return at
         return None
+
+    def input_past(self, start: int, anchor: int) -> int | None:
+        """Pass over the wrong type of an input, so that the others keep theirs; return where the input's name is."""
+        before = self.anchor("named_value")
+        begun = self.begun(before) if before > anchor else []
+        head = begun[0].start if begun else start
+        if before <= anchor or (len(begun) > 1 and begun[-1].name == "NAME"):
+            return None
+        named = self.marks.input_name(head)
+        if named is None or named < start:
+            return None
+        self.passed.append(head)
+        self.cut(before)
+        self.feed("$absent", head)
+        return named
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
         """Read what is missing before the `{` at a place, where the head breaks off at `start`.

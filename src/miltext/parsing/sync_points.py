@@ -32,6 +32,10 @@ _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|
 
 _OUTPUTS = re.compile(r"\s*(?:->\s*)?\([^(){};]*\)?")
 
+_INSIDE = "[^<>;(){}=:]"
+_INPUT = re.compile(rf"(?:\w+\s+|\w+\s*<(?:{_INSIDE}|<(?:{_INSIDE}|<{_INSIDE}*>)*>)*>\s*)(?P<name>{_NAME})\s*(?=[,)])")
+"""An input of a function: a name after a type, which may be wrong."""
+
 
 class SyncPoints:
     """A text, and what its words and its layout show about a place in it."""
@@ -59,6 +63,11 @@ class SyncPoints:
         """Return the end of the outputs, `-> (y)` or parts of it, that seem to stand at a place, else the place."""
         written = _OUTPUTS.match(self.text, at)
         return written.end() if written else at
+
+    def input_name(self, at: int) -> int | None:
+        """Return where the name is of the input that seems to stand at a place, its type before it."""
+        found = _INPUT.match(self.text, at)
+        return found.start("name") if found else None
 
     def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
         """Yield the tokens from a place on; with each where it begins, and whether it opens a block.

@@ -1,0 +1,57 @@
+"""Mistakes that writers of drafts make: each is told, whatever else is wrong, and in the words of a draft."""
+
+from __future__ import annotations
+
+import pytest
+
+import miltext
+
+X = "tensor<fp16, [1, 3, 8, 8]> x"
+BODY = "h = transpose(x, [0, 1, 2]); r = add(x, 1e9);"
+"""Two mistakes, which are not found unless the type of `x` is known."""
+
+
+def errors(body: str, inputs: str = X, opset: str = "ios18", head: str = "program(1.3)") -> list[tuple[str, str]]:
+    """Return the codes of the errors and the words that they are about."""
+    text = f"{head} {{ func main<{opset}>({inputs}) {{ {body} }}"
+    text += " -> (x); }" if "->" not in body else "; }"
+    found = miltext.check(text)
+    return [(each.code, text[slice(*each.span)] if each.span else "") for each in found if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "words"),
+    [
+        ("tensor<f16, [1]> q", "MIL104", "f16"),
+        ("f16 q", "MIL104", "f16"),
+        ("state<tensor<f16, [1]>> q", "MIL104", "f16"),
+        ("list<tensor<f16, [1]>, 2> q", "MIL104", "f16"),
+        ("tensr<fp16, [1]> q", "MIL104", "tensr"),
+        ("tensor<fp16 [1]> q", "MIL010", "[1]"),
+        ("tensor<fp16, 1> q", "MIL025", "1"),
+        ("tensor<fp16, [N]> q", "MIL025", "N"),
+        ("q", "MIL711", "q"),
+    ],
+)
+@pytest.mark.parametrize("place", ["first", "between", "last"])
+def test_a_wrong_type_of_an_input_hides_nothing_that_does_not_use_it(
+    wrong: str, code: str, words: str, place: str
+) -> None:
+    others = {"first": f"{wrong}, {X}", "between": f"tensor<fp16, [2]> a, {wrong}, {X}", "last": f"{X}, {wrong}"}
+    found = errors(f"{BODY} s = relu(q); t = concat((q, s), 0);", others[place])
+    assert [code for code, _ in found] == [code, "MIL515", "MIL020"]
+    assert words in found[0][1]
+
+
+def test_each_wrong_type_of_an_input_is_told() -> None:
+    inputs = f"tensor<f16, [1]> p, {X}, f32 q, tensor<fp16, 4> r, tensor<fp16, [4]> s"
+    assert errors(f"g = add(s, 1e9); {BODY}", inputs) == [
+        ("MIL104", "f16"), ("MIL104", "f32"), ("MIL025", "4"), ("MIL020", "1e9"), ("MIL515", "[0, 1, 2]"),
+        ("MIL020", "1e9"),
+    ]  # fmt: skip
+
+
+def test_inputs_stay_defined_whatever_is_wrong_between_them() -> None:
+    for wrong in ("tensor<f16, [1] q", "q: tensor<fp16, [1]>", "tensor<f16, [1]>", "tensor<f16, [1]> a-b"):
+        assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{wrong}, {X}")}, wrong
+        assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{X}, {wrong}")}, wrong
