@@ -55,3 +55,23 @@ def test_inputs_stay_defined_whatever_is_wrong_between_them() -> None:
     for wrong in ("tensor<f16, [1] q", "q: tensor<fp16, [1]>", "tensor<f16, [1]>", "tensor<f16, [1]> a-b"):
         assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{wrong}, {X}")}, wrong
         assert "MIL604" not in {code for code, _ in errors("y = relu(x);", f"{X}, {wrong}")}, wrong
+
+
+FI = "tensor<fp16, [4]> x, tensor<int32, [4]> i"
+"""Two inputs that no operation takes side by side."""
+
+
+@pytest.mark.parametrize("opset", ["ios17", "ios18"])
+def test_each_operation_tells_of_data_types_that_clash(opset: str) -> None:
+    found = errors("y = add(i, 1.5); z = add(x, i); w = mul(i, x); v = mul(i, x);", FI, opset)
+    assert found == [("MIL506", "1.5"), ("MIL506", "i"), ("MIL506", "x"), ("MIL506", "x")]
+    assert [code for code, _ in errors("z = add(x, i); z2 = add(x, i); y = relu(x);", FI, opset)] == ["MIL506"] * 2
+
+
+def test_one_operation_tells_of_one_clash_and_what_follows_from_it_tells_of_none() -> None:
+    assert errors("y = concat((x, i, x, i), 0); z = add(y, i); w = mul(z, 1.5);", FI) == [("MIL506", "i")]
+    assert errors("y = select(cond = i, a = x, b = i); z = add(y, i);", FI) == [("MIL505", "i")]
+
+
+def test_what_a_parameter_does_not_take_is_told_where_it_is_first_used() -> None:
+    assert errors("y = gelu(i); z = add(x, i);", FI) == [("MIL505", "i")]

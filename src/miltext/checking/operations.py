@@ -261,7 +261,8 @@ class _Call:
             yield Finding(path, "MIL505", message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
-        """Hold parameters of one domain to one data type."""
+        """Hold parameters of one domain to one data type; each operation tells of its own clash, the first."""
+        clashing = set[str | None]()
         first: dict[str | None, tuple[str, int, Operand, str]] = {}
         for name, parameter in known.parameters.items():
             for index, operand in enumerate(self.operands.get(name, ()) if parameter.domain else ()):
@@ -275,8 +276,11 @@ class _Call:
                     finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
                     if parameter.loose:
                         yield finding._replace(severity="warning")
-                    elif self.is_news([finding], operand, other):
-                        yield finding
+                    else:
+                        self.faulty = True
+                        if parameter.domain not in clashing and self._told.operands.isdisjoint((operand, other)):
+                            yield finding
+                        clashing.add(parameter.domain)
 
     def limits(self, known: Signature, told: Collection[Path]) -> Iterator[Finding]:
         """Hold arguments to the shapes and values that they may have; not those of which something was told."""
