@@ -75,3 +75,42 @@ def test_one_operation_tells_of_one_clash_and_what_follows_from_it_tells_of_none
 
 def test_what_a_parameter_does_not_take_is_told_where_it_is_first_used() -> None:
     assert errors("y = gelu(i); z = add(x, i);", FI) == [("MIL505", "i")]
+
+
+def suggested(body: str, head: str = "program(1.3)") -> list[tuple[str, str, str | None]]:
+    """Return the code of each finding but the note, what its message ends in, and what it suggests."""
+    text = f"{head}{{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ {body} }} -> (x); }}"
+    found = [each for each in miltext.check(text) if each.code != "MIL712"]
+    return [(each.code, each.message.rpartition(" `")[2].rstrip("?").rstrip("`"), each.suggestion) for each in found]
+
+
+@pytest.mark.parametrize("dialect", ["1.0", "1.3"])
+@pytest.mark.parametrize(
+    ("call", "code", "meant", "suggestion"),
+    [
+        ("reduce_mean(x, [1], True)", "MIL604", "true", "true"),
+        ("reduce_mean(x, [1], keep_dims = FALSE)", "MIL604", "false", "false"),
+        ("cast(x, fp32)", "MIL025", '"fp32"', '"fp32"'),
+        ("cast(relu(x), dtype = fp32)", "MIL025", '"fp32"', '"fp32"'),
+        ("cast(x, half)", "MIL604", '"fp16"', '"fp16"'),
+        ("gelu(x, EXACT)", "MIL604", '"EXACT"', '"EXACT"'),
+        ("gelu(x)", "MIL513", 'mode = "EXACT"', None),
+        ("log(x)", "MIL513", "epsilon = 1e-45", None),
+    ],
+)
+def test_a_draft_is_told_of_literals_without_types(
+    call: str, code: str, meant: str, suggestion: str | None, dialect: str
+) -> None:
+    assert suggested(f"z = relu(x); y = {call};", f"program({dialect})") == [(code, meant, suggestion)]
+    if suggestion:
+        words = {"true": "True", "false": "FALSE", '"EXACT"': "EXACT", '"fp16"': "half"}.get(suggestion, "fp32")
+        assert "MIL711" not in {found[0] for found in suggested(f"y = {call.replace(words, suggestion)};")}
+
+
+def test_a_literal_keeps_its_type_where_none_follows() -> None:
+    assert suggested("y = add(x, Inf);") == [("MIL604", "fp16(inf)", "fp16(inf)")]
+    assert suggested("y = nowhere(x = True);")[-1][2] == "bool(true)"
+    assert [found[2] for found in suggested("tensor<fp32, [4, 4]> y = cast(x = x, dtype = fp32);")] == [
+        'string("fp32")'
+    ]
+    assert suggested("tensor<fp16, [4, 4]> y = gelu(x = x);")[0][1] == 'mode = string("EXACT")'

@@ -223,8 +223,8 @@ STATEMENTS = [
     Row(AXES.format("«null»"), "`null` is not defined; leave the argument out"),
     Row(
         AXES.format("[1]").replace("bool(false)", "«False»"),
-        "`False` is not defined; did you mean `bool(false)`?",
-        "bool(false)",
+        "`False` is not defined; did you mean `false`?",
+        "false",
     ),
     Row(
         AXES.format("[1]").replace("false", "«False»"),
@@ -425,8 +425,8 @@ STATEMENTS = [
     ),
     Row(
         "_ y = pad(x = x, pad = [0, 1], mode = «reflect», constant_val = 0.0);",
-        '`reflect` is not defined; did you mean `string("reflect")`?',
-        'string("reflect")',
+        '`reflect` is not defined; did you mean `"reflect"`?',
+        '"reflect"',
     ),
     Row(
         "_ y = concat(«x» = x, y = x, axis = 0, interleave = false);",

@@ -15,15 +15,17 @@ from miltext.checking.draft_arrays import at_array
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, Remark, counted, operations_around
 from miltext.checking.inference.reading import read_program
+from miltext.checking.operations import DEFAULT_ASKED_FOR
 from miltext.diagnostics import Diagnostic, Span
 from miltext.diagnostics.selection import DRAFT
 from miltext.parsing.elaboration import Elaborated, rewritten
+from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence
 
     from miltext.checking.draft_arrays import Conversion
     from miltext.checking.inference.operands import Operand
@@ -43,6 +45,12 @@ def dialect_of(text: str) -> str:
 
 _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
 """A literal with its type."""
+
+_WRITTEN_AS_ARGUMENTS = ("MIL604", DEFAULT_ASKED_FOR)
+"""The codes of findings that may suggest to write an argument, whose type follows from its parameter."""
+
+_TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
+"""An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
 
 
 class DraftTypes(NamedTuple):
@@ -129,19 +137,34 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
     return finding._replace(severity="error", remarks=(*finding.remarks, remark))
 
 
-def as_in_draft(finding: Finding, gaps: Set[Path]) -> Finding:
-    """Return a finding with its suggestion as a draft has it, `[1]`, if it is about a literal without a type."""
-    typed = (
-        finding.suggestion
-        and "$" not in finding.suggestion
-        and finding.code != "MIL711"
-        and _TYPED.search(finding.suggestion)
-    )
-    if not typed or finding.path[-1] == "key" or gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0))):
+def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
+    """Return a finding with what it suggests as a draft has it, without a type where one follows: `[1]`, `true`."""
+    gaps = types.read.drafts.keys()
+    if finding.path[-1] == "key" or finding.code == "MIL711" or not (gaps or types.read.elaborated):
         return finding
-    suggestion = typed.string.replace(typed[0], typed["literal"])
-    message = finding.message.replace(f"`{typed[0]}`", f"`{typed['literal']}`")
-    return finding._replace(message=message, suggestion=suggestion)
+    is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
+    typed = _TYPED.search(finding.suggestion or "") if is_literal and "$" not in (finding.suggestion or "") else None
+    if typed:
+        return _replacing(finding, typed[0], typed["literal"])
+    *_, operation = (), *operations_around(finding.path)
+    if finding.code not in _WRITTEN_AS_ARGUMENTS or (*operation, "type") in types.strange:
+        return finding
+    typed = _TYPED_ARGUMENT.search(finding.message)
+    return _replacing(finding, typed["typed"], typed["literal"]) if typed else finding
+
+
+def _replacing(finding: Finding, typed: str, literal: str) -> Finding:
+    """Return a finding that suggests a literal without its type."""
+    suggestion = finding.suggestion and finding.suggestion.replace(typed, literal)
+    return finding._replace(message=finding.message.replace(f"{typed}`", f"{literal}`"), suggestion=suggestion)
+
+
+def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
+    """Return what is said of a data type that is not written as a string as a draft has it: `cast(x, fp32)`."""
+    typed = _TYPED.fullmatch(diagnostic.suggestion or "")
+    if not typed or not diagnostic.message.endswith(f"{AS_STRING}: `{typed[0]}`"):
+        return diagnostic
+    return diagnostic._replace(message=f"{AS_STRING}: `{typed['literal']}`", suggestion=typed["literal"])
 
 
 def marker_of(root: Node | None) -> Node | None:

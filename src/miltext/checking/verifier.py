@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.drafts import as_in_draft, dialect_of, draft_notice, draft_types, marker_of, marker_words
+from miltext.checking.drafts import (
+    as_in_draft,
+    dialect_of,
+    draft_notice,
+    draft_types,
+    dtype_in_draft,
+    marker_of,
+    marker_words,
+)
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
@@ -224,11 +232,13 @@ def _check_broken(text: str, arrays: Arrays) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text)
     types = draft_types(read, arrays)
-    found = [*draft_notice(read), *read.diagnostics, *types.diagnostics]
+    is_draft = bool(read.drafts or read.elaborated)
+    own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
+    found = [*draft_notice(read), *own, *types.diagnostics]
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         verified = apart_from(verify(read.program, dialect_of(text), faulty, arrays), {*read.flawed, *types.missing})
-        joined = [as_in_draft(finding, read.drafts.keys()) for finding in types.joined(verified, faulty)]
+        joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
         found += located(joined, read.root)
     if "defaults" in marker_words(marker_of(read.root)):
         found = _with_defaults(found)

@@ -21,6 +21,9 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 _OPENED = ("(", ",")
 
+AS_STRING = "a data type is given as a string"
+"""What is said of a data type that an argument has as a word."""
+
 
 def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
     """Return the error for a name that is not a type."""

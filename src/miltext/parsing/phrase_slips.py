@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from miltext.parsing.lowering.values import TRAILING
+from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.slip_patterns import Slip
 
 _TENSOR = "the type of a tensor is written `tensor<{dtype}, [{sizes}]>`"
@@ -90,7 +91,7 @@ TYPES = [
     Slip(
         r"[=,(] (?P<at>(?P<dtype>DTYPE) )",
         r"(?= ,| \)(?! [\d.]))",
-        'a data type is given as a string: `string("{dtype}")`',
+        f'{AS_STRING}: `string("{{dtype}}")`',
         'string("{dtype}")',
         "(",
     ),
@@ -205,7 +206,7 @@ OPERATIONS = [
     Slip(
         "= (?P<at>MODULE)",
         r"\.(?P<dtype>DTYPE)(?= [,)\]])",
-        'a data type is given as a string: `string("{dtype}")`',
+        f'{AS_STRING}: `string("{{dtype}}")`',
         'string("{dtype}")',
     ),
     Slip(
