@@ -107,11 +107,6 @@ def test_the_readme_shows_a_report_as_it_is() -> None:
     golden = (GOLDEN / "check" / "readme.txt").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"```\n{golden.replace('readme.mil', 'model.mil')}```\n" in readme
-    draft, whole = "_ y = mul(x = x, y = 0.5);", "tensor<fp16, [2, 3]> y = mul(x = x, y = fp16(0.5));"
-    around = "program(1.3) {{ func main<ios17>(tensor<fp16, [2, 3]> x) {{ {} }} -> (y); }}"
-    assert f" {whole}\n" in miltext.infer_draft(around.format(draft))
-    assert f"`{draft}`" in readme
-    assert f"```\n{whole}\n```\n" in readme
 
 
 def test_strict_findings_have_codes() -> None:

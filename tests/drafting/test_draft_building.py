@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, GOLDEN, Check, wire
+from conftest import EXAMPLE, GOLDEN, ROOT, Check, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.draft_builds import ELIDED, HALVED, built, model_of, program, run, written
@@ -29,6 +29,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_the_draft_of_the_readme_is_built(folder: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [draft] = [block for block in readme.split("```\n") if block.startswith("program(1.3)\n")]
+    written(draft, "ffn.mil")
+    wide, narrow = (2048, 768, 1, 1), (768, 2048, 1, 1)
+    for name, shape in {"rms": (1, 768, 1, 1), "w1": wide, "w2": narrow, "w3": wide}.items():
+        np.save(f"{name}.npy", np.full(shape, 0.5, np.float16))
+    assert miltext.format_text(draft) == draft
+    assert run("check", "ffn.mil").exit_code == 0
+    result = run("build", "ffn.mil", "-o", "FFN.mlpackage")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert_coremltools_opens(folder / "FFN.mlpackage")
 
 
 # ---- what is wrong

@@ -165,7 +165,8 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     if _errors(found):
         return WrittenOut(None, found)
     steps: list[Recovered | Elaborated] = [types.read, types.written()] if types is not None else []
-    if (steps or asked) and (more := spelled_out(steps[-1].text if steps else text, asked)):
+    is_asked = bool(asked) or (types is not None and marker_of(types.read.root) is not None)
+    if is_asked and (more := spelled_out(steps[-1].text if steps else text, asked)):
         steps.append(more)
     whole = steps[-1].text if steps else text
     made = WrittenOut(whole, found, steps)
