@@ -244,6 +244,20 @@ def test_an_array_of_another_shape_than_is_written(folder: Path) -> None:
     assert told(program(listed, "y = relu(x);"), folder) == [("MIL412", '$npy("w.npy")')]
 
 
+def test_a_conversion_that_is_written_as_a_scalar(folder: Path) -> None:
+    def said(line: str) -> str:
+        found = miltext.check(program(line, "y = relu(x);"), path=at(folder))
+        [error] = [each for each in found if each.severity == "error"]
+        assert (error.code, error.suggestion) == ("MIL412", None)
+        return error.message
+
+    for name, way in (("w32", 'fp16 $npy("w32.npy")'), ("w", '$npy("w.npy")')):
+        for line in ('z = mul(x, fp16($npy("{}.npy")));', 'w = const()[val = fp16($npy("{}.npy"))];'):
+            assert said(line.format(name)).endswith(f"but the value has []; a conversion is written `{way}`")
+    assert "conversion" not in said('fp16 w = const()[val = $npy("w.npy")];')
+    assert "conversion" not in said('w = const()[val = tensor<fp16, [2]>($npy("w32.npy"))];')
+
+
 def test_the_text_of_a_folder_with_a_draft_is_whole(folder: Path) -> None:
     """A scalar is of rank 0, integers may be checked as what they are."""
     assert inferred(folder, 's = const()[val = $npy("scale.npy")];', "y = mul(x, s);")[0].startswith("fp16 s = ")

@@ -45,8 +45,11 @@ class Arrays:
             return []
         if self.folder is None:
             return self._once(reference, Finding(path, "MIL111", _NO_VALUES, severity="note"))
-        found = self._held(reference, read_type(value.type), path)[1]
-        return [each._replace(suggestion=None) for each in found]  # there, it would take the place of the type
+        stated = read_type(value.type)
+        found = self._held(reference, stated, path)[1]
+        way = self._conversion(reference, stated)
+        # A suggestion would take the place of the type.
+        return [each._replace(message=each.message + way, suggestion=None) for each in found]
 
     def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
         """Return the type of the array that a value without a type names, where a type may be stated elsewhere.
@@ -63,6 +66,14 @@ class Arrays:
         """Return an array that a text names; None if it is not to be had."""
         opened = self._open(reference) if self.folder else None
         return None if isinstance(opened, Finding) else opened
+
+    def _conversion(self, reference: ArrayReference, stated: Type) -> str:
+        """Return how to write what `fp16($npy("w.npy"))`, an array that is typed as a scalar, was perhaps to be."""
+        opened = self.stored(reference)
+        if opened is None or not opened.shape or not isinstance(stated, TensorType) or stated.shape != ():
+            return ""
+        meant = converted_to(opened, stated.dtype) if stated.dtype != opened.dtype.name else str(reference)
+        return f"; a conversion is written `{meant}`" if meant else ""
 
     def _held(self, reference: ArrayReference, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
         opened = self._open(reference)
