@@ -114,3 +114,19 @@ def test_a_literal_keeps_its_type_where_none_follows() -> None:
         'string("fp32")'
     ]
     assert suggested("tensor<fp16, [4, 4]> y = gelu(x = x);")[0][1] == 'mode = string("EXACT")'
+
+
+@pytest.mark.parametrize(
+    ("call", "remarks"),
+    [
+        ("sofmax(linear(x, x), -1)", 0),
+        ("sofmax(x)", 0),
+        ("unsqueeze(x = x, axes = [0])", 0),
+        ("wholly_unknown(x, -1)", 1),
+        ("wholly_unknown(x = x)", 1),
+    ],
+)
+def test_what_hangs_on_an_unknown_operation_is_shown_where_none_is_suggested(call: str, remarks: int) -> None:
+    found = miltext.check(f"program(1.3){{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ y = {call}; }} -> (y); }}")
+    [told] = [each for each in found if each.code == "MIL501"]
+    assert (told.severity, len(told.notes), told.suggestion is None) == ("error", remarks, remarks == 1)

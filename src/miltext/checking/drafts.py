@@ -130,9 +130,14 @@ def _outside(gap: Path) -> Finding:
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an operation that is not known: an error, if types hang on it."""
+    """Return a finding about an operation that is not known: an error, if types hang on it, and say what does.
+
+    Where an operation is suggested, the types follow from that.
+    """
     if strange is None:
         return finding
+    if finding.suggestion is not None:
+        return finding._replace(severity="error")
     remark = Remark("no type follows from it for what is left out here; write it out", strange.path)
     return finding._replace(severity="error", remarks=(*finding.remarks, remark))
 
