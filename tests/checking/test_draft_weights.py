@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pytest
+from support.array_files import npy_of
 
 import miltext
 from miltext import ParseError, format_text, infer_draft
@@ -242,6 +243,16 @@ def test_an_array_of_another_shape_than_is_written(folder: Path) -> None:
     assert [code for code, _ in told(program(unknown, "y = relu(x);"), folder)] == ["MIL611"]
     listed = 'list<fp16, 2> w = const()[val = $npy("w.npy")];'
     assert told(program(listed, "y = relu(x);"), folder) == [("MIL412", '$npy("w.npy")')]
+
+
+@pytest.mark.parametrize(("rank", "codes"), [(1000, []), (1001, ["MIL414"]), (2000, ["MIL414"])])
+def test_an_array_with_too_many_dimensions_is_told_of_at_its_file(rank: int, codes: list[str], folder: Path) -> None:
+    (folder / "r.npy").write_bytes(npy_of((1,) * rank, bytes(4)))
+    for line in ('w = const()[val = $npy("r.npy")];', 'a = identity(x = $npy("r.npy"));'):
+        text = program(line, "y = relu(x);")
+        assert told(text, folder) == [(code, '$npy("r.npy")') for code in codes]
+        errors = [each for each in miltext.check(text, path=at(folder)) if each.severity == "error"]
+        assert all(f"has {rank} dimensions" in each.message for each in errors)
 
 
 def test_a_conversion_that_is_written_as_a_scalar(folder: Path) -> None:

@@ -98,6 +98,17 @@ def test_standard_input_is_in_the_working_folder(folder: Path) -> None:
     assert run("check", "-", stdin=whole) == (0, "nothing found in 1 program\n")
     status, shown = run("check", "-", stdin=DRAFT.replace("scale.npy", "none.npy"))
     assert (status, shown.count("error["), "MIL413" in shown) == (1, 1, True)
+    assert "the file does not exist in the working folder" in shown
+    shown = run("build", "-", "-o", "M.mlpackage", stdin=whole.replace("scale.npy", "none.npy"))[1]
+    assert "the file does not exist in the working folder" in shown
+
+
+def test_a_text_that_is_a_link_has_its_arrays_where_the_link_is(folder: Path) -> None:
+    (folder / "there").mkdir()
+    (folder / "there" / "link.mil").symlink_to("../draft.mil")
+    for call in (["check"], ["infer"], ["build", "-o", "M.mlpackage"]):
+        shown = run(*call, "there/link.mil")[1]
+        assert 'the file does not exist in "there"' in shown, shown
 
 
 def test_a_result_is_not_written_where_its_arrays_are_not(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from bisect import bisect
 from fractions import Fraction
@@ -160,7 +161,42 @@ def test_the_arrays_of_an_archive(save: Any, tmp_path: Path, monkeypatch: pytest
         assert found.shape == array.shape
         assert np.array_equal(read(tmp_path, found.reference), array)
     said = refused("MIL416", tmp_path, ArrayReference("$npz", "w.npz", "blok/c"))
-    assert 'the file has 4 arrays, none with this key; did you mean `"block/c"`?' in said
+    assert 'the file has 4 arrays ("a", "block/c", "ü", "nothing"), none with this key; did you mean' in said
+    assert '`"block/c"`?' in said
+    np.savez(tmp_path / "many.npz", **{f"layer{number}": np.ones(1) for number in range(9)})
+    said = refused("MIL416", tmp_path, ArrayReference("$npz", "many.npz", "w"))
+    assert 'the file has 9 arrays ("layer0", "layer1", "layer2", "layer3", "layer4", ...), none with this key' in said
+
+
+def test_a_file_that_is_missing_is_told_of_with_its_folder_and_a_near_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path, np.ones(2))
+    (tmp_path / "w").mkdir()
+    np.save(tmp_path / "w" / "weight_1.npy", np.ones(2))
+    (tmp_path / "w" / "weight_2.npy").mkdir()
+    (tmp_path / "w" / "weight_3.npy").symlink_to("nowhere")
+    folder, listed = ArrayFolder(tmp_path), []
+
+    def scan(path: Path, scan: Any = os.scandir) -> Any:
+        listed.append(path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    for name, near in [
+        ("ww.npy", '; did you mean `"w.npy"`?'),
+        ("w/weight1.npy", '; did you mean `"w/weight_1.npy"`?'),
+        ("w/weight_3.npy", '; did you mean `"w/weight_1.npy"`?'),
+        ("quite_other.npy", ""),
+        ("none/w.npy", ""),
+        ("w.npy/w.npy", ""),
+    ]:
+        with pytest.raises(ModelError) as failure:
+            folder.open(ArrayReference("$npy", name))
+        [found] = failure.value.diagnostics
+        message = f'`$npy("{name}")` cannot be read: the file does not exist in "{tmp_path}"{near}'
+        assert (found.code, found.message) == ("MIL413", message)
+    assert listed == [tmp_path, tmp_path / "w", tmp_path / "none", tmp_path / "w.npy"]
 
 
 SAFE = {

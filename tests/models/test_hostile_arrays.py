@@ -117,8 +117,6 @@ NPY_FILES = {
     "a huge size": Case(npy_of((1 << 70,), DATA), "MIL414", "a shape that no array has"),
     "sizes that are huge together": Case(npy_of((1 << 40, 1 << 40), DATA), "MIL414", "a shape that no array has"),
     "nothing of a huge size": Case(npy_of((0, 1 << 70)), "MIL414", "a shape that no array has"),
-    "2000 dimensions": Case(npy_of((1,) * 2000, bytes(4)), "MIL414", "its shape has 2000 dimensions, and an array at most 64"),
-    "65 dimensions": Case(npy_of((1,) * 65, bytes(4)), "MIL414", "its shape has 65 dimensions, and an array at most 64"),
     "no elements": Case(npy_bytes(np.zeros((0, 4), np.float32)), "MIL414", "it has no elements: its shape is [0, 4]"),
     "no elements in another order": Case(npy_bytes(np.zeros((4, 3, 0), np.float32, "F")), "MIL414", "it has no elements: its shape is [4, 3, 0]"),
     "no elements, and yet data": Case(npy_of((0,), DATA), "MIL414", "it has no elements"),
@@ -230,10 +228,10 @@ def archived_objects(path: Path) -> None:
 
 
 NPZ_FILES = {
-    "an archive without the key": Case(lambda path: npz(path, ("v.npy", NPY)), "MIL416", "the file has 1 array, none with this key"),
+    "an archive without the key": Case(lambda path: npz(path, ("v.npy", NPY)), "MIL416", 'the file has 1 array ("v"), none with this key'),
     "an archive of nothing": Case(npz, "MIL416", "the file has 0 arrays"),
     "a member that is not a .npy": Case(lambda path: npz(path, ("w", NPY)), "MIL416", "the file has 0 arrays"),
-    "a member elsewhere": Case(lambda path: npz(path, ("../w.npy", NPY), ("/w.npy", NPY)), "MIL416", "the file has 2 arrays"),
+    "a member elsewhere": Case(lambda path: npz(path, ("../w.npy", NPY), ("/w.npy", NPY)), "MIL416", 'the file has 2 arrays ("../w", "/w"), none'),
     "two members of a name": Case(lambda path: npz(path, ("w.npy", NPY), ("w.npy", NPY)), "MIL414", "2 members of that name"),
     "a member that is no array": Case(lambda path: npz(path, ("w.npy", b"text" * 9)), "MIL414", "does not begin like a .npy"),
     "an empty member": Case(lambda path: npz(path, ("w.npy", b"")), "MIL414", "does not begin like a .npy"),
@@ -256,9 +254,9 @@ NPZ_FILES = {
 GOOD = tensor("F32", [2], 0, 8)
 
 SAFETENSORS_FILES = {
-    "no such key": Case(safetensors({"v": GOOD}, DATA), "MIL416", "the file has 1 array, none"),
+    "no such key": Case(safetensors({"v": GOOD}, DATA), 'MIL416', 'the file has 1 array ("v"), none'),
+    "keys of a terminal's commands": Case(safetensors({f"\x1b[2J{i}" * 999: tensor("U8", [1], i, i + 1) for i in range(8)}, DATA), "MIL416", "the file has 8 arrays ("),
     "no arrays": Case(safetensors({}), "MIL416", "the file has 0 arrays"),
-    "65 dimensions of a tensor": Case(safetensors({"w": tensor("F32", [1] * 64 + [2], 0, 8)}, DATA), "MIL414", "its shape has 65 dimensions"),
     "an array without elements": Case(safetensors({"w": tensor("F32", [2, 0], 0, 0), "v": GOOD}, DATA), "MIL414", "it has no elements: its shape is [2, 0]"),
     "arrays that overlap": Case(safetensors({"w": GOOD, "v": tensor("F32", [2], 4, 12)}, bytes(12)), "MIL414", "offset"),
     "arrays with a hole between": Case(safetensors({"w": GOOD, "v": tensor("F32", [1], 12, 16)}, bytes(16)), "MIL414", "offset"),
@@ -374,14 +372,6 @@ def test_a_build_with_a_hostile_file_says_so_and_writes_nothing(name: str, tmp_p
 
 
 # ---- what is odd and yet an array
-
-
-def test_as_many_dimensions_as_numpy_has(tmp_path: Path) -> None:
-    np.save(tmp_path / "w.npy", WHOLE.reshape((1,) * 31 + (2,)))
-    (tmp_path / "v.npy").write_bytes(npy_of((1,) * 63 + (2,), DATA))
-    for name, rank in (("w.npy", 32), ("v.npy", 64)):
-        found = open_array(ArrayReference("$npy", name), tmp_path)
-        assert (len(found.shape), b"".join(found.pieces())) == (rank, DATA)
 
 
 @pytest.mark.parametrize(

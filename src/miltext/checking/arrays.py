@@ -80,6 +80,8 @@ class Arrays:
         if isinstance(opened, Finding):
             return None, self._once(reference, opened._replace(path=path))
         if stated is None:
+            if problem := _too_wide(opened):
+                return None, self._once(reference, problem._replace(path=path))
             return TensorType(opened.dtype.name, opened.shape), []
         if problem := _misfit(opened, stated):
             return None, [problem._replace(path=path)]
@@ -105,6 +107,17 @@ class Arrays:
         is_new = key not in self._told
         self._told.add(key)
         return [found] if is_new else []
+
+
+def _too_wide(opened: StoredArray) -> Finding | None:
+    """Return what keeps the type of an array from being inferred; without a path."""
+    from miltext.checking.inference.rules import LARGEST_RANK
+
+    if len(opened.shape) <= LARGEST_RANK:
+        return None
+    most = f"no type of more than {LARGEST_RANK} is inferred"
+    message = f"`{opened.reference}` has {len(opened.shape)} dimensions, and {most}"
+    return Finding((), "MIL414", f"{message}; {WAYS_OUT['MIL414']}")
 
 
 def _misfit(opened: StoredArray, stated: Type) -> Finding | None:

@@ -14,9 +14,6 @@ from miltext.schema.dtypes import DTYPES, DType
 LARGEST = (1 << 63) - 1
 """The largest size of a dimension, and the most bytes of an array: of a file's length, too."""
 
-MOST_DIMENSIONS = 64
-"""NPY_MAXDIMS, the dimensions of an array in numpy 2: https://numpy.org/doc/2.0/release/2.0.0-notes.html."""
-
 _BY_NUMPY: dict[str, DType] = {
     np.dtype(dtype.numpy).str: dtype
     for dtype in DTYPES
@@ -78,8 +75,6 @@ def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
     """Refuse a shape that no array can have, or only one without elements. Raise ArrayProblem (MIL414)."""
     if not all(type(size) is int and 0 <= size <= LARGEST for size in shape) or prod(shape) * itemsize > LARGEST:
         raise ArrayProblem("MIL414", f"its header declares a shape that no array has: {_cut(shape)}")
-    if len(shape) > MOST_DIMENSIONS:
-        raise ArrayProblem("MIL414", f"its shape has {len(shape)} dimensions, and an array at most {MOST_DIMENSIONS}")
     if 0 in shape:
         raise ArrayProblem(
             "MIL414", f"it has no elements: its shape is {_cut([*shape])}, and a weight has at least one"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from miltext.diagnostics import refusing
@@ -12,14 +12,14 @@ from miltext.models.arrays.converting import is_pattern
 from miltext.models.arrays.headers import Header, Headers
 from miltext.models.arrays.npy import npy_headers
 from miltext.models.arrays.npz import npz_headers
-from miltext.models.arrays.problems import ArrayProblem
-from miltext.models.arrays.regular_files import Stamp, find, reading, stamp
+from miltext.models.arrays.problems import ArrayProblem, MissingFile
+from miltext.models.arrays.regular_files import Stamp, find, names_in, reading, stamp
 from miltext.models.arrays.safetensors import safetensors_headers
 from miltext.models.arrays.stored import StoredArray, unreadable
 from miltext.models.contents import LFS_POINTER
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
-from miltext.syntax.literals import quote
+from miltext.syntax.literals import quote, shown
 
 if TYPE_CHECKING:
     from miltext.parsing.lowering.arrays import ArrayReference
@@ -28,6 +28,10 @@ Reader: TypeAlias = Callable[[BinaryIO], Headers]
 
 READERS: dict[str, Reader] = {"$npy": npy_headers, "$npz": npz_headers, "$safetensors": safetensors_headers}
 """What reads the headers in a file, by the word of the language."""
+
+
+MOST_KEYS = 5
+"""How many keys of a file a message lists."""
 
 
 class _Opened(NamedTuple):
@@ -42,6 +46,7 @@ class ArrayFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._opened: dict[tuple[str, str], _Opened] = {}
+        self._names: dict[tuple[Path, str], list[str]] = {}
 
     def open(self, reference: ArrayReference) -> StoredArray:
         """Return the array that a text names; no data is read.
@@ -51,7 +56,10 @@ class ArrayFolder:
         package is missing, MIL412 for a conversion that there is not.
         """
         with refusing(lambda failure: unreadable(reference, failure, self.folder / reference.file)):
-            opened = self._open(reference.kind, reference.file)
+            try:
+                opened = self._open(reference.kind, reference.file)
+            except MissingFile as problem:
+                raise ArrayProblem(problem.code, f"{problem} {self._missing(reference)}") from problem
             header = _chosen(opened.headers, reference.key)
         _require_conversion(reference, header, opened.path)
         return StoredArray(reference, opened.path, header, opened.stamp)
@@ -65,6 +73,16 @@ class ArrayFolder:
                 self._opened[kind, name] = _Opened(path, seen, READERS[kind](file))
         return self._opened[kind, name]
 
+    def _missing(self, reference: ArrayReference) -> str:
+        """Return where a file is missing, and which one there was perhaps meant; a folder is listed once."""
+        place, ending = (self.folder / reference.file).parent, f".{reference.kind[1:]}"
+        if (place, ending) not in self._names:
+            self._names[place, ending] = names_in(place, ending)
+        name = PurePosixPath(reference.file)
+        near = nearest(name.name, (each for each in self._names[place, ending] if each != name.name))
+        folder = "the working folder" if self.folder == Path() else quote(str(self.folder))
+        return f"in {folder}{did_you_mean(near and quote(str(name.with_name(near))))}"
+
 
 def open_array(reference: ArrayReference, folder: Path) -> StoredArray:
     """Return an array in a file below a folder, as `ArrayFolder.open` does."""
@@ -76,12 +94,20 @@ def _chosen(headers: Headers, key: str | None) -> Header:
     header = headers.get(key)
     if header is None:
         keys = [each for each in headers if each is not None]
-        count = f"{len(keys)} array{'s' * (len(keys) != 1)}"
         near = nearest(key, keys) if key is not None else None
-        raise ArrayProblem("MIL416", f"the file has {count}, none with this key{did_you_mean(near and quote(near))}")
+        message = f"the file has {_listed(keys)}, none with this key{did_you_mean(near and quote(near))}"
+        raise ArrayProblem("MIL416", message)
     if isinstance(header, ArrayProblem):
         raise header
     return header
+
+
+def _listed(keys: list[str]) -> str:
+    """Return how many arrays there are, and the keys of the first."""
+    count = f"{len(keys)} array{'s' * (len(keys) != 1)}"
+    first = [shown(quote(key)) for key in keys[:MOST_KEYS]]
+    more = ["..."] if len(keys) > MOST_KEYS else []
+    return f"{count} ({', '.join([*first, *more])})" if keys else count
 
 
 def _refuse_others(file: BinaryIO, size: int) -> None:

@@ -9,3 +9,10 @@ class ArrayProblem(ValueError):
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
         self.code = code
+
+
+class MissingFile(ArrayProblem):
+    """A file that does not exist."""
+
+    def __init__(self) -> None:
+        super().__init__("MIL413", "the file does not exist")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from miltext.diagnostics import ModelError
-from miltext.models.arrays.problems import ArrayProblem
+from miltext.models.arrays.problems import ArrayProblem, MissingFile
 from miltext.models.contents import within
 
 
@@ -40,10 +40,17 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         _require_regular(os.stat(path))
         file = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115 - closed below
     except (OSError, ValueError) as failure:
-        raise ArrayProblem("MIL413", _reason(failure)) from failure
+        raise _problem(failure) from failure
     with file:
         _require_regular(os.fstat(file.fileno()))
         yield file
+
+
+def names_in(folder: Path, ending: str) -> list[str]:
+    """Return the names of the files in a folder that end so; none where it cannot be read."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if entry.name.endswith(ending) and entry.is_file())
+    return []
 
 
 def stamp(file: BinaryIO) -> Stamp:
@@ -63,7 +70,7 @@ def _without_waiting(name: str, flags: int) -> int:
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _reason(failure: Exception) -> str:
+def _problem(failure: Exception) -> ArrayProblem:
     if isinstance(failure, (FileNotFoundError, NotADirectoryError)):
-        return "the file does not exist"
-    return getattr(failure, "strerror", None) or str(failure)
+        return MissingFile()
+    return ArrayProblem("MIL413", getattr(failure, "strerror", None) or str(failure))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 18
 """How many elements are in memory at once; a multiple of 8, so that a piece ends with a byte."""
 
-LONGEST_REASON = 240
+LONGEST_REASON = 360
 """Characters of what a library says, which may repeat what the file has."""
 
 

@@ -87,7 +87,7 @@ def _program(source: Model, originals: list[Program]) -> Filled:
     """
     if source.kind != "mil" or "program" in vars(source):
         return Filled(deepcopy(source.program), {})
-    return fill(source.text or "", source.name, source.model_path or Path.cwd(), originals)
+    return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
 def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> NewModel:
