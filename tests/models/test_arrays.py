@@ -163,7 +163,8 @@ def test_the_arrays_of_an_archive(save: Any, tmp_path: Path, monkeypatch: pytest
     said = refused("MIL416", tmp_path, ArrayReference("$npz", "w.npz", "blok/c"))
     assert 'the file has 4 arrays ("a", "block/c", "ü", "nothing"), none with this key; did you mean' in said
     assert '`"block/c"`?' in said
-    np.savez(tmp_path / "many.npz", **{f"layer{number}": np.ones(1) for number in range(9)})
+    many: dict[str, Any] = {f"layer{number}": np.ones(1) for number in range(9)}
+    np.savez(tmp_path / "many.npz", **many)
     said = refused("MIL416", tmp_path, ArrayReference("$npz", "many.npz", "w"))
     assert 'the file has 9 arrays ("layer0", "layer1", "layer2", "layer3", "layer4", ...), none with this key' in said
 
