@@ -20,6 +20,7 @@ from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     from miltext.models.building.filling import Array
+    from miltext.models.building.known_records import KnownRecords
     from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
@@ -88,26 +89,36 @@ class Storing:
             made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
         value.immediateValue.tensor.CopyFrom(made)
 
-    def write(self, writer: BlobWriter, file_name: str) -> None:
-        """Write what is to be stored, each once, and have the values name it."""
+    def write(self, writer: BlobWriter, file_name: str, known: KnownRecords) -> None:
+        """Write what is to be stored, each once and unless it is `known`, and have the values name it."""
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
             same = _identity(array)
             if same not in offsets:
                 with _about(value):
-                    pieces = array.stored.pieces(array.dtype, writer.advance, writer.folder)
-                    offsets[same] = writer.add_pieces(array.dtype, prod(array.stored.shape), pieces)
+                    offsets[same] = _offset(array, writer, known)
             _refer(value, file_name, offsets[same])
         for value in self._immediates:
             dtype, data = immediate_data(value) or (None, b"")
             assert dtype is not None
-            key = digest(dtype, data)
-            if key not in offsets:
-                padding = len(data) * 8 - prod(tensor_shape(value.type) or ()) * dtype.bits
-                offsets[key] = writer.add_packed(dtype, data, padding)
+            key, count = digest(dtype, data), prod(tensor_shape(value.type) or ())
+            there = offsets.get(key, known.find(dtype, count, [data]))
+            if there is None:
+                there = writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
             else:
                 writer.advance(len(data))
-            _refer(value, file_name, offsets[key])
+            offsets[key] = there
+            _refer(value, file_name, there)
+
+
+def _offset(array: Array, writer: BlobWriter, known: KnownRecords) -> int:
+    """Return the offset of an array's record, which is written if none of those that are known equals it."""
+    dtype, stored = array.dtype, array.stored
+    there = known.find(dtype, prod(stored.shape), stored.pieces(dtype, folder=writer.folder))
+    if there is None:
+        return writer.add_pieces(dtype, prod(stored.shape), stored.pieces(dtype, writer.advance, writer.folder))
+    writer.advance(stored.work(dtype))
+    return there
 
 
 def _identity(array: Array) -> tuple[object, ...]:
