@@ -130,3 +130,42 @@ def test_what_hangs_on_an_unknown_operation_is_shown_where_none_is_suggested(cal
     found = miltext.check(f"program(1.3){{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ y = {call}; }} -> (y); }}")
     [told] = [each for each in found if each.code == "MIL501"]
     assert (told.severity, len(told.notes), told.suggestion is None) == ("error", remarks, remarks == 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [
+        ("concat(x, z, 0)", "concat((x, z), 0)"),
+        ("concat(x, z, x, -1)", "concat((x, z, x), -1)"),
+        ("concat(relu(x), z, 0)", "concat((relu(x), z), 0)"),
+        ("stack(x, z, 0)", "stack((x, z), 0)"),
+    ],
+)
+def test_values_that_belong_together_are_told_of_once(call: str, way: str) -> None:
+    text = f"program(1.3){{ func main<ios17>(tensor<fp16, [4]> x, tensor<fp16, [4]> z) {{ y = {call}; }} -> (y); }}"
+    [found] = [each for each in miltext.check(text) if each.severity == "error"]
+    assert (found.code, found.message) == ("MIL114", f"`values` takes all values together: `{way}`")
+    assert not [each for each in miltext.check(text.replace(call, way)) if each.severity == "error"]
+
+
+def test_what_may_be_meant_is_no_list_of_values() -> None:
+    for call in ("concat((x, z), 0)", "concat(x, 0, false)", "concat((x, z), a, false)", "concat(x, a, false)"):
+        body = f"int32 a = const()[val = int32(0)]; y = {call};"
+        assert errors(body, "tensor<fp16, [4]> x, tensor<fp16, [4]> z") == [], call
+
+
+def test_a_string_that_names_an_array_is_told_to_be_one() -> None:
+    [found] = suggested('y = linear(x, "w.npy");')
+    assert found == ("MIL505", '$npy("w.npy")', '$npy("w.npy")')
+    [found] = suggested('y = linear(x, "w.txt");')
+    assert found == ("MIL505", "int32`, not a string", None)
+
+
+@pytest.mark.parametrize("call", ["coreml_update_state(s, x)", "coreml_update_state(input = s, value = x)"])
+def test_the_name_that_coremltools_has_for_writing_a_state_leads_to_ours(call: str) -> None:
+    inputs = "state<tensor<fp16, [4]>> s, tensor<fp16, [4]> x"
+    text = f"program(1.3){{ func main<ios18>({inputs}) {{ y = {call}; }} -> (y); }}"
+    [found] = [each for each in miltext.check(text) if each.severity == "error"]
+    assert found.code == "MIL501"
+    assert "it is `write_state(input = s, data = x)`, and `read_state(input = s)` gives" in found.message
+    assert errors("write_state(input = s, data = x); y = read_state(input = s);", inputs) == []

@@ -77,6 +77,14 @@ STATEMENTS = [
     Row("«x +=» x;", "no value of MIL ever changes; what is made of it has a name of its own"),
     Row("«return x;»", "what a block gives back stands after its `}`: `} -> (x)`"),
     Row("«return x»", "what a block gives back stands after its `}`: `} -> (x)`"),
+    Row(
+        "«return relu(x);»",
+        "what a block gives back has a name, and stands after its `}`: `y = relu(x);` and `} -> (y)`",
+    ),
+    Row(
+        "«return relu(x = sin(x));»",
+        "what a block gives back has a name, and stands after its `}`: `y = relu(x = sin(x));` and `} -> (y)`",
+    ),
     Row("«return»;", "what a block gives back stands after its `}`: `} -> (y)`"),
     Row("«for» i in range(3):", "MIL has no `for`; write the operation `while_loop`, or each step by itself"),
     Row("«if» (p) { }", "MIL has no `if`; write the operation `cond` or `select`"),
@@ -422,6 +430,39 @@ STATEMENTS = [
         "_ y = reduce_sum(x = x, axes = [1], keep_dims = «0»);",
         "`keep_dims` of `reduce_sum` takes `bool`, not a whole number; did you mean `false`?",
         "false",
+    ),
+    Row(
+        '_ y = linear(x = x, weight = «np.load("w.npy")»);',
+        'an array in a file is written `$npy("w.npy")`',
+        '$npy("w.npy")',
+    ),
+    Row(
+        '_ y = linear(x = x, weight = «numpy.load("w.npz")["a"]»);',
+        'an array in a file is written `$npz("w.npz", "a")`',
+        '$npz("w.npz", "a")',
+    ),
+    Row(
+        "y = linear(x, $npy(«w.npy»));",
+        '`$npy` names its file by a string: `"w.npy"`',
+        '"w.npy"',
+    ),
+    Row(
+        'y = linear(x, $safetensors(«models/a.st», "key"));',
+        '`$safetensors` names its file by a string: `"models/a.st"`',
+        '"models/a.st"',
+    ),
+    Row(
+        'y = linear(x, $npz("a.npz"«»));',
+        '`$npz` takes a file and the key of an array in it: `$npz("a.npz", "key")`',
+    ),
+    Row(
+        'y = linear(x, $npy("a.npy"«, "key"»));',
+        '`$npy` takes a file alone, which holds one array: `$npy("a.npy")`',
+        "",
+    ),
+    Row(
+        "_ y = read_state(«state» = x);",
+        "the state that an operation reads or writes is its `input`: `input = ...`",
     ),
     Row(
         "_ y = pad(x = x, pad = [0, 1], mode = «reflect», constant_val = 0.0);",

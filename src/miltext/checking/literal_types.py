@@ -60,7 +60,7 @@ def literal_type(
     if not is_tensor and not ("list" in parameter.kinds and len(shape) == 1):
         raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
-    fitting = _fitting(looks, parameter, known, TRUTHS.get(literal))
+    fitting = _fitting(looks, parameter, known, TRUTHS.get(literal) or _array_meant(literal))
     dtype = fitting_dtype(fitting, parameter, known, operands, is_whole=looks == {"int"}, usual=usual)
     return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
 
@@ -104,17 +104,22 @@ def _shape(parts: Iterable[str]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _fitting(looks: set[str], parameter: Parameter, known: Signature, truth: str | None) -> list[str]:
+def _array_meant(literal: str) -> str | None:
+    """Return the array that a string names the file of, if it does: `"w.npy"`."""
+    return f"$npy({literal})" if literal.endswith('.npy"') and literal.startswith('"') else None
+
+
+def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str | None) -> list[str]:
     """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit.
 
-    `truth` is the truth value that the literal stands for elsewhere.
+    `other` is what the literal stands for elsewhere: a truth value, or an array in a file.
     """
     possible = _possible(looks)
     fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
     if not fitting:
         takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
         look = "float" if "float" in looks else next(iter(looks), "int")
-        meant = truth if parameter.dtypes == {"bool"} else None
+        meant = other if (parameter.dtypes == {"bool"}) == (other in TRUTHS.values()) else None
         raise Misfit("MIL505", f"{takes}, not {_WORDS[look]}{did_you_mean(meant)}", meant)
     return fitting
 

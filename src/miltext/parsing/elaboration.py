@@ -18,6 +18,7 @@ from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.schema.operations import Signature, signature
+from miltext.syntax.literals import shown
 from miltext.syntax.names import identifier, name_text
 from miltext.syntax.tree import Node, Statement, named, tokens
 
@@ -31,6 +32,9 @@ WEIGHTS = ("array_file", "record")
 
 UNNAMED = "argument@"
 """What the names of parameters that cannot be told begin with."""
+
+MANY = 3
+"""How many arguments, all without names, may be values that belong together and what stands after them."""
 
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
 _SHAPELESS = "a record of a weight file has no shape: write its type, as in `tensor<fp16, [2, 3]>($blob(...))`"
@@ -223,18 +227,34 @@ class _Elaboration:
     def arguments(self, arguments: Node, op_type: str) -> list[Piece]:
         """Return the arguments of an operation, each with a name."""
         known, given = signature(op_type, self.opset), _given(arguments)
-        mistake = _mistake(given, known)
+        mistake = self.apart(given, known) or _mistake(given, known)
         if mistake:
             self.diagnostics.append(error("MIL114", mistake[1], mistake[0].span))
         parts = []
         for place, argument in enumerate(given):
             head = list[Piece]()
             if argument.name == "positional_argument":
-                is_wrong = mistake is not None and mistake[0] is argument
+                is_wrong = mistake is not None and mistake[0].start <= argument.start
                 name = _parameter(None if is_wrong else known, place)
                 head = [Piece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
             parts.append((argument, [*head, *self.bindings(argument)]))
         return self.rewritten(arguments, parts)
+
+    def apart(self, given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
+        """Return the second of several values that stand one by one for a parameter that takes all: `concat(x, z, 0)`.
+
+        It is a value, and the last argument is a whole number, so the second parameter is not what it was meant for.
+        """
+        first = known.positions[0] if known and known.positions else None
+        if known is None or first is None or not known.parameters[first].variadic or len(given) < MANY:
+            return None
+        bound = [[*named(each, *BINDINGS)] for each in given if each.name == "positional_argument"]
+        values, last = bound[:-1], self.text[slice(*given[-1].span)]
+        are_values = all(len(each) == 1 and each[0].name in ("name_binding", "call_binding") for each in values)
+        if len(bound) < len(given) or not are_values or not last.lstrip("-").isdecimal():
+            return None
+        together = ", ".join(self.text[slice(*each.span)] for each in given[:-1])
+        return given[1], f"`{first}` takes all values together: `{shown(f'{known.name}(({together}), {last})')}`"
 
     def bindings(self, argument: Node) -> list[Piece]:
         """Return an argument with a name in place of each nested operation and weight."""

@@ -202,7 +202,42 @@ def _operators(sign: str, operation: str) -> list[Slip]:
     ]
 
 
+_ARRAY = "an array in a file is written `{array}`"
+
 OPERATIONS = [
+    Slip(
+        "[=(,] (?P<at>(?:np|numpy))",
+        r'\.load \( (?P<file>"[^"\\\n]*\.npz") \) \[ (?P<string>STRING) \]',
+        _ARRAY.replace("{array}", "$npz({file}, {string})"),
+        "$npz({file}, {string})",
+    ),
+    Slip(
+        "[=(,] (?P<at>(?:np|numpy))",
+        r'\.load \( (?P<file>"[^"\\\n]*(?<!\.npz)") \)',
+        _ARRAY.replace("{array}", "$npy({file})"),
+        "$npy({file})",
+    ),
+    Slip(
+        r"(?P<array>\$(?:npy|npz|safetensors)) \( ",
+        r"(?P<path>[\w./~-]+)(?= [,)])",
+        '`{array}` names its file by a string: `"{path}"`',
+        '"{path}"',
+        "STRING",
+    ),
+    Slip(
+        r"(?P<array>\$(?:npz|safetensors)) \( (?P<file>STRING) ",
+        r"(?=\))",
+        '`{array}` takes a file and the key of an array in it: `{array}({file}, "key")`',
+        None,
+        ",",
+    ),
+    Slip(
+        r"\$npy \( (?P<file>STRING) ",
+        r", STRING(?= \))",
+        "`$npy` takes a file alone, which holds one array: `$npy({file})`",
+        "",
+        ")",
+    ),
     Slip(
         "= (?P<at>MODULE)",
         r"\.(?P<dtype>DTYPE)(?= [,)\]])",
@@ -310,6 +345,13 @@ OPERATIONS = [
     Slip(r"OUTPUT = (?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, "("),
     Slip(r"= (?!DTYPE|MADE)(?P<at>NAME )", r"\[[^];=]*\]", _NO_INDEXING, None, ","),
     # ---- arguments and attributes
+    Slip(
+        r"[(,] (?P<at>state )",
+        "(?==)",
+        "the state that an operation reads or writes is its `input`: `input = ...`",
+        None,
+        "<",
+    ),
     Slip(
         r"path = ",
         "(?P<string>STRING)",

@@ -26,6 +26,11 @@ STATEMENTS = [
     ),
     Slip(
         r"START (?P<at>(?:return|yield)(?:\s+| \( ))",
+        r"(?P<call>NAME \([^;{}]*\)) ;?",
+        "what a block gives back has a name, and stands after its `}}`: `y = {call};` and `}} -> (y)`",
+    ),
+    Slip(
+        r"START (?P<at>(?:return|yield)(?:\s+| \( ))",
         r"(?P<name>NAME) \)? ;?",
         "what a block gives back stands after its `}}`: `}} -> ({name})`",
     ),

@@ -177,6 +177,9 @@ WAYS: dict[str, str] = {
     "it is `real_div(log(x), 0.6931472)`": "log2",
     "it is `real_div(log(x), 2.3025851)`": "log10",
     "it is `log(add(x, 1))`": "log1p",
+    "it is `write_state(input = s, data = x)`, and `read_state(input = s)` gives the value back": (
+        "coremlupdatestate updatestate"
+    ),
     "it is `sub(exp(x), 1)`": "expm1",
     "it is `log(add(x, sqrt(add(square(x), 1))))`": "asinh arcsinh",
     "it is `log(add(x, sqrt(sub(square(x), 1))))`": "acosh arccosh",
