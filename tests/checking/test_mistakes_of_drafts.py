@@ -169,3 +169,35 @@ def test_the_name_that_coremltools_has_for_writing_a_state_leads_to_ours(call: s
     assert found.code == "MIL501"
     assert "it is `write_state(input = s, data = x)`, and `read_state(input = s)` gives" in found.message
     assert errors("write_state(input = s, data = x); y = read_state(input = s);", inputs) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "code", "marked", "message"),
+    [
+        (
+            "$draft(names) $draft(consts)",
+            "MIL103",
+            "$draft(consts)",
+            "`$draft` may occur once; write all its words in one",
+        ),
+        ("$draft(names) $version(2) $draft(names)", "MIL103", "$draft(names)", "`$draft` may occur once; write all"),
+        ("$version(2) $draft(names) $version(2)", "MIL103", "$version(2)", "`$version` may occur once; remove one"),
+        ('$doc("a") $doc("b")', "MIL103", '$doc("b")', "`$doc` may occur once; remove one"),
+        ('[a = string("x")] $draft(names)', "MIL025", "$draft(names)", "the marker stands before the attributes"),
+        ("$draft(names consts)", "MIL025", "", "a comma stands between the words of a marker"),
+        ("$draft(names, consts defaults)", "MIL025", "", "a comma stands between the words of a marker"),
+        ("$draft(names\n consts)", "MIL025", "", "a comma stands between the words of a marker"),
+    ],
+)
+def test_a_wrong_marker_is_told_where_it_is(head: str, code: str, marked: str, message: str) -> None:
+    text = f"program(1.3) {head} {{ func main<ios17>(tensor<fp16, [4]> x) {{ y = relu(x); }} -> (y); }}"
+    [found] = [each for each in miltext.check(text) if each.severity == "error"]
+    assert found.span is not None
+    assert (found.code, text[slice(*found.span)]) == (code, marked)
+    assert found.message.startswith(message)
+    if marked:
+        assert found.span.start == text.rindex(marked)
+    else:
+        mended = text[: found.span.start] + "," + text[found.span.end :]
+        assert found.suggestion == ","
+        assert [each.code for each in miltext.check(mended)] == ["MIL712"]

@@ -539,7 +539,18 @@ FUNCTION = "program(1.3) {{ {} {{ fp16 y = relu(x = x); }} -> (y); }}"
 BLOCK = "program(1.3) {{ func main<ios18>(fp16 x) {{ fp16 y = relu(x = x); }} {} }}"
 NO_OPSET = "the function has no opset; write it after the name: `main<ios18>`"
 
+DRAFT = "program(1.3) {} {{ func main<ios18>(fp16 x) {{ y = relu(x = x); }} -> (y); }}"
+
 FUNCTIONS = [
+    Row(
+        DRAFT.format("$draft(names«» consts)"),
+        "a comma stands between the words of a marker: `$draft(names, consts)`",
+        ",",
+    ),
+    Row(
+        DRAFT.format('[a = string("x")] «$draft(names)»'),
+        "the marker stands before the attributes: `program(1.3) $draft(names) [...]`",
+    ),
     Row(FUNCTION.format("«def» main<ios18>(fp16 x)"), "a function begins with `func`", "func"),
     Row(FUNCTION.format("func «@main»<ios18>(fp16 x)"), "a name has no `@` before it", "main"),
     Row(FUNCTION.format("func «main»(fp16 x)"), NO_OPSET, "main<ios18>"),

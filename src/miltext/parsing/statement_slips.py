@@ -239,6 +239,21 @@ COMMENTS = [
 ]
 
 FUNCTIONS = [
+    Slip(
+        r"\$draft \( (?:NAME , )*NAME(?P<at>\s+)",
+        "(?=NAME)",
+        "a comma stands between the words of a marker: `$draft(names, consts)`",
+        ", ",
+        ",",
+        certain=True,
+    ),
+    Slip(
+        r"\] ",
+        r"\$draft \([^(){}]*\)",
+        "the marker stands before the attributes: `program(1.3) $draft(names) [...]`",
+        None,
+        "{",
+    ),
     Slip("[{};] ", r"(?:def|function|fn|fun|void)\b", "a function begins with `func`", "func", "func", certain=True),
     Slip("", r"module\b", "a program begins with `program(1.3)`", None, "program"),
     Slip(

@@ -56,6 +56,10 @@ class Opset(NamedTuple):
     wire: bytes
 
 
+_FIELDS = 4
+"""How many children of a program stand before its fields: `program(1.3)`."""
+
+
 class Lowering:
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols."""
 
@@ -65,8 +69,10 @@ class Lowering:
         if dialect not in DIALECTS:
             raise LoweringError("MIL101", no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
-        if len({field[0] for field in members}) != len(members):
-            raise LoweringError("MIL103", "`$draft`, `$version` and `$doc` may each occur once")
+        for place, (word, _) in enumerate(members):
+            if any(word == other for other, _ in members[:place]):
+                way = "; write all its words in one: `$draft(names, consts)`" if word == "$draft" else "; remove one"
+                raise LoweringError("MIL103", f"`{word}` may occur once{way}", _FIELDS + place)
         version = b"" if any(field[0] == "$version" for field in members) else number_tag(1) + varint(1)
         own = [field for _, field in members]
         maps = *entries(fields.PROGRAM_ATTRIBUTES, attributes), *entries(fields.PROGRAM_FUNCTIONS, functions)
