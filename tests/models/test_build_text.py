@@ -153,6 +153,13 @@ def test_an_output_that_nothing_makes_and_an_opset_that_is_unknown(tmp_path: Pat
         built(program(relu("fp32", opset="future")), tmp_path)
 
 
+@pytest.mark.parametrize("head", ["program(1.3)", "program(1.0)", 'program(1.3)[a = string("b")]'])
+def test_a_program_without_functions_is_not_built(head: str, tmp_path: Path) -> None:
+    with refused("MIL421", "the program has no function", "ios18"):
+        built(f"{head} {{ }}", tmp_path)
+    assert not (tmp_path / "New.mlpackage").exists()
+
+
 # ---- with an original
 
 

@@ -48,7 +48,7 @@ WAYS_OUT = {
     "MIL419": "pip install 'miltext[safetensors]'",
     "MIL420": "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: "
     "cast the value with `cast`, or leave it inside the program",
-    "MIL421": "name the opset in the text, as in `func main<ios18>`",
+    "MIL421": "name the opset of each function in the text, as in `func main<ios18>`",
     "MIL422": "return only what an operation of the function's own block makes, or an input",
     "MIL423": "convert the model's source with coremltools, convert_to='mlprogram'",
     "MIL430": "use the name of a value; `miltext print` shows them all",

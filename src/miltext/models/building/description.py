@@ -277,7 +277,12 @@ def required_version(program: Program, description: ModelDescription) -> int:
 
 
 def known_version(program: Program, description: ModelDescription) -> int:
-    """Return the specification version for a program by itself. Raise ModelError (MIL421) for an unknown opset."""
+    """Return the specification version for a program by itself.
+
+    Raise ModelError (MIL421) for an unknown opset, and where no function names one.
+    """
+    if not program.functions:
+        raise refusal("MIL421", "the program has no function: nothing says which opset a model of it needs")
     for name in sorted(program.functions):
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:
