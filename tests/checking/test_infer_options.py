@@ -341,7 +341,7 @@ def test_a_marked_text_is_a_draft(marker: str) -> None:
         ('$draft("names")', "MIL010", '"names"', None),
         ("draft(names)", "MIL010", "draft", "$draft"),
         ("$drafts(names)", "MIL003", "$drafts", "$draft"),
-        ("[a = int32(1)] $draft(names)", "MIL010", "$draft", None),
+        ("[a = int32(1)] $draft(names)", "MIL025", "$draft(names)", None),
     ],
 )
 def test_a_broken_marker_is_one_error(marker: str, code: str, place: str, suggestion: str | None) -> None:
