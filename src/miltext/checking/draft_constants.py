@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, Remark
+from miltext.checking.inference.program import Scope, Walk
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from miltext.checking.inference.operands import Operand
-    from miltext.checking.inference.reading import Operation
+    from miltext.checking.inference.operands import NestedBlock, Operand
+    from miltext.checking.inference.program import Path as InferencePath
+    from miltext.checking.inference.reading import Block, Operation
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.types import ListType
@@ -65,6 +67,24 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
         if isinstance(operand.type, TensorType)
     ]
     return (dtype in parameter.dtypes or not parameter.dtypes) and all(other in (None, dtype) for other in same)
+
+
+class UsualWalk(Walk):
+    """Inference that knows the `usual` data types of the function that it is in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.usual: list[str] = []
+
+    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
+        if is_of_function(path):
+            self.usual = usual_dtypes(outer.values())
+        return super().block(block, outer, path, given)
+
+
+def is_of_function(path: InferencePath) -> bool:
+    """Tell whether a path of inference leads to the block of a function, and not to one inside that."""
+    return len(path) == len(("function", "opset"))
 
 
 def usual_dtypes(inputs: Iterable[Operand]) -> list[str]:

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
-from miltext.checking.draft_constants import OpenConstant, Use, takes, usual_dtypes
+from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, listed, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, Scope, Walk, bound
+from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
 from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
 from miltext.checking.operations import message_path
@@ -41,11 +41,7 @@ if TYPE_CHECKING:
     Operands = Mapping[str, Sequence[Operand]]
 
 
-_FUNCTION = 2
-"""How long the path of inference is that leads to the block of a function."""
-
-
-class DraftWalk(Walk):
+class DraftWalk(UsualWalk):
     """Inference that writes what it finds into the Program as it goes."""
 
     def __init__(self, read: Recovered, types: DraftTypes, dialect: str, arrays: Arrays) -> None:
@@ -59,15 +55,9 @@ class DraftWalk(Walk):
         self.around = {operation for path in read.flawed for operation in operations_around(path)}
         self.types = types
         self.makers: dict[Operand, Path] = {}
-        self.usual: list[str] = []
         self.open: dict[Operand, OpenConstant] = {}
         self.held: dict[Operand, HeldArray] = {}
         self.elaborated = read.elaborated
-
-    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
-        if len(path) == _FUNCTION:
-            self.usual = usual_dtypes(outer.values())
-        return super().block(block, outer, path, given)
 
     def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
         place = message_path(path)
@@ -275,7 +265,7 @@ class DraftWalk(Walk):
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
         """Give the usual types to constants that a block gives back, and in the end to those that nothing used."""
-        is_last = len(path) == _FUNCTION
+        is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
             constant = self.open.get(operand)
             if constant and operand.type is None:

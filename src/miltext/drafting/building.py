@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ParseError
 from miltext.models.building.build import build as build_whole
@@ -12,6 +11,9 @@ from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.build import Expect
     from miltext.models.files import Progress
@@ -46,21 +48,14 @@ def build(
     WeightsError (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this
     one from being built.
     """
-    choices: dict[str, Any] = {
-        "original": original,
-        "model": model,
-        "weights": weights,
-        "externalize": externalize,
-        "force": force,
-        "progress": progress,
-        "expect": expect,
-    }
+    write = partial(build_whole, output=output, original=original, model=model, weights=weights)
+    write = partial(write, externalize=externalize, force=force, progress=progress, expect=expect)
     try:
-        return build_whole(source, output, **choices)
+        return write(source)
     except ParseError as failure:
         if not _is_draft(source, failure):
             raise
-    return _build_draft(source, output, choices)
+    return _build_draft(source, write)
 
 
 def _is_draft(source: Model, failure: ParseError) -> bool:
@@ -78,8 +73,8 @@ def _is_draft(source: Model, failure: ParseError) -> bool:
     return bool(draft_notice(recover(source.text or "")))
 
 
-def _build_draft(source: Model, output: str | os.PathLike[str], choices: dict[str, Any]) -> list[Diagnostic]:
-    """Build the model of a draft. Whatever is wrong with the completed text is told at its place in the draft.
+def _build_draft(source: Model, write: Callable[[Model], list[Diagnostic]]) -> list[Diagnostic]:
+    """Have a draft's model written. Whatever is wrong with the completed text is told at its place in the draft.
 
     That it is a draft, and leaves out values, is not told: types are inferred, and values are looked for.
     """
@@ -94,7 +89,7 @@ def _build_draft(source: Model, output: str | os.PathLike[str], choices: dict[st
     whole = TextModel(made.text.encode(), source.name, source.path)
     whole.model_path = source.model_path
     try:
-        return [*found, *build_whole(whole, Path(output), **choices)]
+        return [*found, *write(whole)]
     except MiltextError as failure:
         if failure.text == made.text:
             failure.diagnostics, failure.text = made.told(failure.diagnostics), draft

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.draft_constants import takes, usual_dtypes
+from miltext.checking.draft_constants import UsualWalk, is_of_function, takes
 from miltext.checking.draft_walk import lacks_a_name
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import Walk, bound
+from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant, Operation, read_program
 from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
 from miltext.checking.operations import message_path
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 STATEMENT = len(message_path(("function", "opset", 0)))
 """How long the path of an operation is that is in no other one."""
-
-_FUNCTION = 2
-"""How long the path of inference is that leads to the block of a function."""
 
 _STRING = TensorType("string", ())
 
@@ -85,7 +82,7 @@ class _OpenConstant:
         self.operand.settle(None, lambda: None)
 
 
-class _Omission(Walk):
+class _Omission(UsualWalk):
     """Inference that notes what can be left out."""
 
     def __init__(self, spelling: Spelling, whole: Set[Path]) -> None:
@@ -93,13 +90,7 @@ class _Omission(Walk):
         self.spelling = spelling
         self.whole = whole
         self.gaps: set[Path] = set()
-        self.usual: list[str] = []
         self.open: dict[Operand, _OpenConstant] = {}
-
-    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
-        if len(path) == _FUNCTION:
-            self.usual = usual_dtypes(outer.values())
-        return super().block(block, outer, path, given)
 
     def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
         place = message_path(path)
@@ -175,7 +166,7 @@ class _Omission(Walk):
         """Hold constants that a block gives back, and in the end those that nothing used, to their usual types."""
         given = {scope[name] for name in block.outputs if name in scope}
         for operand, constant in [*self.open.items()]:
-            if operand.type is None and (operand in given or len(path) == _FUNCTION):
+            if operand.type is None and (operand in given or is_of_function(path)):
                 with suppress(Misfit):
                     if usual_type(constant.literal, self.usual) == constant.value.stated.type:
                         constant.settle()
