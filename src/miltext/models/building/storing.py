@@ -102,7 +102,7 @@ class Storing:
             dtype, data = immediate_data(value) or (None, b"")
             assert dtype is not None
             key, count = digest(dtype, data), prod(tensor_shape(value.type) or ())
-            there = offsets.get(key, known.find(dtype, count, [data]))
+            there = offsets[key] if key in offsets else known.find(dtype, count, [data])
             if there is None:
                 there = writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
             else:
