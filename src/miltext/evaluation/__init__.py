@@ -1,0 +1,1 @@
+"""What a program computes, in numpy: the reference evaluator, on any machine."""

@@ -1,0 +1,3 @@
+"""Rules for activations."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Rules for compressed constants and quantized tensors."""
+
+from __future__ import annotations

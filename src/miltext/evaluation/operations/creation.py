@@ -1,0 +1,3 @@
+"""Rules that make tensors out of little: filled, counted, random ones."""
+
+from __future__ import annotations

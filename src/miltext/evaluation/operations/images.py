@@ -1,0 +1,3 @@
+"""Rules that resample images."""
+
+from __future__ import annotations

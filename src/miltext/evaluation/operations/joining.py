@@ -1,0 +1,3 @@
+"""Rules that put tensors together, and take them apart."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Rules that take or write elements at places that are computed."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Rules for pooling."""
+
+from __future__ import annotations

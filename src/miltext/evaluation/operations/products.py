@@ -1,0 +1,3 @@
+"""Rules for products of matrices."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Rules for recurrent layers."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Rules that take or write parts of tensors."""
+
+from __future__ import annotations

@@ -1,0 +1,75 @@
+"""The table of rules: each computes one op, or a family of ops, from what it is given.
+
+A rule is a function whose parameters are those of its ops. The annotation of each says in which form it comes:
+
+- `Array`: a tensor to compute with; fp16, bf16 and fp8 as float32 unless computing is native. A scalar has rank 0.
+- `Held`: a tensor as it is carried (see `values`), for rules that only move elements.
+- `int`, `float`, `bool`, `str`: the one element of a scalar. `Ints`, `Bools`: the elements of a vector.
+- `Arrays`, `Helds`: a list of tensors, for a parameter that takes several values.
+- `Value`: whatever it is: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
+
+A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
+parameters stand for what is around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
+`generator: Generator` for random numbers, and `blocks: Blocks` its blocks.
+
+A rule returns one array, or a tuple of them, in any dtype that holds the result: what is declared is rounded to
+afterwards. It never writes into what it is given. It raises Unfit where these values have no result.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from miltext.schema.operations import opset_place
+from miltext.schema.types import Type
+
+Array: TypeAlias = npt.NDArray[Any]
+Held: TypeAlias = npt.NDArray[Any]
+Arrays: TypeAlias = list[Array]
+Helds: TypeAlias = list[Held]
+Ints: TypeAlias = tuple[int, ...]
+Bools: TypeAlias = tuple[bool, ...]
+Value: TypeAlias = Any
+Values: TypeAlias = list[Any]
+Made: TypeAlias = Sequence[Type]
+Blocks: TypeAlias = "Sequence[Callable[..., Generator[Any, None, list[Any]]]]"
+Random: TypeAlias = np.random.Generator
+
+
+class Opset(str):
+    """The opset of the block that an op is in, in text spelling."""
+
+    def since(self, opset: str) -> bool:
+        """Tell whether this is the opset given (text spelling) or a later one."""
+        return opset_place(self) >= opset_place(opset)
+
+
+class Unfit(ValueError):
+    """Values of which an op has no result; the message is a clause that begins with the parameter at fault."""
+
+
+class Rule(NamedTuple):
+    """A rule, and the form that each of its parameters comes in."""
+
+    function: Callable[..., Any]
+    forms: dict[str, str]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(*op_types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a rule into the table for the ops named."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        forms = {each.name: each.annotation.removesuffix(" | None") for each in parameters}
+        RULES.update(dict.fromkeys(op_types, Rule(function, forms)))
+        return function
+
+    return enter

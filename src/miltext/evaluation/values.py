@@ -1,0 +1,104 @@
+"""How values are carried while a program runs, and the constants that it holds.
+
+A tensor is a numpy array of its CARRIER: fp16, fp32, fp64, bool and the integers of whole bytes are numpy's own, bf16
+and fp8 are carried as float32 that holds no other numbers, narrower integers in a byte each, strings as objects. A list
+is a Python list of them, a dictionary a dict, and a state a State.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from miltext.models.model_weights import BlobFolder
+from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
+from miltext.schema.dtypes import BY_NAME, DType
+from miltext.schema.packing import decode, encode, unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from miltext.evaluation.rules import Array
+    from miltext.schema.proto import Value as Message
+
+WITHOUT_NUMPY = frozenset(["bf16", "fp8e4m3fn", "fp8e5m2"])
+"""The floats that numpy lacks."""
+
+CARRIERS: dict[str, np.dtype[Any]] = {
+    name: np.dtype(np.float32 if name in WITHOUT_NUMPY else dtype.numpy) for name, dtype in BY_NAME.items()
+}
+"""The numpy dtype that carries each data type."""
+
+
+class State:
+    """What a state holds, from one call to the next."""
+
+    def __init__(self, held: Array) -> None:
+        self.held = held
+
+
+def rounded(array: Array, dtype: str) -> Array:
+    """Return numbers as their data type carries them, rounded to the nearest that it has."""
+    carrier = CARRIERS[dtype]
+    if dtype in WITHOUT_NUMPY:
+        described = BY_NAME[dtype]
+        return decode(encode(array, described), described).astype(carrier)
+    return array.astype(carrier, copy=False)
+
+
+def widened(array: Array) -> Array:
+    """Return an array to compute with: float32 for fp16."""
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+class Constants:
+    """The constants of a program: those in weight files are views of the mapped file, others are read once."""
+
+    def __init__(self, model_path: Path | None) -> None:
+        self._folder = BlobFolder(model_path)
+        self._known: dict[int, Any] = {}
+
+    def read(self, message: Message) -> Any:
+        """Return the value that a Value holds. Raise WeightsError for one whose file cannot be read."""
+        if message.WhichOneof("value") == "blobFileValue":
+            return self._stored(message)
+        if id(message) not in self._known:
+            self._known[id(message)] = _immediate(message)
+        return self._known[id(message)]
+
+    def _stored(self, message: Message) -> Array:
+        array = self._folder.blob(message).array(tensor_shape(message.type))
+        dtype = tensor_dtype(message.type)
+        return _carried(array, dtype) if dtype is not None else array
+
+
+def _carried(array: Array, dtype: DType) -> Array:
+    return decode(array, dtype).astype(np.float32) if dtype.name in WITHOUT_NUMPY else array
+
+
+def _immediate(message: Message) -> Any:
+    """Return the value that a Value holds in the program itself."""
+    immediate = message.immediateValue
+    kind = immediate.WhichOneof("value")
+    if kind == "list":
+        return [_immediate(each) for each in immediate.list.values]
+    if kind == "tuple":
+        return [_immediate(each) for each in immediate.tuple.values]
+    if kind == "dictionary":
+        pairs = immediate.dictionary.values
+        return {_plain(_immediate(pair.key)): _plain(_immediate(pair.value)) for pair in pairs}
+    dtype, shape = tensor_dtype(message.type), tensor_shape(message.type)
+    if dtype is None or shape is None:
+        raise ValueError("a constant of an unknown type")
+    if dtype.kind == "string":
+        return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
+    found = immediate_data(message)
+    if found is None:
+        raise ValueError("a constant whose elements are not those of its type")
+    return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.ndarray) and not value.shape else value
