@@ -17,3 +17,9 @@ def add(x: Array, y: Array) -> Array:
 def relu(x: Array) -> Array:
     """Return max(x, 0)."""
     return np.maximum(x, 0)
+
+
+@rule("less")
+def less(x: Array, y: Array) -> Array:
+    """Return whether x < y."""
+    return x < y
