@@ -40,12 +40,25 @@ class State:
 
 
 def rounded(array: Array, dtype: str) -> Array:
-    """Return numbers as their data type carries them, rounded to the nearest that it has."""
-    carrier = CARRIERS[dtype]
+    """Return numbers as their data type carries them: floats as the nearest that it has, integers wrapped around."""
+    carrier, described = CARRIERS[dtype], BY_NAME[dtype]
     if dtype in WITHOUT_NUMPY:
-        described = BY_NAME[dtype]
-        return decode(encode(array, described), described).astype(carrier)
+        patterns = encode(array.reshape(-1), described)
+        return decode(patterns, described).reshape(array.shape)
+    if array.dtype.kind == "f" and carrier.kind in "iu":
+        return _whole(array, described).astype(carrier)
     return array.astype(carrier, copy=False)
+
+
+def _whole(array: Array, dtype: DType) -> Array:
+    """Return floats as integers: the ends of an integer type for those beyond, and 0 for NaN.
+
+    What to make of these is left open by C, numpy and Metal; it is what FCVTZS does, Arm's conversion of floats.
+    """
+    wide = np.nan_to_num(array.astype(np.float64), nan=0)
+    below, above = wide <= dtype.minimum, wide >= dtype.maximum
+    within = np.where(below | above, 0, wide).astype(CARRIERS[dtype.name])
+    return np.where(above, dtype.maximum, np.where(below, dtype.minimum, within))
 
 
 def widened(array: Array) -> Array:

@@ -68,7 +68,8 @@ def reduce_log_sum_exp(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
     x = _real(x)
     greatest = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
     greatest = np.where(np.isfinite(greatest), greatest, 0)
-    found = np.log(np.sum(np.exp(x - greatest), axis=axes, keepdims=True)) + greatest
+    powers = np.asarray(x - greatest)
+    found = np.log(np.sum(np.exp(powers, out=powers), axis=axes, keepdims=True)) + greatest
     return found if keep_dims else np.squeeze(found, axis=axes)
 
 
