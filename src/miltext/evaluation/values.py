@@ -2,7 +2,7 @@
 
 A tensor is a numpy array of its CARRIER: fp16, fp32, fp64, bool and the integers of whole bytes are numpy's own, bf16
 and fp8 are carried as float32 that holds no other numbers, narrower integers in a byte each, strings as objects. A list
-is a Python list of them, a dictionary a dict, and a state a State.
+is a Python list of them, a FixedList where it cannot grow, a dictionary a dict, and a state a State.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ CARRIERS: dict[str, np.dtype[Any]] = {
     name: np.dtype(np.float32 if name in WITHOUT_NUMPY else dtype.numpy) for name, dtype in BY_NAME.items()
 }
 """The numpy dtype that carries each data type."""
+
+
+class FixedList(list["Array | None"]):
+    """A list that keeps its length."""
 
 
 class State:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from miltext.evaluation.rules import Blocks, Held, Value, Values, rule
+import numpy as np
+
+from miltext.evaluation.rules import Array, Blocks, Held, Ints, Made, Unfit, Value, Values, rule
+from miltext.evaluation.values import CARRIERS, FixedList
 
 if TYPE_CHECKING:
     from miltext.evaluation.values import State
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 def const(val: Value) -> Any:
     """Return `val`."""
     return val
+
+
+# ---- blocks
 
 
 @rule("cond")
@@ -27,9 +33,12 @@ def cond(pred: bool, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
 def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
     """Return `loop_vars` as the second block leaves them, done for as long as the first gives true."""
     condition, body = blocks
-    while (yield from condition(*loop_vars))[0]:
+    while (yield from condition(*loop_vars))[0].item():
         loop_vars = yield from body(*loop_vars)
     return tuple(loop_vars)
+
+
+# ---- states
 
 
 @rule("read_state")
@@ -44,3 +53,88 @@ def write_state(input: Value, data: Held) -> None:
     """Have the state hold `data`."""
     state: State = input
     state.held = data
+
+
+# ---- lists; writing to one makes another
+
+
+@rule("make_list")
+def make_list(init_length: int, dynamic_length: bool, elem_shape: Values, dtype: str) -> list[Held | None]:
+    """Return a list of `init_length` tensors of zeros of the shape `elem_shape`, which grows if `dynamic_length`.
+
+    Where that has a size that has only a name, the tensors are None until one is written.
+    """
+    if init_length < 0:
+        raise Unfit(f"`init_length` is {init_length}, and cannot be negative")
+    sizes = [size.item() for size in elem_shape]
+    named = any(isinstance(size, str) for size in sizes)
+    elements = [None if named else np.zeros(sizes, CARRIERS[dtype])] * init_length
+    return elements if dynamic_length else FixedList(elements)
+
+
+@rule("list_length")
+def list_length(ls: Value) -> int:
+    """Return how many elements `ls` has."""
+    return len(ls)
+
+
+@rule("list_write")
+def list_write(ls: Value, index: int, value: Held) -> list[Held | None]:
+    """Return `ls` with `value` at `index`; a list that grows does so, by zeros, to have that many elements."""
+    return _written(ls, (index,), [value], "index")
+
+
+@rule("list_scatter")
+def list_scatter(ls: Value, indices: Ints, value: Held) -> list[Held | None]:
+    """Return `ls` with value[i] at indices[i]; a list that grows does so, by zeros, to have that many elements."""
+    if len(indices) != len(value):
+        raise Unfit(f"`indices` names {len(indices)} places, for {len(value)} elements of `value`")
+    return _written(ls, indices, list(value), "indices")
+
+
+@rule("list_read")
+def list_read(ls: Value, index: int) -> Held:
+    """Return the element of `ls` at `index`."""
+    return _read(ls, index, "index")
+
+
+@rule("list_gather")
+def list_gather(ls: Value, indices: Ints, made: Made) -> Held:
+    """Return the elements of `ls` at `indices`, along a new first axis."""
+    if not indices:
+        declared: Any = made[0]
+        return np.zeros([size or 0 for size in declared.shape], CARRIERS[declared.dtype])
+    return np.stack([_read(ls, index, "indices") for index in indices])
+
+
+def _read(ls: list[Held | None], index: int, name: str) -> Held:
+    if not 0 <= index < len(ls):
+        raise Unfit(f"`{name}` is {index}, and `ls` has {len(ls)} elements")
+    if (element := ls[index]) is None:
+        raise Unfit(f"`ls` has nothing at {index}: its elements have no shape before one is written")
+    return element
+
+
+def _written(ls: list[Held | None], indices: Ints, values: list[Held], name: str) -> list[Held | None]:
+    least, end = min(indices, default=0), max(indices, default=-1) + 1
+    if least < 0:
+        raise Unfit(f"`{name}` is {least}, and cannot be negative")
+    if end > len(ls) and isinstance(ls, FixedList):
+        raise Unfit(f"`{name}` is {end - 1}, and `ls` has {len(ls)} elements and does not grow")
+    written = [*ls, *[None] * (end - len(ls))]
+    for index, value in zip(indices, values, strict=True):
+        written[index] = value
+    zeros = np.zeros_like(values[0]) if values else None
+    return type(ls)(zeros if element is None else element for element in written)
+
+
+# ---- classes
+
+
+@rule("classify")
+def classify(probabilities: Array, classes: Value) -> tuple[Any, dict[Any, float]]:
+    """Return the class of the greatest of `probabilities`, and each class with its own."""
+    labels, chances = [label.item() for label in classes], probabilities.reshape(-1)
+    if not labels or len(labels) != chances.size:
+        raise Unfit(f"`classes` names {len(labels)}, for {chances.size} probabilities")
+    return labels[int(chances.argmax())], dict(zip(labels, chances.tolist(), strict=True))

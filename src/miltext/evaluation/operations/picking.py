@@ -1,3 +1,240 @@
-"""Rules that take or write elements at places that are computed."""
+"""Rules that take or write elements at places that are computed, and rules that find places.
+
+A place that is negative counts from the end. Since ios17, what a device does with such a place is undefined, and with
+`validate_indices` it is an error: here as well. A place that does not exist is always an error here.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+
+import numpy as np
+
+from miltext.evaluation.rules import Array, Held, Opset, Unfit, rule
+
+# ---- elements taken from places
+
+
+@rule("gather")
+def gather(x: Held, indices: Held, axis: int, batch_dims: int | None, validate_indices: bool | None) -> Held:
+    """Return x[:, ..., indices, ..., :], with `indices` at `axis`; the first `batch_dims` axes are those of both."""
+    batch, axis = batch_dims or 0, axis % x.ndim
+    places = _places(indices, x.shape[axis], validate_indices)
+    if not batch:
+        return np.take(x, places, axis)
+    where = (*_mesh(places.shape, range(batch)), places)
+    taken = np.moveaxis(x, axis, batch)[where]
+    own = range(batch, places.ndim)
+    return np.moveaxis(taken, own, range(axis, axis + len(own)))
+
+
+@rule("gather_along_axis")
+def gather_along_axis(x: Held, indices: Held, axis: int, validate_indices: bool | None) -> Held:
+    """Return x[p] for each place p of `indices`, where indices[p] stands for p[axis]."""
+    return np.take_along_axis(x, _places(indices, x.shape[axis], validate_indices), axis)
+
+
+@rule("gather_nd")
+def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: bool | None) -> Held:
+    """Return x[indices[p]] for each place p but for the last axis: what stands there is a place in the first axes of x.
+
+    The first `batch_dims` axes are those of both: x[p0, ..., indices[p]].
+    """
+    batch = batch_dims or 0
+    depth = batch + indices.shape[-1]
+    rows = x.reshape(prod(x.shape[:depth]), *x.shape[depth:])
+    return np.take(rows, _row_numbers(indices, x.shape, batch, validate_indices), axis=0)
+
+
+def _places(indices: Held, size: int, validated: bool | None) -> Held:
+    """Return places along an axis of so many elements, counted from its start. Raise Unfit where there is none."""
+    least = 0 if validated else -size
+    places = indices.astype(np.intp)
+    outside = (places < least) | (places >= size)
+    if outside.any():
+        takes = f"from {least} to {size - 1}" if size else "nothing from an axis without elements"
+        raise Unfit(f"`indices` holds {places[outside][0]}, and takes {takes}")
+    return np.where(places < 0, places + size, places)
+
+
+def _row_numbers(indices: Held, shape: Sequence[int], batch: int, validated: bool | None) -> Held:
+    """Return which row each of `indices` is: the axes of the batch, and those that it has a place in, make one axis."""
+    rows = np.zeros(indices.shape[:-1], np.intp)
+    for size, places in zip(shape, _mesh(rows.shape, range(batch)), strict=False):
+        rows = rows * size + places
+    for depth, size in enumerate(shape[batch : batch + indices.shape[-1]]):
+        rows = rows * size + _places(indices[..., depth], size, validated)
+    return rows
+
+
+def _mesh(shape: Sequence[int], axes: Sequence[int]) -> list[Held]:
+    """Return the places along each of the axes of an array of the shape, which broadcast over the others."""
+    return [np.arange(shape[axis]).reshape([-1 if at == axis else 1 for at in range(len(shape))]) for axis in axes]
+
+
+# ---- elements written at places
+
+MODES: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.true_divide,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+"""What is done with what stands at a place and what is written there; "update" replaces it, and the last one stays."""
+
+
+@rule("scatter")
+def scatter(data: Array, indices: Held, updates: Array, axis: int, mode: str, validate_indices: bool | None) -> Array:
+    """Return `data` with data[:, ..., indices, ..., :] and `updates` combined by `mode`, `indices` at `axis`."""
+    made, axis = _to_write(data, mode), axis % data.ndim
+    places = _places(indices, data.shape[axis], validate_indices)
+    first = np.moveaxis(updates, range(axis, axis + places.ndim), range(places.ndim))
+    _write(np.moveaxis(made, axis, 0), (places,), first, mode)
+    return made
+
+
+@rule("scatter_along_axis")
+def scatter_along_axis(
+    data: Array, indices: Held, updates: Array, axis: int, mode: str, validate_indices: bool | None
+) -> Array:
+    """Return `data` with data[p] and updates[p] combined by `mode`, where indices[p] stands for p[axis]."""
+    made, axis = _to_write(data, mode), axis % data.ndim
+    where = _mesh(indices.shape, range(data.ndim))
+    where[axis] = _places(indices, data.shape[axis], validate_indices)
+    _write(made, tuple(where), updates, mode)
+    return made
+
+
+@rule("scatter_nd")
+def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_indices: bool | None) -> Array:
+    """Return `data` with data[indices[p]] and updates[p] combined by `mode`, for each place p but for the last axis."""
+    made, depth = _to_write(data, mode), indices.shape[-1]
+    rows = made.reshape(prod(data.shape[:depth]), *data.shape[depth:])
+    _write(rows, (_row_numbers(indices, data.shape, 0, validate_indices),), updates, mode)
+    return made
+
+
+def _to_write(data: Array, mode: str) -> Array:
+    """Return a copy to write into; integers that are to be divided are fp64, of which the whole part is taken last."""
+    return np.array(data, np.float64 if mode == "div" and data.dtype.kind in "iu" else data.dtype, order="C")
+
+
+def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
+    if mode == "update":
+        made[where] = updates
+    elif mode in MODES:
+        MODES[mode].at(made, where, updates)
+    else:
+        raise Unfit(f"`mode` is {mode}, and takes {', '.join(MODES)} and update")
+
+
+# ---- order
+
+
+@rule("argsort")
+def argsort(x: Held, axis: int, ascending: bool) -> Held:
+    """Return the places along `axis` by what stands there, from the greatest, or the least if `ascending`.
+
+    Of equals, the first comes first, and NaN is last in either order.
+    """
+    keys = x if ascending else ~x if x.dtype.kind in "iub" else -x  # ~x of an integer is -x - 1, which it always holds
+    return np.argsort(keys, axis=axis, kind="stable")
+
+
+@rule("topk")
+def topk(x: Held, k: int, axis: int, ascending: bool, return_indices: bool | None) -> Held | tuple[Held, Held]:
+    """Return the `k` greatest along `axis`, or the least if `ascending`, and where they stood; all where `k` is -1.
+
+    They are in the order of `argsort`, also where `sort` is false, which leaves the order open.
+    """
+    size = x.shape[axis]
+    if not -1 <= k <= size:
+        raise Unfit(f"`k` is {k}, and `x` has {size} elements along `axis` {axis}")
+    places = argsort(x, axis, ascending).take(range(size if k == -1 else k), axis)
+    values = np.take_along_axis(x, places, axis)
+    return values if return_indices is False else (values, places)
+
+
+# ---- places that are found
+
+
+@rule("non_zero")
+def non_zero(x: Held) -> Held:
+    """Return the place of each element that is not zero, in row-major order, as a row."""
+    return np.argwhere(x)
+
+
+@rule("one_hot")
+def one_hot(indices: Held, one_hot_vector_size: int, axis: int, on_value: Held, off_value: Held) -> Held:
+    """Return `on_value` where indices[p] is the place along a new axis at `axis`, else `off_value`.
+
+    A row is all `off_value` where the index is not a place along it.
+    """
+    if one_hot_vector_size < 0:
+        raise Unfit(f"`one_hot_vector_size` is {one_hot_vector_size}, and cannot be negative")
+    wide = np.expand_dims(indices, axis)
+    [places] = _mesh([*wide.shape[:-1], one_hot_vector_size], [wide.ndim - 1])
+    return np.where(wide == np.moveaxis(places, -1, axis), on_value, off_value)
+
+
+# ---- boxes
+
+
+@rule("non_maximum_suppression")
+def non_maximum_suppression(
+    boxes: Array,
+    scores: Array,
+    iou_threshold: float,
+    score_threshold: float | None,
+    max_boxes: int,
+    per_class_suppression: bool,
+    opset: Opset,
+) -> tuple[Array, ...]:
+    """Return the boxes kept, their scores, their places and (before ios17) how many they are, from the best score down.
+
+    The score of a box is that of its best class. A box is dropped where one that is kept shares more than
+    `iou_threshold` of the area of both with it; with `per_class_suppression`, one of the same class. Boxes are
+    (x, y, width, height) around (x, y). What is left of `max_boxes` are zeros, and places of -1.
+    """
+    last = opset.since("ios17")  # the boxes are the last dimension, no score is too low, and they are not counted
+    boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
+    places = np.full((len(boxes), max_boxes), -1)
+    for row, own, marks in zip(places, boxes, scores, strict=True):
+        order = _by_score(marks, -inf if score_threshold is None else score_threshold)
+        groups = marks.argmax(axis=1) if per_class_suppression else np.zeros(len(marks), int)
+        kept = _kept(own, order, groups, iou_threshold, max_boxes)
+        row[: len(kept)] = kept
+    ended = (np.pad(each, [(0, 0), (0, 1), (0, 0)]) for each in (boxes, scores))  # with zeros, which -1 is the place of
+    found = [np.take_along_axis(each, places[..., np.newaxis], axis=1) for each in ended]
+    if last:
+        return found[0].swapaxes(1, 2), found[1].swapaxes(1, 2), places
+    return found[0], found[1], places, (places >= 0).sum(axis=1)
+
+
+def _by_score(scores: Array, least: float) -> Array:
+    """Return the boxes whose best class has at least this score, from the best down; if there is none, the best one.
+
+    So do coremltools' tests, which say that they do as Core ML does.
+    """
+    best = scores.max(axis=1)
+    order = np.argsort(-best, kind="stable")
+    good = order[best[order] >= least]
+    return good if good.size else order[:1]
+
+
+def _kept(boxes: Array, order: Array, groups: Array, most_shared: float, count: int) -> list[int]:
+    """Return the first `count` of the boxes in order that do not share too much with one before, in their group."""
+    middles, sizes = boxes[:, :2], boxes[:, 2:]
+    starts, ends, areas = middles - sizes / 2, middles + sizes / 2, sizes.prod(axis=1)
+    kept: list[int] = []
+    while order.size and len(kept) < count:
+        best, order = order[0], order[1:]
+        kept.append(best)
+        sides = np.minimum(ends[best], ends[order]) - np.maximum(starts[best], starts[order])
+        common = sides.clip(0).prod(axis=1)
+        shared = common / (areas[best] + areas[order] - common)
+        order = order[~((shared > most_shared) & (groups[order] == groups[best]))]
+    return kept
