@@ -105,7 +105,7 @@ def squeeze(x: Held, axes: Ints | None, made: Made) -> Held:
 @rule("transpose")
 def transpose(x: Held, perm: Ints) -> Held:
     """Return `x` with its dimensions in the order `perm`."""
-    return x.transpose(perm)
+    return np.transpose(x, perm)
 
 
 @rule("tile")
@@ -205,7 +205,7 @@ def depth_to_space(x: Held, block_size: int) -> Held:
     n, c, h, w = x.shape
     b = block_size
     parts = x.reshape(n, b, b, c // (b * b), h, w)
-    return parts.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // (b * b), h * b, w * b)
+    return np.reshape(parts.transpose(0, 3, 4, 1, 5, 2), (n, c // (b * b), h * b, w * b))
 
 
 @rule("space_to_depth")
@@ -216,7 +216,7 @@ def space_to_depth(x: Held, block_size: int) -> Held:
     """
     n, c, h, w = x.shape
     b = block_size
-    return _squares(x, b, b).transpose(0, 3, 5, 1, 2, 4).reshape(n, c * b * b, h // b, w // b)
+    return np.reshape(_squares(x, b, b).transpose(0, 3, 5, 1, 2, 4), (n, c * b * b, h // b, w // b))
 
 
 @rule("pixel_shuffle")
@@ -228,7 +228,7 @@ def pixel_shuffle(x: Held, upscale_factor: int) -> Held:
     n, c, h, w = x.shape
     f = upscale_factor
     parts = x.reshape(n, c // (f * f), f, f, h, w)
-    return parts.transpose(0, 1, 4, 2, 5, 3).reshape(n, c // (f * f), h * f, w * f)
+    return np.reshape(parts.transpose(0, 1, 4, 2, 5, 3), (n, c // (f * f), h * f, w * f))
 
 
 @rule("pixel_unshuffle")
@@ -239,7 +239,7 @@ def pixel_unshuffle(x: Held, downscale_factor: int) -> Held:
     """
     n, c, h, w = x.shape
     f = downscale_factor
-    return _squares(x, f, f).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * f * f, h // f, w // f)
+    return np.reshape(_squares(x, f, f).transpose(0, 1, 3, 5, 2, 4), (n, c * f * f, h // f, w // f))
 
 
 @rule("space_to_batch")
@@ -252,7 +252,7 @@ def space_to_batch(x: Held, block_shape: Ints, paddings: Held) -> Held:
     padded = np.pad(x, [(0, 0), (0, 0), *paddings.reshape(2, 2).tolist()])
     n, c, h, w = padded.shape
     blocks = _squares(padded, rows, columns).transpose(3, 5, 0, 1, 2, 4)
-    return blocks.reshape(rows * columns * n, c, h // rows, w // columns)
+    return np.reshape(blocks, (rows * columns * n, c, h // rows, w // columns))
 
 
 @rule("batch_to_space")
@@ -265,7 +265,7 @@ def batch_to_space(x: Held, block_shape: Ints, crops: Held) -> Held:
     batch, c, h, w = x.shape
     n = batch // (rows * columns)
     blocks = x.reshape(rows, columns, n, c, h, w).transpose(2, 3, 4, 0, 5, 1)
-    return _cropped(blocks.reshape(n, c, h * rows, w * columns), *crops.reshape(2, 2))
+    return _cropped(np.reshape(blocks, (n, c, h * rows, w * columns)), *crops.reshape(2, 2))
 
 
 def _squares(x: Held, rows: int, columns: int) -> Held:

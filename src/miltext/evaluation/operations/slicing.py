@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import numpy as np
+
 from miltext.evaluation.rules import Bools, Held, Ints, Unfit, rule
 from miltext.schema.types import show
 
@@ -43,7 +45,7 @@ def slice_update(
     index = _index(x, begin, end, stride, begin_mask, end_mask, squeeze_mask)
     if x[index].shape != update.shape:
         raise Unfit(f"`update` is {show(update.shape)}, and takes the place of a slice of {show(x[index].shape)}")
-    updated = x.copy()
+    updated = np.array(x)
     updated[index] = update
     return updated
 
