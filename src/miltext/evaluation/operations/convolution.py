@@ -1,3 +1,192 @@
 """Rules for convolution, and for what undoes it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, seen, sliding
+from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
+
+
+@rule("conv")
+def conv(
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    strides: Ints | None,
+    pad_type: str,
+    pad: Ints | None,
+    dilations: Ints | None,
+    groups: int,
+) -> Held:
+    """Return y[n, o, p] = bias[o] + the sum over c and k of weight[o, c, k] x[n, g C + c, p stride + k dilation - pad].
+
+    `weight` is [outputs, C, *kernel], where C are the channels of a group, and g the group that o is of. Elements
+    outside of `x` are zeros.
+    """
+    windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pad_type, pad)
+    out = np.empty((x.shape[0], weight.shape[0], *(each.places for each in windows)), x.dtype)
+    _convolve(x, weight, bias, windows, groups, out)
+    return out
+
+
+@rule("conv_quantized")
+def conv_quantized(
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    quantization_type: str,
+    quant_scale: Array,
+    quant_bias: Array,
+    strides: Ints | None,
+    pad_type: str,
+    pad: Ints | None,
+    dilations: Ints | None,
+    groups: int,
+) -> Held:
+    """Return the convolution with the weight that weight * quant_scale + quant_bias is, both for each output.
+
+    coremltools states this formula; of a weight that stands for places in a table ("lut") it does not say where the
+    table is.
+    """
+    if quantization_type != "linear":
+        raise Unfit(f'`quantization_type` is "{quantization_type}", of which only "linear" is defined')
+    each = (-1, *(1,) * (weight.ndim - 1))
+    scale, offset = (values.reshape(each) if values.ndim <= 1 else values for values in (quant_scale, quant_bias))
+    dequantized = weight.astype(scale.dtype) * scale + offset
+    made: Held = conv(x, dequantized, bias, strides, pad_type, pad, dilations, groups)
+    return made
+
+
+@rule("conv_transpose")
+def conv_transpose(
+    x: Held,
+    weight: Array,
+    bias: Array | None,
+    pad: Ints | None,
+    output_shape: Ints | None,
+    pad_type: str,
+    strides: Ints | None,
+    dilations: Ints | None,
+    groups: int,
+) -> Held:
+    """Return y[n, o, q] = bias[o] + the sum of weight[c, o, k] x[n, c, p] where q = p stride + k dilation - pad.
+
+    `weight` is [inputs, outputs of a group, *kernel]. What `stride` leaves to the same remainder is made together: it
+    is a convolution of `x` by every so many elements of the kernel, turned around.
+    """
+    rank = x.ndim - 2
+    kernel, ones = weight.shape[2:], (1,) * rank
+    strides, dilations = strides or ones, dilations or ones
+    sizes = zip(x.shape[2:], kernel, strides, dilations, strict=True)
+    whole = [(size - 1) * stride + (reach - 1) * dilation + 1 for size, reach, stride, dilation in sizes]
+    counts, before = _left(whole, x.shape[2:], strides, pad_type, pad, output_shape)
+    turned = _turned(weight, groups)
+    out = np.empty((x.shape[0], turned.shape[0], *counts), x.dtype)
+    for remainders in product(*map(range, strides)):
+        axes = zip(remainders, x.shape[2:], kernel, strides, dilations, before, counts, strict=True)
+        taps, windows = zip(*(_phase(*axis) for axis in axes), strict=True)
+        chosen: Any = (..., *taps)
+        places: Any = (..., *map(slice, remainders, counts, strides))
+        _convolve(x, turned[chosen], bias, windows, groups, out[places])
+    return out
+
+
+def _left(
+    whole: Sequence[int],
+    sizes: Sequence[int],
+    strides: Ints,
+    pad_type: str,
+    pad: Ints | None,
+    output_shape: Ints | None,
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return how large the output is, and how much is left out before it, of all that is spread."""
+    if pad_type == "custom":
+        pads = pad or (0, 0) * len(sizes)
+        before = pads[::2]
+        counts = [size - sum(pads[2 * axis : 2 * axis + 2]) for axis, size in enumerate(whole)]
+        return (output_shape[2:] if output_shape else counts), before
+    if output_shape:
+        counts = list(output_shape[2:])
+    elif pad_type == "same":
+        counts = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    else:
+        return whole, (0,) * len(sizes)
+    return counts, [max(0, size - count) // 2 for size, count in zip(whole, counts, strict=True)]
+
+
+def _turned(weight: Array, groups: int) -> Array:
+    """Return the weight of a transposed convolution as [outputs, inputs of a group, *kernel], the kernel turned."""
+    inputs, outputs, *kernel = weight.shape
+    split = weight.reshape(groups, inputs // groups, outputs, *kernel).swapaxes(1, 2)
+    return np.flip(split.reshape(groups * outputs, inputs // groups, *kernel), tuple(range(2, weight.ndim)))
+
+
+def _phase(
+    remainder: int, size: int, kernel: int, stride: int, dilation: int, before: int, count: int
+) -> tuple[slice, Sliding]:
+    """Return what makes every `stride`th output from `remainder` on: elements of the turned kernel, and windows."""
+    common = gcd(stride, dilation)
+    start, wanted = divmod(remainder + before, stride)
+    taps = [place for place in range(kernel) if (place * dilation - wanted) % stride == 0]
+    outputs = max(0, -((remainder - count) // stride))
+    if not taps:
+        return slice(0, 0), Sliding(size, 0, 1, 1, 0, outputs, size)
+    farthest = (taps[-1] * dilation - wanted) // stride
+    chosen = slice(kernel - 1 - taps[-1], None, stride // common)
+    return chosen, Sliding(size, len(taps), 1, dilation // common, farthest - start, outputs, size)
+
+
+def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
+    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little is held beside them."""
+    if not out.size:
+        return
+    if 0 in weight.shape[2:]:
+        out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(windows))
+    elif weight.shape[1] == 1 and groups > 1:
+        _by_taps(x, weight, bias, windows, groups, out)
+    else:
+        _by_products(x, weight, bias, windows, groups, out)
+
+
+def _by_products(
+    x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held
+) -> None:
+    """Convolve by products of the weight and of what each window sees, a column of a matrix for each window."""
+    outputs, channels, *kernel = weight.shape
+    rows = weight.reshape(groups, outputs // groups, channels * prod(kernel))
+    grouped = x.reshape(x.shape[0], groups, channels, *x.shape[2:])
+    dtype = np.result_type(x, weight)
+    each = max(1, outputs, groups * rows.shape[2])
+    for batch, *block in blocks((x.shape[0], *out.shape[2:]), WORKING_ELEMENTS // each):
+        columns = np.moveaxis(seen(grouped[batch], windows, block, dtype), 0, 2 + len(kernel))
+        made = rows @ columns.reshape(groups, rows.shape[2], prod(columns.shape[2 + len(kernel) :]))
+        if bias is not None:
+            made += bias.reshape(groups, -1, 1)
+        places: Any = (batch, slice(None), *block)
+        target = out[places]
+        target[...] = made.reshape(outputs, target.shape[0], *target.shape[2:]).swapaxes(0, 1)
+
+
+def _by_taps(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
+    """Convolve each channel by kernels of its own, one element of the kernels at a time."""
+    outputs, _, *kernel = weight.shape
+    several, rank = outputs // groups, len(kernel)
+    factors = weight.reshape(groups, several, *kernel, *(1,) * rank)
+    target = out.reshape(x.shape[0], groups, several, *out.shape[2:])
+    dtype = np.result_type(x, weight)
+    places = [slice(0, each.places) for each in windows]
+    for batch, channels in blocks((x.shape[0], groups), WORKING_ELEMENTS // max(1, several * prod(out.shape[2:]))):
+        columns = seen(x[batch, channels, None], windows, places, dtype)
+        made = np.zeros(target[batch, channels].shape, dtype)
+        for place in product(*map(range, kernel)):
+            element: Any = (..., *place, *(slice(None),) * rank)
+            made += factors[channels][element] * columns[element]
+        if bias is not None:
+            made += bias.reshape(groups, several, *(1,) * rank)[channels]
+        target[batch, channels] = made

@@ -1,3 +1,77 @@
 """Rules for pooling."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from miltext.evaluation.operations.windows import Sliding, sliding, tap
+from miltext.evaluation.rules import Array, Ints, rule
+
+
+@rule("max_pool")
+def max_pool(
+    x: Array, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool
+) -> Array:
+    """Return the greatest element of each window; padding is less than any."""
+    return pooled(np.maximum, x, sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode))
+
+
+@rule("avg_pool")
+def avg_pool(
+    x: Array,
+    kernel_sizes: Ints,
+    strides: Ints | None,
+    pad_type: str,
+    pad: Ints | None,
+    exclude_padding_from_average: bool,
+    ceil_mode: bool,
+) -> Array:
+    """Return the mean of each window, in which padding counts as zeros unless it is excluded.
+
+    What a window has past the padding, where the number of windows is rounded up, never counts, as in torch.
+    """
+    windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
+    sums = pooled(np.add, x, windows)
+    counts = [_counted(each, padding=not exclude_padding_from_average) for each in windows]
+    sums /= reduce(np.multiply.outer, counts).astype(x.dtype)
+    return sums
+
+
+@rule("l2_pool")
+def l2_pool(
+    x: Array, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool
+) -> Array:
+    """Return the square root of the sum of squares of each window."""
+    windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
+    return np.sqrt(pooled(np.add, x * x, windows))
+
+
+def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:
+    """Combine the elements of each window of the last axes: one axis after the other, one place of a kernel at a time.
+
+    Places outside of `x` add nothing: a window of nothing else has the least number for `maximum`, 0 for `add`.
+    """
+    nothing = -np.inf if combine is np.maximum else 0
+    for axis, window in enumerate(windows, x.ndim - len(windows)):
+        made = np.full((*x.shape[:axis], window.places, *x.shape[axis + 1 :]), nothing, x.dtype)
+        for place in range(window.kernel):
+            to, of = (_at(axis, part) for part in tap(window, place))
+            combine(made[to], x[of], out=made[to])
+        x = made
+    return x
+
+
+def _at(axis: int, part: slice) -> Any:
+    return (*(slice(None),) * axis, part)
+
+
+def _counted(window: Sliding, *, padding: bool) -> Array:
+    """Return how many elements each window of an axis has, with those of the padding or without."""
+    starts = np.arange(window.places) * window.stride - window.before
+    first, end = (-window.before, window.whole - window.before) if padding else (0, window.size)
+    counts: Array = np.maximum(0, np.minimum(starts + window.kernel, end) - np.maximum(starts, first))
+    return counts

@@ -1,3 +1,74 @@
-"""Rules for products of matrices."""
+"""Rules for products of matrices, and for attention."""
 
 from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from miltext.evaluation.operations.windows import WORKING_ELEMENTS, blocks
+from miltext.evaluation.rules import Array, Arrays, rule
+
+
+@rule("linear")
+def linear(x: Array, weight: Array, bias: Array | None) -> Array:
+    """Return the product of the last axis of `x` and that of `weight`, plus `bias`."""
+    made = _product(x, weight.T)
+    return made if bias is None else np.add(made, bias, out=made if made.dtype == bias.dtype else None)
+
+
+@rule("matmul")
+def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool) -> Array:
+    """Return the products of matrices in the last two axes; the others broadcast, and a vector is one row or column."""
+    if transpose_x and x.ndim > 1:
+        x = x.swapaxes(-1, -2)
+    if transpose_y and y.ndim > 1:
+        y = y.swapaxes(-1, -2)
+    return _product(x, y)
+
+
+@rule("einsum")
+def einsum(values: Arrays) -> Array:
+    """Return nchw,nwhu->nchu, or chw,whu->chu: the products that there are; n and h broadcast.
+
+    coremltools and `check` take no other equations, so that the ranks tell which it is.
+    """
+    x, y = values
+    made: Array = (x.swapaxes(-3, -2) @ y.swapaxes(-3, -2)).swapaxes(-3, -2)
+    return made
+
+
+@rule("scaled_dot_product_attention")
+def attention(query: Array, key: Array, value: Array, attn_mask: Array | None) -> Array:
+    """Return softmax(query key^T / sqrt(E) + mask) value, where E is the size of the last axis of `query`.
+
+    A `mask` of bools leaves out where it is false. The scores are made and used up a block at a time.
+    """
+    *rest, lengths, width = query.shape
+    keys, values = (np.broadcast_to(each, (*rest, *each.shape[-2:])) for each in (key.swapaxes(-1, -2), value))
+    made = np.empty((*rest, lengths, value.shape[-1]), np.result_type(query, key, value))
+    mask = None if attn_mask is None else np.broadcast_to(attn_mask, (*rest, lengths, key.shape[-2]))
+    for block in blocks((*rest, lengths), WORKING_ELEMENTS // max(1, key.shape[-2])):
+        scores = (query[block] * width**-0.5) @ keys[block[:-1]]
+        if mask is not None:
+            scores = _masked(scores, mask[block])
+        scores -= scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=-1, keepdims=True)
+        made[block] = scores @ values[block[:-1]]
+    return made
+
+
+def _masked(scores: Array, mask: Array) -> Array:
+    if mask.dtype == np.bool_:
+        scores[~mask] = -np.inf
+        return scores
+    return scores + mask
+
+
+def _product(x: Array, y: Array) -> Array:
+    """Return x @ y; all rows of `x` at once where `y` is one matrix."""
+    if y.ndim != 2 or x.ndim < 3 or not x.flags.c_contiguous:
+        made: Array = np.matmul(x, y)
+        return made
+    return (x.reshape(prod(x.shape[:-1]), x.shape[-1]) @ y).reshape(*x.shape[:-1], y.shape[-1])

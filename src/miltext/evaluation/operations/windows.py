@@ -1,0 +1,143 @@
+"""Windows that slide along axes: where they stand, what they see, and their places cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+if TYPE_CHECKING:
+    from miltext.evaluation.rules import Array, Ints
+
+WORKING_ELEMENTS = 1 << 19
+"""How many elements a block of work may make beside its result: 2 MB of fp32, what a core's own cache holds."""
+
+
+class Sliding(NamedTuple):
+    """A window along an axis of a `size`: it stands at so many `places`, the first of them `before` the axis begins.
+
+    It sees `kernel` elements, each `dilation` from the next, and moves on by `stride`. `whole` is the size with the
+    padding on both sides; windows may reach past it where sizes are rounded up.
+    """
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    places: int
+    whole: int
+
+    @property
+    def reach(self) -> int:
+        """How many elements lie between the ends of the window, both counted."""
+        return (self.kernel - 1) * self.dilation + 1
+
+
+def sliding(
+    sizes: Sequence[int],
+    kernel: Sequence[int],
+    strides: Ints | None,
+    dilations: Ints | None,
+    pad_type: str,
+    pad: Ints | None,
+    *,
+    ceil: bool = False,
+) -> list[Sliding]:
+    """Return the windows of a convolution or a pooling along each spatial axis."""
+    ones = (1,) * len(sizes)
+    pads = pad if pad is not None and pad_type.lower() == "custom" else (0, 0) * len(sizes)
+    pairs = zip(pads[::2], pads[1::2], strict=True)
+    columns = zip(sizes, kernel, strides or ones, dilations or ones, pairs, strict=True)
+    return [_along(*column, pad_type.lower(), ceil) for column in columns]
+
+
+def _along(
+    size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int], pad_type: str, ceil: bool
+) -> Sliding:
+    """Return the windows along one axis.
+
+    "same" makes ceil(size / stride) of them; of an odd padding, "same" has more after the axis, and "same_lower"
+    before it (coremltools, ops/defs/_utils.py, aggregated_pad; torch's `ceil_mode` for the rest).
+    """
+    reach = (kernel - 1) * dilation + 1
+    if pad_type in ("same", "same_lower"):
+        count = -(-size // stride)
+        padding = max(0, (count - 1) * stride + reach - size)
+        before = padding // 2 if pad_type == "same" else padding - padding // 2
+        return Sliding(size, kernel, stride, dilation, before, count, size + padding)
+    before, whole = pads[0], size + sum(pads)
+    count = (whole - reach + (stride - 1 if ceil else 0)) // stride + 1
+    if ceil and whole > size and (count - 1) * stride >= size + before:
+        count -= 1
+    return Sliding(size, kernel, stride, dilation, before, max(count, 0), whole)
+
+
+def tap(window: Sliding, place: int) -> tuple[slice, slice]:
+    """Return which windows have an element of the axis at a place of the kernel, and which elements those are."""
+    offset = place * window.dilation - window.before
+    first = max(0, -(offset // window.stride))
+    end = min(window.places, -((offset - window.size) // window.stride))
+    start = first * window.stride + offset
+    count = max(0, end - first)
+    return slice(first, first + count), slice(start, start + count * window.stride, window.stride)
+
+
+def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np.dtype[np.generic]) -> Array:
+    """Return what a block of windows sees of the last axes of `x`: [..., *kernel, *places], zeros outside of it.
+
+    It is a view: of `x` itself where that is of the data type and windows see nothing outside, else of a copy.
+    """
+    starts = [part.start * each.stride - each.before for each, part in zip(windows, block, strict=True)]
+    counts = [part.stop - part.start for part in block]
+    sizes = [(count - 1) * each.stride + each.reach for each, count in zip(windows, counts, strict=True)]
+    view = _part(x, starts, sizes, dtype)
+    steps = view.strides[-len(windows) :]
+    kernel = [(each.kernel, step * each.dilation) for each, step in zip(windows, steps, strict=True)]
+    places = [(count, step * each.stride) for count, each, step in zip(counts, windows, steps, strict=True)]
+    outer = x.ndim - len(windows)
+    shape, strides = zip(*zip(view.shape[:outer], view.strides[:outer], strict=True), *kernel, *places, strict=True)
+    made: Array = as_strided(view, shape, strides, writeable=False)
+    return made
+
+
+def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype[np.generic]) -> Array:
+    """Return the part of the last axes of `x` that begins and is as large as said, with zeros where `x` has nothing."""
+    lengths = x.shape[-len(sizes) :]
+    inside = [
+        (max(0, start), max(0, start, min(start + size, length)))
+        for start, size, length in zip(starts, sizes, lengths, strict=True)
+    ]
+    found: Any = (..., *(slice(*each) for each in inside))
+    taken: Array = x[found]
+    if taken.shape[-len(sizes) :] == tuple(sizes):
+        return taken.astype(dtype, copy=False)
+    part: Array = np.zeros((*x.shape[: -len(sizes)], *sizes), dtype)
+    placed = zip(inside, starts, taken.shape[-len(sizes) :], strict=True)
+    places: Any = (..., *(slice(first - start, first - start + count) for (first, _), start, count in placed))
+    part[places] = taken
+    return part
+
+
+def blocks(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
+    """Cut the places of a shape into blocks of at most so many, at least one: whole along the last axes, and even."""
+    if not sizes:
+        yield ()
+        return
+    first, *rest = sizes
+    inner = prod(rest)
+    if inner <= most:
+        for part in _even(first, max(1, most // max(1, inner))):
+            yield (part, *map(slice, (0,) * len(rest), rest))
+        return
+    for place in range(first):
+        for block in blocks(rest, most):
+            yield (slice(place, place + 1), *block)
+
+
+def _even(size: int, most: int) -> list[slice]:
+    parts = -(-size // most)
+    return [slice(size * part // parts, size * (part + 1) // parts) for part in range(parts)]
