@@ -1,3 +1,306 @@
-"""Rules that resample images."""
+"""Rules that resample images.
+
+An output pixel lies somewhere among those of the input, at a place that is computed along each axis. What is there is
+the weighted sum of the pixel before and the one after. A pixel whose weight is 0 has no part in it, be it NaN; at a
+place that is NaN there is NaN.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
+
+GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
+    "STRICT_ALIGN_CORNERS": lambda steps, size, span: span * (steps / max(size - 1, 1)),
+    "ALIGN_CORNERS": lambda steps, size, span: span * (steps / (size - 1) if size != 1 else steps + 0.5),
+    "UNALIGN_CORNERS": lambda steps, size, span: (steps + 0.5) * (span + 1) / size - 0.5,
+    "DEFAULT": lambda steps, size, span: steps * (span + 1) / size,
+    "OFFSET_CORNERS": lambda steps, size, span: (steps + 0.5) * max(span, 1.0) / size,
+}
+"""The places of `size` pixels, counted by steps, between 0 and `span`, the last pixel of the input, by sampling mode.
+
+Source: the notes of resize_bilinear in coremltools, where the input has Xin = span + 1 pixels.
+"""
+
+FIRST_CORNER = {"normalized_minus_one_to_one": -1.0, "normalized_zero_to_one": 0.0}
+"""The coordinate of the first corner of an image, of which the last is at 1."""
+
+PADDINGS: dict[str, Callable[[Array, int], Array]] = {
+    "constant": lambda places, size: places.clip(-1, size),
+    "border": lambda places, size: places.clip(0, size - 1),
+    "reflection": lambda places, size: _folded(places, 0, size - 1),
+    "symmetric": lambda places, size: _folded(places, -0.5, size - 0.5).clip(0, size - 1),
+}
+"""Where to look for what is at a place, of which some are outside of `size` pixels."""
+
+
+# ---- to another size
+
+
+@rule("resize")
+def resize(x: Array, shape: Ints, resized_dims: int, interpolation_mode: str, sampling_mode: str) -> Array:
+    """Return `x` with its last `resized_dims` dimensions as `shape` ends, where 0 keeps one."""
+    kept = x.ndim - resized_dims
+    asked = shape[len(shape) - resized_dims :]
+    sizes = [size or old for size, old in zip(asked, x.shape[kept:], strict=True)]
+    if interpolation_mode == "NEAREST_NEIGHBOR":
+        return _nearest(x, sizes, sampling_mode)
+    return _linear(x, sizes, sampling_mode)
+
+
+@rule("resize_bilinear")
+def resize_bilinear(x: Array, target_size_height: int, target_size_width: int, sampling_mode: str) -> Array:
+    """Return `x` in another height and width, interpolated linearly along both."""
+    return _linear(x, (target_size_height, target_size_width), sampling_mode)
+
+
+@rule("resize_nearest_neighbor")
+def resize_nearest_neighbor(x: Held, target_size_height: int, target_size_width: int) -> Held:
+    """Return `x` in another height and width, each pixel that in which its centre lies."""
+    return _nearest(x, (target_size_height, target_size_width), "DEFAULT")
+
+
+@rule("upsample_bilinear")
+def upsample_bilinear(
+    x: Array,
+    scale_factor_height: float,
+    scale_factor_width: float,
+    align_corners: bool,
+    half_pixel_centers: bool | None,
+) -> Array:
+    """Return `x` with height and width times their factors, rounded down, interpolated linearly along both."""
+    # The definition says that the factor is the quotient of the two sizes, as it is with torch's
+    # recompute_scale_factor. half_pixel_centers is by default what align_corners is not.
+    if align_corners and half_pixel_centers:
+        raise Unfit("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
+    centers = not align_corners if half_pixel_centers is None else half_pixel_centers
+    mode = "STRICT_ALIGN_CORNERS" if align_corners else "UNALIGN_CORNERS" if centers else "DEFAULT"
+    return _linear(x, _scaled(x, scale_factor_height, scale_factor_width), mode)
+
+
+@rule("upsample_nearest_neighbor")
+def upsample_nearest_neighbor(x: Held, scale_factor_height: float, scale_factor_width: float) -> Held:
+    """Return `x` with height and width times their factors, rounded down: pixel i is that at floor(i old / new)."""
+    for axis, size in zip((-2, -1), _scaled(x, scale_factor_height, scale_factor_width), strict=True):
+        x = x.take(np.arange(size) * _some(x, axis, size) // max(size, 1), axis)
+    return x
+
+
+def _scaled(x: Array, height: float, width: float) -> tuple[int, int]:
+    return math.floor(x.shape[-2] * height), math.floor(x.shape[-1] * width)
+
+
+def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
+    """Return `x` with its last dimensions in these sizes."""
+    floats = x if x.dtype.kind == "f" else x.astype(np.float64)
+    for axis, size in enumerate(sizes, -len(sizes)):
+        floats = _interpolated(floats, _grid(_some(x, axis, size) - 1, size, mode), axis)
+    return floats if x.dtype.kind == "f" else np.rint(floats)
+
+
+def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
+    """Return `x` with its last dimensions in these sizes, each element the nearest of `x`."""
+    # By default an element is that in which its centre lies: coremltools makes such ops of TensorFlow's resize with
+    # half_pixel_centers.
+    mode = "UNALIGN_CORNERS" if mode == "DEFAULT" else mode
+    for axis, size in enumerate(sizes, -len(sizes)):
+        places = _grid(_some(x, axis, size) - 1, size, mode)
+        x = x.take(np.floor(places + 0.5).astype(np.intp), axis)
+    return x
+
+
+def _some(x: Array, axis: int, size: int) -> int:
+    """Return how many elements there are along an axis. Raise Unfit where there are none to make `size` of."""
+    old: int = x.shape[axis]
+    if size and not old:
+        raise Unfit(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
+    return old
+
+
+def _grid(span: float, size: int, mode: str) -> Array:
+    """Return the places of `size` pixels as fp64, from 0 to `span`, which may be below 0."""
+    places = GRIDS[mode](np.arange(size, dtype=np.float64), size, abs(span)).clip(0, abs(span))
+    return places if span >= 0 else -places
+
+
+def _interpolated(x: Array, places: Array, axis: int) -> Array:
+    """Return what is at places along an axis, all of them between the first pixel and the last."""
+    before = np.floor(np.nan_to_num(places)).astype(np.intp)
+    part = (places - before).astype(x.dtype).reshape(-1, *[1] * (-1 - axis))
+    low = x.take(before, axis)
+    return _mixed(low, x.take(np.minimum(before + 1, x.shape[axis] - 1), axis), part) if part.any() else low
+
+
+def _mixed(low: Array, high: Array, part: Array) -> Array:
+    """Return low (1 - part) + high part, in `high`, and low itself where the part is 0."""
+    high *= part
+    high += low * (1 - part)
+    np.copyto(high, low, where=part == 0)
+    return high
+
+
+# ---- at places that are given
+
+
+@rule("crop_resize")
+def crop_resize(
+    x: Array,
+    roi: Array | None,
+    boxes: Array | None,
+    box_indices: Held | None,
+    target_height: int,
+    target_width: int,
+    normalized_coordinates: bool,
+    spatial_scale: float,
+    box_coordinate_mode: str,
+    sampling_mode: str,
+    pad_value: float | None,
+) -> Array:
+    """Return the part of a picture in each box, in another height and width, with `pad_value` outside of the picture.
+
+    A box is of the picture that `box_indices` says, or the first of the 5 numbers of a `roi`. A `roi` of 4 is of all.
+    """
+    numbers = np.asarray(boxes if roi is None else roi.reshape(roi.shape[0], roi.shape[2]), np.float64)
+    corners = _corners(numbers[:, -4:], box_coordinate_mode) * spatial_scale
+    if normalized_coordinates:
+        corners *= np.tile(x.shape[2:], 2) - 1
+    pictures = [x] * len(numbers) if roi is not None and roi.shape[2] == 4 else _pictures(x, numbers, box_indices)
+    leading = x.shape[1:2] if roi is None else (len(x) if roi.shape[2] == 4 else 1, x.shape[1])
+    result = np.empty((len(numbers), *leading, target_height, target_width), x.dtype)
+    for place, (top, left, bottom, right) in enumerate(corners):
+        rows = top + _grid(bottom - top, target_height, sampling_mode)
+        columns = left + _grid(right - left, target_width, sampling_mode)
+        result[place] = _cropped(pictures[place], rows, columns, pad_value or 0)
+    return result
+
+
+def _pictures(x: Array, boxes: Array, indices: Held | None) -> Sequence[Array]:
+    """Return the picture that each box is of. Raise Unfit where there is none of its number."""
+    name, numbers = "box_indices", np.arange(len(boxes)) if indices is None else indices
+    if boxes.shape[1] == 5:
+        name, numbers = "roi", boxes[:, 0]
+    for number in numbers:
+        if not 0 <= number < len(x):
+            raise Unfit(f"`{name}` names picture {number:g}, and `x` has {len(x)}")
+    return [x[int(number)] for number in numbers]
+
+
+def _corners(boxes: Array, mode: str) -> Array:
+    """Return the top, left, bottom and right of boxes."""
+    first, second = boxes[:, :2], boxes[:, 2:]
+    if mode.startswith("CENTER_SIZE"):
+        first, second = first - second / 2, first + second / 2
+    return np.hstack([first, second])[:, [1, 0, 3, 2] if mode.endswith("WIDTH_FIRST") else [0, 1, 2, 3]]
+
+
+def _cropped(picture: Array, rows: Array, columns: Array, padding: float) -> Array:
+    """Return what is at rows and columns of a picture, with padding outside of it."""
+    for axis, places in ((-2, rows), (-1, columns)):
+        last = picture.shape[axis] - 1
+        picture = _interpolated(picture, places.clip(0, last), axis)
+        outside = ((places < 0) | (places > last)).reshape(-1, *[1] * (-1 - axis))
+        picture = np.where(outside, padding, picture)
+    return picture
+
+
+@rule("affine")
+def affine(
+    x: Array,
+    transform_matrix: Array,
+    output_height: int,
+    output_width: int,
+    sampling_mode: str,
+    padding_mode: str,
+    padding_value: Array,
+    coordinates_mode: str,
+    align_corners: bool,
+) -> Array:
+    """Return what is at (a0 u + a1 v + a2, b0 u + b1 v + b2) of `x`, for each output column u and row v.
+
+    All of them are coordinates; a row of `transform_matrix` is (a0, a1, a2, b0, b1, b2), of a picture or of all.
+    """
+    columns, rows = (_coordinates(size, align_corners, x.dtype) for size in (output_width, output_height))
+    places = np.stack((*np.broadcast_arrays(columns, rows[:, None]), np.ones((output_height, output_width), x.dtype)))
+    coordinates = np.einsum("bck,khw->bhwc", transform_matrix.reshape(-1, 2, 3), places)
+    coordinates = np.broadcast_to(coordinates, (len(x), *coordinates.shape[1:]))
+    words = sampling_mode.lower(), padding_mode.lower(), padding_value, coordinates_mode.lower()
+    result: Array = resample(x, coordinates, *words, align_corners)
+    return result
+
+
+def _coordinates(size: int, align_corners: bool, dtype: np.dtype[Any]) -> Array:
+    """Return the coordinates of pixels between -1 and 1, as torch's affine_grid has them: one alone is at 0."""
+    centers = (2 * np.arange(size) + 1) / size - 1
+    return (np.linspace(-1, 1, size) if align_corners and size != 1 else centers).astype(dtype)
+
+
+@rule("resample")
+def resample(
+    x: Array,
+    coordinates: Array,
+    sampling_mode: str,
+    padding_mode: str,
+    padding_value: Array,
+    coordinates_mode: str,
+    align_corners: bool,
+) -> Array:
+    """Return what is at each of the `coordinates` (column, row) of `x`: interpolated linearly, or the nearest pixel.
+
+    `align_corners` says that the first and the last coordinate are in the middle of a pixel, and not at its edge.
+    """
+    # As torch's grid_sample, which coremltools converts to it: the nearest of two is the even one.
+    floats = coordinates if coordinates.dtype.kind == "f" else coordinates.astype(np.float64)
+    columns, rows = (
+        PADDINGS[padding_mode](_placed(floats[..., axis], size, coordinates_mode, align_corners), size)
+        for axis, size in enumerate((x.shape[3], x.shape[2]))
+    )
+    result = np.empty((*x.shape[:2], *coordinates.shape[1:3]), x.dtype)
+    for place, picture in enumerate(x):
+        if sampling_mode == "nearest":
+            result[place] = _pixels(picture, np.rint(rows[place]), np.rint(columns[place]), padding_value)
+        else:
+            result[place] = _between(picture, rows[place], columns[place], padding_value)
+    return result
+
+
+def _placed(coordinates: Array, size: int, mode: str, align_corners: bool) -> Array:
+    """Return coordinates as places, which count pixels."""
+    if mode == "unnormalized":
+        return coordinates
+    first = FIRST_CORNER[mode]
+    share = (coordinates - first) / (1 - first)
+    return share * (size - 1) if align_corners else share * size - 0.5
+
+
+def _folded(places: Array, first: float, last: float) -> Array:
+    """Return places reflected at the first and the last as often as it takes to be between them."""
+    span = last - first
+    away = np.fmod(abs(places - first), 2 * span) if span else places * 0
+    return np.where(away > span, 2 * span - away, away) + first
+
+
+def _between(picture: Array, rows: Array, columns: Array, padding: Array) -> Array:
+    """Return the weighted sum of the four pixels around each place."""
+    top, left = np.floor(rows), np.floor(columns)
+    across = (columns - left).astype(picture.dtype)
+    above, below = (
+        _mixed(_pixels(picture, row, left, padding), _pixels(picture, row, left + 1, padding), across)
+        for row in (top, top + 1)
+    )
+    return _mixed(above, below, (rows - top).astype(picture.dtype))
+
+
+def _pixels(picture: Array, rows: Array, columns: Array, padding: Array) -> Array:
+    """Return the pixels of whole rows and columns, `padding` outside of the picture, NaN where one of them is NaN."""
+    channels, height, width = picture.shape
+    row, column = (np.nan_to_num(each).astype(np.intp) for each in (rows, columns))
+    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+    pixels = picture.reshape(channels, height * width).take(np.where(inside, row * width + column, 0), 1)
+    np.copyto(pixels, padding, where=~inside, casting="same_kind")
+    np.copyto(pixels, np.nan, where=np.isnan(rows + columns))
+    return pixels
