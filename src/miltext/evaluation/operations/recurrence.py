@@ -74,8 +74,8 @@ def gru(
     """Return h(t) = (1 - z) o + z h(t-1), of each step or of the last, and the last h.
 
     r = g(W_r x + R_r h + b_r), z = g(W_z x + R_z h + b_z), and o = f(W_o x + R_o (r h) + b_o), where h is h(t-1); the
-    weights are those of r, o and z one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as torch has
-    it. `input_bias` is added to each W x.
+    weights are those of r, o and z one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as torch
+    has it. `input_bias` is added to each W x.
     """
     # Source: the tests of gru in coremltools (test_recurrent.py of iOS14 and iOS18); the docstring of its definition
     # has r outside of the product, which no test agrees with.
