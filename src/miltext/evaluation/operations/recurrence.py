@@ -25,7 +25,8 @@ def _hard_sigmoid(x: Array) -> Array:
     return np.clip(0.2 * x + 0.5, 0, 1)
 
 
-# The constants are those that coremltools' test of lstm calls the standard ones: 1 and 1 for scaled_tanh.
+# The constants are those that coremltools' test of lstm calls the standard ones: 1 and 1 for scaled_tanh. The arrays of
+# a step are small, so these are shorter than the rules of the activations, which go piece by piece.
 ACTIVATIONS: dict[str, Function] = {
     "linear": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
