@@ -6,6 +6,7 @@
     text = miltext.format_text(text)     # canonical layout, comments kept
     findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
+    outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
     from miltext.drafting.writing import to_draft as to_draft
+    from miltext.evaluation.evaluator import Evaluator as Evaluator
+    from miltext.evaluation.evaluator import run as run
     from miltext.formatting.formatter import format_text as format_text
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
@@ -47,6 +50,7 @@ _HOMES = {
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
     "drafting.writing": ("to_draft",),
+    "evaluation.evaluator": ("Evaluator", "run"),
     "formatting.formatter": ("format_text",),
     "models.model": ("Model",),
     "models.opening": ("load",),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
+    from miltext.checking.inference.reading import Program as Read
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -272,7 +273,13 @@ def verify(
 
     Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
     """
-    read = read_program(program)
+    return verify_read(read_program(program), dialect, faulty, arrays)
+
+
+def verify_read(
+    read: Read, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+) -> list[Finding]:
+    """Return what `verify` does, for a Program that was read before."""
     return [
         *name_findings(read, dialect),
         *specialization_findings(read),

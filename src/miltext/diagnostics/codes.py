@@ -161,8 +161,20 @@ TITLES: dict[str, str] = {
     "MIL712": "draft",
     "MIL713": "comment that ignores nothing",
     "MIL714": "ignore comment without a known code",
-    # coremltools, and internal errors.
+    # coremltools.
     "MIL801": "not loadable by coremltools",
+    # Programs that are run.
+    "MIL830": "operation without a rule",
+    "MIL831": "missing input",
+    "MIL832": "unknown input or state",
+    "MIL833": "input of the wrong shape",
+    "MIL834": "input of the wrong data type",
+    "MIL835": "NaN or infinity in an input",
+    "MIL836": "unreadable array or picture",
+    "MIL837": "unknown function or value",
+    "MIL838": "operation without a result",
+    "MIL839": "pillow is not installed",
+    # Internal errors.
     "MIL900": "internal error",
 }
 

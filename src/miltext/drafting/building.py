@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,8 +14,8 @@ from miltext.parsing.parser import OF_DRAFTS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
 
+    from miltext.checking.verifier import WrittenOut
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.build import Expect
     from miltext.models.files import Progress
@@ -53,12 +55,14 @@ def build(
     try:
         return write(source)
     except ParseError as failure:
-        if not _is_draft(source, failure):
+        if not is_draft(source, failure):
             raise
-    return _build_draft(source, write)
+    whole, made = completed(source)
+    with told_in_draft(made, source):
+        return [*made.diagnostics, *write(whole)]
 
 
-def _is_draft(source: Model, failure: ParseError) -> bool:
+def is_draft(source: Model, failure: ParseError) -> bool:
     """Tell whether it is for being a draft that a source cannot be built, whatever else may be wrong with it.
 
     Nothing is read for that while texts are right.
@@ -73,10 +77,11 @@ def _is_draft(source: Model, failure: ParseError) -> bool:
     return bool(draft_notice(recover(source.text or "")))
 
 
-def _build_draft(source: Model, write: Callable[[Model], list[Diagnostic]]) -> list[Diagnostic]:
-    """Have a draft's model written. Whatever is wrong with the completed text is told at its place in the draft.
+def completed(source: Model) -> tuple[TextModel, WrittenOut]:
+    """Return a draft as the text that it is completed to, and how; with what was found in it, warnings at most.
 
-    That it is a draft, and leaves out values, is not told: types are inferred, and values are looked for.
+    That it is a draft, and leaves out values, is not told: types are inferred, and values are looked for. Raise
+    ParseError with all that `check` finds.
     """
     from miltext.checking.ignores import GAPS
     from miltext.checking.verifier import write_out
@@ -88,9 +93,15 @@ def _build_draft(source: Model, write: Callable[[Model], list[Diagnostic]]) -> l
         raise ParseError(found, text=draft, path=source.name)
     whole = TextModel(made.text.encode(), source.name, source.path)
     whole.model_path = source.model_path
+    return whole, made._replace(diagnostics=found)
+
+
+@contextmanager
+def told_in_draft(made: WrittenOut, source: Model) -> Iterator[None]:
+    """Have whatever is found wrong with the completed text in a `with` block be told at its place in the draft."""
     try:
-        return [*found, *write(whole)]
+        yield
     except MiltextError as failure:
         if failure.text == made.text:
-            failure.diagnostics, failure.text = made.told(failure.diagnostics), draft
+            failure.diagnostics, failure.text = made.told(failure.diagnostics), source.text
         raise

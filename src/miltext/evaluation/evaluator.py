@@ -2,75 +2,252 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, MutableMapping
+from collections.abc import Collection, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.checking.inference.reading import read_program
+from miltext.checking.findings import listed, named
+from miltext.diagnostics import Diagnostic, MiltextError, Note, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
+from miltext.evaluation.failures import OperationFailure, refuse_unreadable, refuse_without_rule
+from miltext.evaluation.features import features_of
+from miltext.evaluation.inputs import Intake
 from miltext.evaluation.machine import Machine, Made
-from miltext.evaluation.planning import Planner
-from miltext.evaluation.values import CARRIERS, Constants, State, rounded
-from miltext.models.model import Model
+from miltext.evaluation.ownership import Owner
+from miltext.evaluation.planning import Planner, steps_of
+from miltext.evaluation.subjects import Runnable, Subject, opened
+from miltext.evaluation.values import Constants, State
+from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.paths import Key
 from miltext.schema.types import StateType, TensorType, Type
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
 
-    from miltext.schema.proto import Program
+    from miltext.checking.inference.reading import Block, Function
+    from miltext.evaluation.features import Feature
+    from miltext.evaluation.rules import Array
+    from miltext.schema.paths import Path
+
+COMPUTING = ("float32", "native")
+"""In what fp16 is computed."""
+
+HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
+
+
+def run(
+    model: Runnable,
+    inputs: Mapping[str, Any],
+    *,
+    function: str = "main",
+    state: MutableMapping[str, Any] | None = None,
+    values: Collection[str] | str | None = None,
+    seed: int | None = None,
+    compute: str = "float32",
+    weights: str | os.PathLike[str] | None = None,
+    allow_nan: bool = False,
+) -> dict[str, Any]:
+    """Return what a function of a model computes from these inputs: numpy arrays by the names of its outputs.
+
+    `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these; `weights` is the folder of
+    the weight files, where that is not the model's own. What the other arguments mean, and what is raised, says
+    `Evaluator`, which is for those who run a model more than once.
+    """
+    evaluator = Evaluator(model, function, weights=weights, compute=compute)
+    return evaluator.run(inputs, state=state, values=values, seed=seed, allow_nan=allow_nan)
 
 
 class Evaluator:
-    """One function of a program, planned once and run as often as is asked for.
+    """One function of a program, checked and planned once, and run as often as is asked for.
 
-    `weights` is the folder of its weight files, where `subject` is not a Model that knows it. `inputs` are the types of
-    what it takes, by name, `states` those of its states. `compute` is "float32", or "native" to compute in the declared
-    types, without float32 between.
+    `subject` is a Model, a Program, MIL text (a draft, too), or the path of any of these. `weights` is the folder of
+    the weight files, where that is not the model's own. `function` is the one to run; if there is no `main`, that
+    is the default function of the description, or the only one. `compute` is "float32", or "native" to compute in the
+    declared types, without float32 between. With `check=False`, the program is taken to be right.
+
+    `inputs`, `states` and `outputs` are the types of what the function takes, keeps and gives, by name; `features` has
+    what the description says of the inputs and outputs besides.
+
+    Raise ParseError and ModelError as `load` and `build` do. Raise MiltextError: with all errors that `check` finds,
+    MIL830 for operations that no rule computes, MIL837 for an unknown function; WeightsError for weights that cannot
+    be read.
     """
 
     def __init__(
-        self, subject: Model | Program, function: str = "main", *, weights: Path | None = None, compute: str = "float32"
+        self,
+        subject: Runnable | Subject,
+        function: str = "main",
+        *,
+        weights: str | os.PathLike[str] | None = None,
+        compute: str = "float32",
+        check: bool = True,
     ) -> None:
-        program, folder = (subject.program, subject.model_path) if isinstance(subject, Model) else (subject, weights)
-        self.constants = Constants(folder)
-        read = read_program(program).functions[function]
+        if compute not in COMPUTING:
+            raise ValueError(f"compute is one of {', '.join(COMPUTING)}, not {compute!r}")
+        self.subject = opened(subject, weights)
+        if check:
+            self.subject.check()
+        self.function = self._chosen(function)
+        read = self.subject.read.functions[self.function]
         opset = read.opset if read.opset in read.blocks else next(iter(read.blocks))
-        types = {value.name: value.stated.type for value in read.inputs}
+        block = read.blocks[opset]
+        path: Path = ("functions", Key(self.function), "block_specializations", Key(opset))
+        refuse_without_rule(self.subject, block, path)
+        self.constants = Constants(self.subject.folder)
+        self.plan = Planner(opset, native=compute == "native").plan(block, read.inputs, path)
+        refuse_unreadable(self.subject, self.plan, self.constants)
+        self._read_types(read, block)
+
+    def _chosen(self, function: str) -> str:
+        """Return the function to run. Raise MiltextError (MIL837)."""
+        there = self.subject.read.functions
+        if function in there:
+            return function
+        description = self.subject.description
+        default = description.defaultFunctionName if description is not None else ""
+        if function == "main" and (default in there or len(there) == 1):
+            return default if default in there else next(iter(there))
+        message = f"there is no function {named(function)}{did_you_mean(nearest(function, there))}"
+        way = Note(f"the functions are {listed(sorted(there), 'and')}" if there else "the program has none")
+        raise MiltextError([error("MIL837", message, None, way)], path=self.subject.name)
+
+    def _read_types(self, read: Function, block: Block) -> None:
+        types: dict[str, Type] = {value.name: value.stated.type for value in read.inputs}
         self.states = {name: stated for name, stated in types.items() if isinstance(stated, StateType)}
         self.inputs = {name: stated for name, stated in types.items() if name not in self.states}
-        path = ("functions", Key(function), "block_specializations", Key(opset))
-        self.plan = Planner(opset, native=compute == "native").plan(read.blocks[opset], read.inputs, path)
+        made = {name: kind for step in self.plan.steps for name, kind in zip(step.names, step.types, strict=True)}
+        self.outputs = {name: made.get(name, types.get(name)) for name in block.outputs}
+        tensors = {name: kind for name, kind in {**self.outputs, **self.inputs}.items() if isinstance(kind, TensorType)}
+        shapes = {name: tensor.shape for name, tensor in tensors.items()}
+        attribute = read.attributes.get(ATTRIBUTE)
+        information = self.constants.read(attribute.message) if attribute else None
+        self.features: dict[str, Feature] = features_of(self.subject.description, self.function, information, shapes)
+        wrapped = {name: state.wrapped for name, state in self.states.items()}
+        self._intakes = (
+            Intake("input", self.inputs, wrapped, self.features),
+            Intake("state", wrapped, self.inputs, {}),
+        )
+
+    # ---- running
+
+    def run(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        state: MutableMapping[str, Any] | None = None,
+        values: Collection[str] | str | None = None,
+        seed: int | None = None,
+        allow_nan: bool = False,
+    ) -> dict[str, Any]:
+        """Return what the function computes from these inputs: numpy arrays by the names of its outputs.
+
+        `inputs` are arrays by name, or what numpy makes an array of; for an image, a picture of pillow's, too. An
+        array has a shape that the description allows, and numbers that the declared data type has, of which floats are
+        rounded. `state` has the array of each state, from one call to the next: it is empty at first, when states are
+        zeros, and holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
+
+        `values` are names of inner values that are wanted, too, or "all" for each that an operation makes. They stay in
+        memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is.
+        Constants among them are read-only views of the weights; all other arrays are the caller's own. A string is an
+        array of numpy's strings, a list one of Python, and what `classify` gives of probabilities a dict.
+
+        Raise MiltextError before anything runs: MIL831 to MIL835 for inputs and states, all that is wrong at once, of
+        which MIL835 is NaN or an infinity without `allow_nan`; MIL837 for unknown `values`. Raise MiltextError
+        (MIL838) for an operation that has no result.
+        """
+        wanted = self._wanted(values) - self.outputs.keys()
+        given, held = self._taken(inputs, state, allow_nan)
+        owner = Owner([*given.values(), *held.values()])
+        kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
+        running = Running(self._steps(given, held, state, seed))
+        for made in running:
+            _keep(made, wanted, kept, owner)
+        return running.outputs | kept
 
     def steps(
-        self, inputs: Mapping[str, Any], state: MutableMapping[str, Any] | None = None, seed: int | None = None
+        self,
+        inputs: Mapping[str, Any],
+        state: MutableMapping[str, Any] | None = None,
+        seed: int | None = None,
+        *,
+        allow_nan: bool = False,
     ) -> Generator[Made, None, dict[str, Any]]:
-        """Run the function: yield what each operation makes, and return the outputs by name.
+        """Return a generator that runs the function as `run` does: it yields what each operation makes, in the order in
+        which they are done, and returns the outputs by name.
 
-        `state` holds the array of each state, from one run to the next: what it lacks is zeros, and in the end it has
-        what the states hold then.
+        What it yields is the program's own: read it, and do not write into it. Inputs are checked before the first
+        step is asked for.
         """
+        return self._steps(*self._taken(inputs, state, allow_nan), state, seed)
+
+    def _taken(
+        self, inputs: Mapping[str, Any], state: Mapping[str, Any] | None, allow_nan: bool
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return the arrays of the inputs and of the states. Raise MiltextError with all that is wrong with them."""
+        problems: list[Diagnostic] = []
+        own, kept = self._intakes
+        arrays = own.taken(inputs, problems, allow_nan=allow_nan)
+        states = kept.taken({} if state is None else state, problems, allow_nan=True)
+        if problems:
+            raise MiltextError(problems, path=self.subject.name)
+        return arrays, states
+
+    def _steps(
+        self,
+        inputs: dict[str, Array],
+        held: dict[str, Array],
+        state: MutableMapping[str, Any] | None,
+        seed: int | None,
+    ) -> Generator[Made, None, dict[str, Any]]:
         machine = Machine(self.constants, np.random.default_rng(seed))
-        states = {name: _state(stated, (state or {}).get(name)) for name, stated in self.states.items()}
-        given = [
-            states[name] if name in states else _carried(inputs[name], self.inputs[name]) for name in self.plan.inputs
-        ]
-        with np.errstate(all="ignore"):
+        states = {name: State(held[name]) for name in self.states}
+        given = [states[name] if name in states else inputs[name] for name in self.plan.inputs]
+        try:
             outputs = yield from machine.block(self.plan, {}, given)
+        except OperationFailure as failure:
+            failure.locate(self.subject)
+            raise
+        owner = Owner([*inputs.values(), *held.values()])
+        made = {name: owner.own(value) for name, value in zip(self.plan.outputs, outputs, strict=True)}
         if state is not None:
-            state.update({name: each.held for name, each in states.items()})
-        return dict(zip(self.plan.outputs, outputs, strict=True))
+            left = {name: each.held for name, each in states.items()}
+            state.update({name: array if array is held[name] else owner.own(array) for name, array in left.items()})
+        return made
+
+    def _wanted(self, values: Collection[str] | str | None) -> set[str]:
+        """Return the names of the inner values that are wanted. Raise MiltextError (MIL837)."""
+        if values is None:
+            return set()
+        made = {name for step in steps_of(self.plan) for name in step.names}
+        if values == "all":
+            return made
+        known = made | self.inputs.keys()
+        asked = {values} if isinstance(values, str) else {*values}
+        unknown = [
+            error("MIL837", f"there is no value {named(name)}{did_you_mean(nearest(name, known))}", None, Note(HIDDEN))
+            for name in sorted(asked - known)
+        ]
+        if unknown:
+            raise MiltextError(unknown, path=self.subject.name)
+        return asked
 
 
-def _carried(value: Any, stated: Type) -> Any:
-    return rounded(np.asarray(value), stated.dtype) if isinstance(stated, TensorType) else value
+class Running:
+    """The steps of a run, to go over once; then it has the `outputs`."""
+
+    def __init__(self, steps: Generator[Made, None, dict[str, Any]]) -> None:
+        self._steps = steps
+        self.outputs: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[Made]:
+        self.outputs = yield from self._steps
 
 
-def _state(stated: StateType, held: Any) -> State:
-    wrapped = stated.wrapped
-    if not isinstance(wrapped, TensorType):
-        raise TypeError("a state of an unknown type")
-    if held is None:
-        return State(np.zeros([size or 0 for size in wrapped.shape], CARRIERS[wrapped.dtype]))
-    return State(rounded(np.asarray(held), wrapped.dtype))
+def _keep(made: Made, wanted: Collection[str], kept: dict[str, Any], owner: Owner) -> None:
+    """Keep those values of a step that are wanted."""
+    is_constant = made.step.operation.type == "const"
+    for name, value in zip(made.step.names, made.values, strict=False):
+        if name in wanted:
+            kept[name] = value if is_constant else owner.own(value)

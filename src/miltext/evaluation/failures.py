@@ -1,18 +1,107 @@
-"""What goes wrong while a program runs, told at its operation."""
+"""What keeps a program from being run, or stops it, told at its operation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.checking.findings import Finding, named
+from miltext.checking.inference.reading import Constant
+from miltext.diagnostics import MiltextError, error
+from miltext.evaluation.planning import steps_of
+from miltext.evaluation.rules import RULES
+from miltext.models.refusals import WeightsError
+from miltext.schema.paths import Key
+
 if TYPE_CHECKING:
-    from miltext.evaluation.planning import Step
+    from miltext.checking.inference.reading import Block
+    from miltext.diagnostics import Diagnostic
+    from miltext.evaluation.planning import Plan, Step
+    from miltext.evaluation.subjects import Subject
+    from miltext.evaluation.values import Constants
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import Value
 
 
-class OperationFailure(Exception):
-    """An operation that has no result for the values that it is given; `clause` says why."""
+class OperationFailure(MiltextError):
+    """An operation that has no result for the values that it is given (MIL838); `clause` says why."""
 
     def __init__(self, step: Step, clause: str) -> None:
-        name = step.names[0] if step.names else ""
-        super().__init__(f"`{step.operation.type}` {name}: {clause}")
+        super().__init__([error("MIL838", f"{_called(step)} cannot be computed: {clause}")])
         self.step = step
         self.clause = clause
+
+    def locate(self, subject: Subject) -> None:
+        """Have the error point into the text of the program that ran."""
+        self.path = subject.name
+        self.diagnostics, self.text = subject.told([Finding(self.step.path, "MIL838", self.diagnostics[0].message)])
+
+
+def _called(step: Step) -> str:
+    """Return what a message calls an operation: by its first output, where it has one."""
+    operation = f"`{step.operation.type}`"
+    return f"{named(step.names[0])}, of {operation}," if step.names else operation
+
+
+# ---- what can be told before anything runs
+
+
+def refuse_without_rule(subject: Subject, block: Block, path: Path) -> None:
+    """Refuse a block with operations that no rule computes, with the first of each type: raise MiltextError."""
+    first: dict[str, Path] = {}
+    for place, op_type in _without_rule(block, path):
+        first.setdefault(op_type, place)
+    if first:
+        findings = [Finding((*place, "type"), "MIL830", _no_rule(op_type)) for op_type, place in first.items()]
+        told, text = subject.told(findings)
+        raise MiltextError(told, text=text, path=subject.name)
+
+
+def _no_rule(op_type: str) -> str:
+    return f"there is no rule that computes the operation {named(op_type)}; run a program without it"
+
+
+def _without_rule(block: Block, path: Path) -> Iterator[tuple[Path, str]]:
+    for place, operation in enumerate(block.operations):
+        here = (*path, "operations", place)
+        if operation.type not in RULES:
+            yield here, operation.type
+        for number, inner in enumerate(operation.blocks):
+            yield from _without_rule(inner, (*here, "blocks", number))
+
+
+def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> None:
+    """Refuse a plan with weights that cannot be read, with the first of each problem. Raise WeightsError."""
+    first: dict[str, tuple[Path, Diagnostic]] = {}
+    for path, value in _stored(plan):
+        problem = _problem(value, constants)
+        if problem is not None:
+            first.setdefault(problem.message, (path, problem))
+    if not first:
+        return
+    told = []
+    for path, problem in first.values():
+        (found,), text = subject.told([Finding(path, problem.code, problem.message)])
+        told.append(found._replace(notes=problem.notes))
+    raise WeightsError(told, text=text, path=subject.name)
+
+
+def _problem(value: Value, constants: Constants) -> Diagnostic | None:
+    """Return why a weight cannot be read, None if it can."""
+    try:
+        constants.blob(value)
+    except WeightsError as failure:
+        return failure.diagnostics[0]
+    return None
+
+
+def _stored(plan: Plan) -> Iterator[tuple[Path, Value]]:
+    """Yield the values in weight files that the steps of a plan are given, with their places."""
+    for step in steps_of(plan):
+        for given in step.given:
+            for place, source in enumerate(given.sources):
+                if isinstance(source, Constant) and source.message.WhichOneof("value") == "blobFileValue":
+                    held: Path = ("inputs", Key(given.name), "arguments", place)
+                    if given.name in step.operation.attributes:
+                        held = ("attributes", Key(given.name))
+                    yield (*step.path, *held), source.message

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from miltext.checking.inference.reading import Constant
+from miltext.diagnostics import MiltextError
 from miltext.evaluation.failures import OperationFailure
 from miltext.evaluation.rules import Unfit
 from miltext.evaluation.values import CARRIERS, Constants, rounded
@@ -55,10 +56,14 @@ class Machine:
                 result = yield from result
             with np.errstate(all="ignore"):
                 values = _outputs(result, step.types)
+        except MiltextError:  # of an operation inside
+            raise
         except Unfit as failure:
             raise OperationFailure(step, str(failure)) from failure
+        except MemoryError as failure:
+            raise OperationFailure(step, f"its result takes more memory than there is: {failure}") from failure
         except (ArithmeticError, IndexError, TypeError, ValueError) as failure:
-            raise OperationFailure(step, f"has no result: {failure}") from failure
+            raise OperationFailure(step, f"numpy has no result: {failure}") from failure
         scope.update(zip(step.names, values, strict=True))
         return values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,14 @@ class Plan(NamedTuple):
     inputs: Sequence[str]
     steps: Sequence[Step]
     outputs: Sequence[str]
+
+
+def steps_of(plan: Plan) -> Iterator[Step]:
+    """Yield the steps of a plan, and those of the blocks inside of it."""
+    for step in plan.steps:
+        yield step
+        for block in step.blocks:
+            yield from steps_of(block)
 
 
 class Planner:

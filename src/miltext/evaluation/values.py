@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.models.model_weights import BlobFolder
+from miltext.models.model_weights import LooseFolder
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.evaluation.rules import Array
+    from miltext.models.weights import Blob
     from miltext.schema.proto import Value as Message
 
 WITHOUT_NUMPY = frozenset(["bf16", "fp8e4m3fn", "fp8e5m2"])
@@ -74,7 +75,7 @@ class Constants:
     """The constants of a program: those in weight files are views of the mapped file, others are read once."""
 
     def __init__(self, model_path: Path | None) -> None:
-        self._folder = BlobFolder(model_path)
+        self._folder = LooseFolder(model_path)
         self._known: dict[int, Any] = {}
 
     def read(self, message: Message) -> Any:
@@ -82,11 +83,15 @@ class Constants:
         if message.WhichOneof("value") == "blobFileValue":
             return self._stored(message)
         if id(message) not in self._known:
-            self._known[id(message)] = _immediate(message)
+            self._known[id(message)] = _frozen(_immediate(message))
         return self._known[id(message)]
 
+    def blob(self, message: Message) -> Blob:
+        """Return the record of a Value in a weight file. Raise WeightsError."""
+        return self._folder.blob(message)
+
     def _stored(self, message: Message) -> Array:
-        array = self._folder.blob(message).array(tensor_shape(message.type))
+        array = self.blob(message).array(tensor_shape(message.type))
         dtype = tensor_dtype(message.type)
         return _carried(array, dtype) if dtype is not None else array
 
@@ -115,6 +120,14 @@ def _immediate(message: Message) -> Any:
     if found is None:
         raise ValueError("a constant whose elements are not those of its type")
     return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
+
+
+def _frozen(value: Any) -> Any:
+    """Return a value whose arrays nobody can write into."""
+    for array in value if isinstance(value, list) else [value]:
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -6,13 +6,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain, count
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.models.refusals import refusal
+from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.models.weights import Blob, BlobFile, digest
 from miltext.schema.packing import packed_size, unpack
@@ -110,6 +111,19 @@ class BlobFolder:
         for file in self._files.values():
             file.close()
         self._files.clear()
+
+
+class LooseFolder(BlobFolder):
+    """A folder of weight files: each under the path that the model names, or under its name alone."""
+
+    def path(self, file_name: str) -> Path:
+        try:
+            return super().path(file_name)
+        except WeightsError as failure:
+            if failure.diagnostics[0].code == "MIL302" and self.model_path is not None and "/" in file_name:
+                with suppress(WeightsError):
+                    return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
+            raise
 
 
 class Weight(NamedTuple):

@@ -38,8 +38,9 @@ Sizes = list[int]
 
 
 class Flexible(NamedTuple):
-    """The shapes that an input takes: `ranges` has a least and a greatest size for each dimension.
+    """The shapes that an input takes: `ranges` has a least and a greatest size for each dimension, -1 for none.
 
+    Without `shapes` and `ranges` it takes the default alone.
     `doubts` says what is unproven about the attribute that is made from them.
     """
 
@@ -55,17 +56,20 @@ def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | Non
     Raise PrintError (MIL213) for a size that int32 does not hold.
     """
     features = sorted(inputs, key=lambda feature: feature.name.encode())
-    found = {feature.name: flexible for feature in features if (flexible := _flexible(feature)) is not None}
+    read = {feature.name: flexible(feature) for feature in features}
+    found = {name: each for name, each in read.items() if each is not None and (each.shapes or each.ranges)}
+    for name, each in found.items():
+        _refuse_wide(name, each)
     if not found:
         return None, []
     sections: dict[str, Data] = {
-        "DefaultShapes": {name: flexible.default for name, flexible in found.items()},
+        "DefaultShapes": {name: each.default for name, each in found.items()},
         "EnumeratedShapes": _enumeration(found),
-        "RangeDims": {name: flexible.ranges for name, flexible in found.items() if flexible.ranges},
+        "RangeDims": {name: each.ranges for name, each in found.items() if each.ranges},
     }
     sections = {name: section for name, section in sections.items() if section}
     parts = [TupleType((STRING, SECTIONS[name])) for name in sections]
-    doubts = [f"{doubt} (`{name}`)" for name, flexible in found.items() for doubt in flexible.doubts]
+    doubts = [f"{doubt} (`{name}`)" for name, each in found.items() for doubt in each.doubts]
     if len(sections) > 2:
         doubts.append("ranges beside enumerated shapes")
     return immediate(TupleType(tuple(parts)), list(sections.items())), doubts
@@ -73,7 +77,7 @@ def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | Non
 
 def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
     """Return the first shapes of all inputs that enumerate theirs, then the second ones, and so on."""
-    listed = {name: flexible.shapes for name, flexible in found.items() if flexible.shapes}
+    listed = {name: each.shapes for name, each in found.items() if each.shapes}
     count = max(map(len, listed.values()), default=0)
     return {
         f"{index:08x}": {name: shapes[index] for name, shapes in listed.items() if index < len(shapes)}
@@ -81,24 +85,20 @@ def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
     }
 
 
-def _flexible(feature: FeatureDescription) -> Flexible | None:
+def _refuse_wide(name: str, sizes: Flexible) -> None:
+    limits = BY_NAME["int32"]
+    each = [size for shape in (sizes.default, *sizes.shapes, *sizes.ranges) for size in shape]
+    if not all(limits.minimum <= size <= limits.maximum for size in each):
+        message = f"the input `{name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
+        raise PrintError([error("MIL213", message)])
+
+
+def flexible(feature: FeatureDescription) -> Flexible | None:
+    """Return the shapes that an array or an image takes; None for what is neither."""
     kind = feature.type.WhichOneof("Type")
     if kind == "multiArrayType":
-        flexible = _array(feature.type.multiArrayType)
-    elif kind == "imageType":
-        flexible = _image(feature.type.imageType)
-    else:
-        return None
-    if not flexible.shapes and not flexible.ranges:
-        return None
-    sizes = [size for shape in (flexible.default, *flexible.shapes, *flexible.ranges) for size in shape]
-    limits = BY_NAME["int32"]
-    if not all(limits.minimum <= size <= limits.maximum for size in sizes):
-        message = (
-            f"the input `{feature.name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
-        )
-        raise PrintError([error("MIL213", message)])
-    return flexible
+        return _array(feature.type.multiArrayType)
+    return _image(feature.type.imageType) if kind == "imageType" else None
 
 
 def _array(array: ArrayFeatureType) -> Flexible:

@@ -17,10 +17,10 @@ from miltext.models.building.description import describe, known_version, require
 from miltext.models.building.filling import Array, Filled, fill
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
-from miltext.models.building.storing import LooseFolder, Storing
+from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
-from miltext.models.model_weights import MODEL_PATH, BlobFolder, resolve
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, resolve
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
@@ -74,6 +74,20 @@ def build(
     return new.warnings
 
 
+def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = None) -> None:
+    """Write a text's program, with the arrays that it names in a weight file, as an `.mlmodel` without a description.
+
+    It is for those who run the program. The weight files that it names are in the folder `weights`, or in that of the
+    text. Raise as `build` does.
+    """
+    program, arrays = _program(source, [])
+    new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
+    try:
+        write_model(_with_weights(new, source, weights, arrays, None), output, False, None)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+
+
 def _check_arrays(new: NewModel, output: Path) -> None:
     """Refuse a target that has an array of the text in it; a package that is written again keeps what is in it."""
     is_kept = new.package is not None and output.exists() and output.samefile(new.package)
@@ -96,6 +110,17 @@ def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: i
     description, warnings = describe(program)
     version = known_version(program, description)
     new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program), warnings=warnings)
+    return _with_weights(new, source, weights, arrays, externalize)
+
+
+def _with_weights(
+    new: NewModel,
+    source: Model,
+    weights: str | os.PathLike[str] | None,
+    arrays: dict[str, Array],
+    externalize: int | None,
+) -> NewModel:
+    """Return the model of a program by itself, with the weight files that it names and the arrays to be stored."""
     folder = source.model_path if weights is None else Path(weights)
     try:
         new.find_files(LooseFolder(folder or Path.cwd()))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
 from miltext.models.building.placing import Subject
-from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values, resolve
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
 from miltext.models.weights import digest
@@ -183,16 +183,3 @@ def _check(held: Held, folder: BlobFolder) -> None:
         failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
         failure.about = Subject("weight", held.value.blobFileValue.fileName)
         raise
-
-
-class LooseFolder(BlobFolder):
-    """A folder of weight files: each under the path that the model names, or under its name alone."""
-
-    def path(self, file_name: str) -> Path:
-        try:
-            return super().path(file_name)
-        except WeightsError as failure:
-            if failure.diagnostics[0].code == "MIL302" and self.model_path is not None and "/" in file_name:
-                with suppress(WeightsError):
-                    return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
-            raise

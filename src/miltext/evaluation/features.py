@@ -1,0 +1,127 @@
+"""What a description says of what a function takes and gives, besides the types: sizes, defaults, images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.printing.flexible_shapes import Flexible, flexible
+from miltext.schema.types import Shape, show
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import FeatureDescription, ImageFeatureType, ModelDescription
+
+
+class Feature(NamedTuple):
+    """What is known of an input or an output besides its type.
+
+    `default` is the shape that it has unless another is chosen, None where that is not said. `sizes` are those that it
+    may have, None where the type says all there is. `filling` is the number that an optional input is full of when it
+    is left out, None for one that is not optional. `image` is how it is a picture, None where it is not.
+    """
+
+    default: tuple[int, ...] | None = None
+    sizes: Flexible | None = None
+    filling: float | None = None
+    image: ImageFeatureType | None = None
+
+    def allows(self, shape: tuple[int, ...]) -> bool:
+        """Tell whether it may have a shape."""
+        sizes = self.sizes
+        if sizes is None or list(shape) == sizes.default:
+            return True
+        if sizes.shapes:
+            return list(shape) in sizes.shapes
+        return len(shape) == len(sizes.ranges) and all(map(_is_within, shape, sizes.ranges))
+
+    def shapes(self, declared: Shape) -> str:
+        """Return the shapes that it may have, as a message says them; `declared` is that of its type."""
+        sizes = self.sizes
+        if sizes is None:
+            return show(declared)
+        if sizes.shapes:
+            return _listed(show(tuple(each)) for each in _unlike(sizes.default, sizes.shapes))
+        return f"[{', '.join(map(_range, sizes.ranges))}]" if sizes.ranges else show(tuple(sizes.default))
+
+
+NOTHING_SAID = Feature()
+
+
+def _is_within(size: int, limits: list[int]) -> bool:
+    least, most = limits
+    return least <= size and (most < 0 or size <= most)
+
+
+def _range(limits: list[int]) -> str:
+    least, most = limits
+    return str(least) if least == most else f"{least} or more" if most < 0 else f"{least} to {most}"
+
+
+def _unlike(default: list[int], shapes: list[list[int]]) -> Iterator[list[int]]:
+    """Yield the shapes, and the default where it is another."""
+    if default not in shapes:
+        yield default
+    yield from shapes
+
+
+def _listed(shapes: Iterable[str], most: int = 6) -> str:
+    """Return the first shapes of many as in a sentence."""
+    words = list(shapes)
+    if len(words) > most:
+        return f"{', '.join(words[:most])} or {len(words) - most} others"
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+# ---- reading them
+
+
+def features_of(
+    description: ModelDescription | None, function: str, information: Any, declared: Mapping[str, Shape]
+) -> dict[str, Feature]:
+    """Return the features of a function by name: those of its description, else of its FlexibleShapeInformation.
+
+    `information` is what that attribute holds, `declared` are the shapes that the program states; what is said of
+    another rank is left aside.
+    """
+    found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in _informed(information).items()}
+    if description is not None:
+        inputs, outputs = _sides(description, function)
+        found |= {each.name: _feature(each) for each in (*outputs, *inputs)}
+    return {name: _of_rank(found.get(name, NOTHING_SAID), len(shape)) for name, shape in declared.items()}
+
+
+def _of_rank(feature: Feature, rank: int) -> Feature:
+    is_fit = feature.default is None or len(feature.default) == rank
+    return feature if is_fit else NOTHING_SAID
+
+
+def _sides(description: ModelDescription, function: str) -> tuple[Iterable[FeatureDescription], ...]:
+    """Return the inputs and the outputs of a function; of a model with one, they stand in the description itself."""
+    own = next((each for each in description.functions if each.name == function), description)
+    return own.input, own.output
+
+
+def _feature(described: FeatureDescription) -> Feature:
+    sizes = flexible(described)
+    if sizes is None:
+        return NOTHING_SAID
+    if described.type.WhichOneof("Type") == "imageType":
+        return Feature(tuple(sizes.default), sizes, None, described.type.imageType)
+    array = described.type.multiArrayType
+    member = array.WhichOneof("defaultOptionalValue") if described.type.isOptional else None
+    return Feature(tuple(sizes.default), sizes, None if member is None else getattr(array, member))
+
+
+def _informed(information: Any) -> dict[str, Flexible]:
+    """Return what an attribute FlexibleShapeInformation says, as `printing.flexible_shapes` tells its form."""
+    sections = {str(name): held for name, held in information or ()}
+    ranges = sections.get("RangeDims", {})
+    enumerated = sections.get("EnumeratedShapes", {}).values()
+    return {
+        name: Flexible(
+            default.tolist(),
+            [each[name].tolist() for each in enumerated if name in each],
+            [limits.tolist() for limits in ranges.get(name, ())],
+        )
+        for name, default in sections.get("DefaultShapes", {}).items()
+    }

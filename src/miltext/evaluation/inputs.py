@@ -1,0 +1,214 @@
+"""What a caller gives, checked before anything runs and carried as a program has it.
+
+A number is taken if the declared data type has it; floats are rounded to the nearest that it has. So integers do for
+floats, and floats that are whole for integers: coremltools' `predict` hands both on to Core ML, and its own tests give
+both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from miltext.checking.findings import listed, named
+from miltext.diagnostics import Diagnostic, Note, error, refusing
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.evaluation.features import NOTHING_SAID, Feature
+from miltext.evaluation.pictures import colours_of, elements_of, is_picture
+from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
+from miltext.models.arrays.converting import Unfit, converted, range_of
+from miltext.models.arrays.headers import dtype_of
+from miltext.models.arrays.problems import ArrayProblem
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.packing import decode
+from miltext.schema.types import TensorType, Type, compatible, show, spelled
+
+if TYPE_CHECKING:
+    from miltext.evaluation.rules import Array
+
+MOST_NAMES = 8
+"""How many names a message lists."""
+
+
+class Refused(ValueError):
+    """A value that is not taken: the code, what is wrong with it, and the way out."""
+
+    def __init__(self, code: str, message: str, way: str) -> None:
+        super().__init__(message)
+        self.diagnostic = error(code, message, None, Note(way))
+
+
+@contextmanager
+def _noting(problems: list[Diagnostic]) -> Iterator[None]:
+    """Add to the problems what is refused in a `with` block."""
+    try:
+        yield
+    except Refused as refused:
+        problems.append(refused.diagnostic)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What a function takes: the inputs, or the states, by name; `kind` says which, and `elsewhere` has the others.
+
+    `features` has what the description says of them besides.
+    """
+
+    kind: str
+    types: Mapping[str, Type]
+    elsewhere: Mapping[str, Type]
+    features: Mapping[str, Feature]
+
+    def taken(self, given: Mapping[str, Any], problems: list[Diagnostic], *, allow_nan: bool) -> dict[str, Array]:
+        """Return what is given as arrays by name, and add to the problems all that is wrong with it."""
+        problems += [self._unknown(name) for name in given if name not in self.types]
+        arrays: dict[str, Array] = {}
+        for name, declared in self.types.items():
+            with _noting(problems):
+                if name in given:
+                    arrays[name] = self._array(name, declared, given[name], allow_nan)
+                else:
+                    arrays[name] = self._filled(name, declared)
+        return arrays
+
+    def _unknown(self, name: object) -> Diagnostic:
+        """Return what is said of a name that the function does not take."""
+        near = nearest(str(name), self.types)
+        message = f"there is no {self.kind} {named(str(name))}{did_you_mean(near)}"
+        if name in self.elsewhere:
+            other = "state" if self.kind == "input" else "input"
+            return error("MIL832", message, None, Note(f"it is of the {other}s: give it there"))
+        names = list(self.types)
+        known = listed(names[:MOST_NAMES], "and") if names else f"no {self.kind}"
+        more = f", and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        return error("MIL832", message, None, Note(f"the function has {known}{more}"))
+
+    def _filled(self, name: str, type: Type) -> Array:
+        """Return what is left out: a state is zeros, and an optional input is full of its default."""
+        feature = self.features.get(name, NOTHING_SAID)
+        shape, filling = feature.default, feature.filling
+        if self.kind == "state" and isinstance(type, TensorType):
+            shape, filling = known_sizes(type), 0
+        if shape is None or filling is None or not isinstance(type, TensorType):
+            raise Refused("MIL831", f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}")
+        return np.full(shape, filling, CARRIERS[type.dtype])
+
+    def _array(self, name: str, type: Type, value: Any, allow_nan: bool) -> Array:
+        called, feature = f"the {self.kind} {named(name)}", self.features.get(name, NOTHING_SAID)
+        if not isinstance(type, TensorType):
+            raise Refused("MIL834", f"{called} is {spelled(type)}, which nobody can give", "run another function")
+        array = _read(called, value, type, feature)
+        array = _shaped(called, array, type, feature)
+        array = _carried(called, array, type.dtype)
+        if not allow_nan:
+            _refuse_nan(called, array)
+        return array
+
+
+def known_sizes(type: TensorType) -> tuple[int, ...] | None:
+    """Return the shape of a type; None where not all of it is known."""
+    sizes = tuple(size for size in type.shape if size is not None)
+    return sizes if len(sizes) == len(type.shape) else None
+
+
+# ---- an array from whatever is given
+
+
+def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
+    """Return a value as an array of numbers, or of strings where those are declared."""
+    if is_picture(value):
+        return _pixels(called, value, feature)
+    with refusing(lambda failure: Refused("MIL834", f"{called} is not an array: {failure}", "give a numpy array")):
+        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)  # torch's go through the CPU
+    if type.dtype == "string":
+        return _strings(called, array)
+    if array.dtype.kind == "O":
+        raise Refused("MIL834", f"{called} is an array of Python objects", f"give an array of {type.dtype}")
+    return array
+
+
+def _pixels(called: str, picture: Any, feature: Feature) -> Array:
+    if feature.image is None:
+        way = "give an array; the description has no image of this name"
+        raise Refused("MIL834", f"{called} is not an image, but a picture is given", way)
+    mode = colours_of(feature.image).mode
+    if picture.mode != mode:
+        message = f"{called} takes pictures of the mode {mode!r}, and this one is of {picture.mode!r}"
+        raise Refused("MIL834", message, f"convert it: picture.convert({mode!r})")
+    return elements_of(picture, feature.image)
+
+
+def _strings(called: str, array: Array) -> Array:
+    objects = array.astype(object)
+    if not all(isinstance(each, str) for each in objects.flat):
+        raise Refused("MIL834", f"{called} takes strings, and these are of {array.dtype}", "give an array of strings")
+    return objects
+
+
+def _shaped(called: str, array: Array, type: TensorType, feature: Feature) -> Array:
+    """Return an array that has a shape which is allowed; a single number is taken for any shape of one element."""
+    if not array.shape and type.shape and all(size == 1 for size in type.shape):
+        return array.reshape([1] * len(type.shape))
+    if compatible(type.shape, array.shape) and feature.allows(array.shape):
+        return array
+    rank = f" of rank {array.ndim}" if array.ndim != len(type.shape) else ""
+    of_rank = f" of rank {len(type.shape)}" if rank else ""
+    if compatible(type.shape, array.shape):
+        sizes, where = feature.shapes(type.shape), "the description allows"
+    else:
+        sizes, where = show(type.shape), "it takes"
+    message = f"{called} has the shape {show(array.shape)}{rank}, but {where} {sizes}{of_rank}"
+    raise Refused("MIL833", message, _reshaping(array, type))
+
+
+def _reshaping(array: Array, type: TensorType) -> str:
+    """Return the way out of a shape that is not taken."""
+    sizes = known_sizes(type)
+    if sizes is not None and _without_ones(array.shape) == _without_ones(sizes):
+        return f"if it is only dimensions of 1 that differ, give array.reshape({list(sizes)})"
+    return "give an array of such a shape"
+
+
+def _without_ones(shape: tuple[int, ...]) -> list[int]:
+    return [size for size in shape if size != 1]
+
+
+# ---- its numbers as a data type has them
+
+
+def _carried(called: str, array: Array, dtype: str) -> Array:
+    """Return an array as its declared type is carried; the array itself where nothing is to be done."""
+    target, carrier = BY_NAME[dtype], CARRIERS[dtype]
+    if array.dtype == carrier and dtype not in WITHOUT_NUMPY and not target.packed:
+        return array
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    try:
+        made = converted(np.ascontiguousarray(native).reshape(-1), dtype_of(array.dtype), target)
+    except ArrayProblem as problem:
+        message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
+        raise Refused("MIL834", message, f"convert it to numbers, of {carrier} say") from problem
+    except Unfit as unfit:
+        message = f"{called} takes {dtype}, which cannot hold {unfit}{_at(array, unfit.place)}"
+        raise Refused("MIL834", message, f"give {range_of(target)}") from unfit
+    return decode(made, target).astype(carrier, copy=False).reshape(array.shape)
+
+
+def _refuse_nan(called: str, array: Array) -> None:
+    if array.dtype.kind != "f" or (is_finite := np.isfinite(array)).all():
+        return
+    place = int(is_finite.argmin())
+    others = array.size - int(is_finite.sum()) - 1
+    more = f", and {others} more like it" if others else ""
+    value = {True: "NaN"}.get(bool(np.isnan(array.flat[place])), "an infinity")
+    way = "mend it, or allow it where it is meant: allow_nan=True, --allow-nan on the command line"
+    raise Refused("MIL835", f"{called} has {value}{_at(array, place)}{more}", way)
+
+
+def _at(array: Array, place: int) -> str:
+    """Return where an element stands, counted in the order of rows."""
+    index = [int(each) for each in np.unravel_index(place, array.shape)]
+    return f" at {index}" if index else ""

@@ -1,0 +1,32 @@
+"""Arrays that a caller may keep and write into: no part of the weights, of the inputs or of another array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from miltext.evaluation.values import State
+
+
+class Owner:
+    """Gives away values, each array once; `borrowed` are arrays that somebody else has."""
+
+    def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
+        self._given = {id(array): array for array in borrowed}
+
+    def own(self, value: Any) -> Any:
+        """Return a value of which the caller has all parts alone: itself where that is so, else a copy."""
+        if isinstance(value, State):
+            return self.own(value.held)
+        if isinstance(value, (list, tuple)):
+            return [self.own(each) for each in value]
+        if not isinstance(value, np.ndarray):
+            return dict(value) if isinstance(value, dict) else value
+        if value.dtype.kind == "O":
+            return value.astype(np.str_)
+        is_alone = value.base is None and value.flags.writeable and id(value) not in self._given
+        made = value if is_alone else value.copy()
+        self._given[id(made)] = made
+        return made

@@ -1,0 +1,92 @@
+"""Pictures as the arrays that a program takes and gives, as the description of an image says.
+
+The colour spaces are those of `FeatureTypes.proto`, and the modes that pillow has for them those that coremltools asks
+for in `predict`: a picture of another mode is not converted unasked, for that may lose its colours or its alpha.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from miltext.diagnostics import MiltextError, Note, error, refusing
+from miltext.schema.proto import ImageFeatureType
+
+if TYPE_CHECKING:
+    import os
+
+    from miltext.evaluation.rules import Array
+
+
+class Colours(NamedTuple):
+    """How pixels lie: the `mode` of pillow, and the places of its bands in the order of the program's channels."""
+
+    mode: str
+    channels: tuple[int, ...]
+
+
+COLOURS = {
+    ImageFeatureType.RGB: Colours("RGB", (0, 1, 2)),
+    ImageFeatureType.BGR: Colours("RGB", (2, 1, 0)),
+    ImageFeatureType.GRAYSCALE: Colours("L", (0,)),
+    ImageFeatureType.GRAYSCALE_FLOAT16: Colours("F", (0,)),
+}
+
+
+def colours_of(image: ImageFeatureType) -> Colours:
+    """Return how the pixels of an image lie; Core ML takes one that says nothing for RGB."""
+    return COLOURS.get(image.colorSpace, COLOURS[ImageFeatureType.RGB])
+
+
+def is_picture(value: object) -> bool:
+    """Tell whether a value is a picture of pillow's, which nobody can have who did not import that."""
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(value, module.Image)
+
+
+def elements_of(picture: Any, image: ImageFeatureType) -> Array:
+    """Return a picture of the mode that the image has as an array: [1, channels, height, width]."""
+    pixels = np.asarray(picture)
+    bands = pixels[:, :, np.newaxis] if pixels.ndim == 2 else pixels
+    return np.ascontiguousarray(bands[:, :, list(colours_of(image).channels)].transpose(2, 0, 1)[np.newaxis])
+
+
+def picture_of(array: Array, image: ImageFeatureType) -> Any:
+    """Return an array [1, channels, height, width], or without the 1, as a picture of pillow's.
+
+    Numbers are rounded and cut to 0 to 255, except in the floats of GRAYSCALE_FLOAT16; NaN is 0. Raise MiltextError
+    (MIL839) without pillow.
+    """
+    module, colours = _pillow(), colours_of(image)
+    channels = array.reshape(array.shape[-3:])[list(colours.channels)].astype(np.float32)
+    if colours.mode != "F":
+        channels = np.clip(np.rint(np.nan_to_num(channels)), 0, 255).astype(np.uint8)
+    bands = channels.transpose(1, 2, 0)
+    return module.fromarray(np.ascontiguousarray(bands[:, :, 0] if len(channels) == 1 else bands), colours.mode)
+
+
+def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
+    """Return the picture in a file, converted to the mode that an image has.
+
+    Raise MiltextError: MIL839 without pillow, MIL836 for what is not a picture.
+    """
+    module = _pillow()
+    with refusing(lambda failure: _unreadable(failure, str(path))), module.open(path) as picture:
+        return picture.convert(colours_of(image).mode)
+
+
+def _unreadable(failure: Exception, path: str) -> MiltextError:
+    way = Note("name a picture of a format that pillow reads: .png, .jpg")
+    return MiltextError([error("MIL836", f"this picture cannot be read: {failure}", None, way)], path=path)
+
+
+def _pillow() -> Any:
+    try:
+        import PIL.Image
+    except ImportError as failure:
+        way = Note("install it with `pip install 'miltext[images]'`")
+        found = error("MIL839", "pillow is not installed, and pictures need it", None, way)
+        raise MiltextError([found]) from failure
+    return PIL.Image

@@ -1,0 +1,173 @@
+"""What is to be run, from wherever it comes: its program, what that names, and a text in which to tell of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from miltext.checking.findings import Finding, located
+from miltext.checking.ignores import without_ignored
+from miltext.checking.inference.reading import Program as Read
+from miltext.checking.inference.reading import read_program
+from miltext.checking.verifier import Checked, verify_read
+from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError
+from miltext.models.model import Model
+from miltext.models.programs import TextModel
+from miltext.parsing.parser import parse_tree
+from miltext.schema import proto
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.programs import own_copy
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from miltext.checking.verifier import WrittenOut
+
+Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
+
+OF_ARRAYS = "MIL111"
+"""The code of what keeps a text that names arrays in files from being a Program."""
+
+ELIDE = 64
+"""How many elements a literal has at most in a text that is printed only to tell of a place in it."""
+
+_TEXT = re.compile(r"\s*program\s*\(")
+
+
+@dataclass
+class Subject:
+    """A program to run.
+
+    `folder` is that of `@model_path`, and `name` what errors call it. `text` is what the program was read from, where
+    it was a text; `draft` is what that text was completed from, and `made` how. `keeps` has to last as long as this.
+    """
+
+    program: proto.Program
+    folder: Path | None
+    name: str | None = None
+    description: proto.ModelDescription | None = None
+    text: str | None = None
+    draft: str | None = None
+    made: WrittenOut | None = None
+    keeps: Any = None
+
+    @cached_property
+    def read(self) -> Read:
+        """The program, read."""
+        return read_program(self.program)
+
+    @with_room
+    def check(self) -> None:
+        """Refuse a program that `check` finds wrong, with all of the errors; of a draft, that was done before."""
+        if self.made is not None:
+            return
+        with gc_paused:
+            wrong = [finding for finding in verify_read(self.read) if finding.severity == "error"]
+        if not wrong:
+            return
+        told, text = self.told(wrong)
+        if text is not None and text == self.text:
+            told = [each for each in without_ignored(text, told) if each.severity == "error"]
+        if told:
+            raise MiltextError(told, text=text, path=self.name)
+
+    def told(self, findings: Collection[Finding]) -> Checked:
+        """Return diagnostics of findings, with the text that their spans point into.
+
+        It is the draft or the text that the program came from, else what `print` shows of it.
+        """
+        try:
+            root = parse_tree(self._printed, whole=True).root
+        except PrintError:  # then there is no text of it
+            return Checked([_placeless(finding) for finding in findings], None)
+        told = located(findings, root)
+        if self.made is None:
+            return Checked(told, self._printed)
+        return Checked(self.made.told(told), self.draft)
+
+    @cached_property
+    def _printed(self) -> str:
+        from miltext.printing.printing import to_text
+
+        return self.text if self.text is not None else to_text(self.program, elide=ELIDE)
+
+
+def _placeless(finding: Finding) -> Diagnostic:
+    return Diagnostic(finding.severity, finding.code, finding.message)
+
+
+def opened(subject: Runnable | Subject, weights: str | os.PathLike[str] | None = None) -> Subject:
+    """Return what is to be run: a Model, a Program, MIL text, or the path of a file or folder that has one.
+
+    Text is a string with a line end, or that begins with `program`. The weight files that it names are in the folder
+    `weights`, or in the model's own. The arrays that a text names are beside it, those of a string in that folder or
+    the working folder. Raise ParseError for a text, and ModelError, as `load` and `build` do; TypeError for what is
+    none of these.
+    """
+    folder = None if weights is None else Path(weights)
+    if isinstance(subject, Subject):
+        return subject
+    if isinstance(subject, Model):
+        return _of_model(subject, folder)
+    if isinstance(subject, str) and ("\n" in subject or _TEXT.match(subject)):
+        return _of_model(_of_string(subject, folder), folder)
+    if isinstance(subject, (str, os.PathLike)):
+        from miltext.models.opening import load
+
+        return _of_model(load(subject), folder)
+    return Subject(subject if isinstance(subject, proto.Program) else own_copy(subject), folder)
+
+
+def _of_string(text: str, folder: Path | None) -> TextModel:
+    name = "<text>" if folder is None else str(folder / "<text>")
+    model = TextModel(text.encode("utf-8", "surrogatepass"), name, None)
+    model.model_path = folder
+    return model
+
+
+def _of_model(model: Model, folder: Path | None) -> Subject:
+    text = None if "program" in vars(model) else model.text  # a program that was asked for may be changed
+    try:
+        program = model.program
+    except ParseError as failure:
+        from miltext.drafting.building import is_draft
+
+        if not (failure.diagnostics[0].code == OF_ARRAYS or is_draft(model, failure)):
+            raise
+        return _of_draft(model, folder)
+    return Subject(program, folder or model.model_path, model.name, model.description, text, keeps=model)
+
+
+def _of_draft(model: Model, folder: Path | None) -> Subject:
+    """Return a draft as it is completed; the arrays that it names are stored in a weight file that lasts as long."""
+    from miltext.drafting.building import completed, told_in_draft
+
+    whole, made = completed(model)
+    subject = Subject(proto.Program(), folder or model.model_path, model.name, None, whole.text, model.text, made)
+    with told_in_draft(made, model):
+        try:
+            subject.program = whole.program
+        except ParseError as failure:
+            if failure.diagnostics[0].code != OF_ARRAYS:
+                raise
+            stored = _stored(whole, folder)
+            subject.program, subject.folder, subject.keeps = stored.program, stored.model_path, stored
+    return subject
+
+
+def _stored(whole: TextModel, folder: Path | None) -> Model:
+    """Return a text as a model in a temporary folder, in which its arrays are stored."""
+    from miltext.models.building.build import store
+    from miltext.models.opening import load
+
+    made = TemporaryDirectory(prefix="miltext-")
+    path = Path(made.name) / "model.mlmodel"
+    store(whole, path, folder)
+    model = load(path)
+    model.keeps = made
+    return model
