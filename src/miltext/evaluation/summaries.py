@@ -1,0 +1,177 @@
+"""What a value is like: a row of a table for people, a record for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from miltext.schema.types import ListType, TensorType, Type, spelled
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.evaluation.rules import Array
+
+FEW = 6
+"""A tensor of so many elements is shown by them."""
+
+MOST_PROBABLE = 5
+"""How many entries of a dictionary are shown."""
+
+PIECE = 1 << 16
+"""How many elements are looked at at once, so that what is made of them stays in the processor's cache."""
+
+FASTER = {"f2": np.float32, "b1": np.uint8}
+"""What elements are looked at as, where numpy is slow with their own type or lacks what is to be done."""
+
+HEADINGS = ("name", "type", "min", "max", "mean", "NaN", "inf", "zeros")
+
+Number: TypeAlias = "int | float"
+
+
+class Summary(NamedTuple):
+    """The `least`, the `greatest` and the `mean` of finite elements, None where there are none; and how many are not a
+    number, infinite or zero.
+    """
+
+    least: Number | None
+    greatest: Number | None
+    mean: float | None
+    nans: int
+    infinities: int
+    zeros: int
+
+
+def summarize(*arrays: Array) -> Summary:
+    """Return the summary of the elements of all of these arrays, bools as 0 and 1. No array is copied whole."""
+    least: list[Number] = []
+    greatest: list[Number] = []
+    finite, total, nans, infinities, zeros = 0, 0.0, 0, 0, 0
+    for piece in _pieces(arrays):
+        zeros += piece.size - int(np.count_nonzero(piece))
+        if piece.dtype.kind == "f":
+            there = np.isfinite(piece)
+            nans += (without_number := int(np.count_nonzero(np.isnan(piece))))
+            infinities += piece.size - int(np.count_nonzero(there)) - without_number
+            piece = piece[there]
+        if piece.size:
+            finite += piece.size
+            total += float(piece.sum(dtype=np.float64))
+            least.append(piece.min().item())
+            greatest.append(piece.max().item())
+    if not finite:
+        return Summary(None, None, None, nans, infinities, zeros)
+    return Summary(min(least), max(greatest), total / finite, nans, infinities, zeros)
+
+
+def _pieces(arrays: Iterable[Array]) -> Iterator[Array]:
+    """Yield the elements of arrays as flat arrays, in whatever order they lie."""
+    for array in arrays:
+        faster = FASTER.get(array.dtype.str[1:], array.dtype)
+        pieces: Any = np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], buffersize=PIECE)
+        with pieces:
+            yield from (piece.astype(faster) for piece in pieces if piece.size)
+
+
+def type_of(value: Any, declared: Type) -> Type:
+    """Return the type of a value: that which is declared, with the sizes that it has."""
+    if isinstance(declared, TensorType) and isinstance(value, np.ndarray):
+        return TensorType(declared.dtype, value.shape)
+    if isinstance(declared, ListType) and isinstance(value, list):
+        return ListType(declared.element, len(value))
+    return declared
+
+
+# ---- for people
+
+
+def table(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table with its headings. The last cell of a short row reaches over later columns."""
+    rows = [HEADINGS, *rows]
+    widths = [
+        max([len(row[column]) for row in rows if len(row) > column + (len(row) < len(HEADINGS))], default=0)
+        for column in range(len(HEADINGS))
+    ]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
+
+
+def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
+    """Return the cells of a value's row: its name, its type, and its statistics, or itself if it is short."""
+    head = name, spelled(type_of(value, declared))
+    if isinstance(value, Mapping):
+        return *head, _entries(value)
+    if isinstance(value, np.ndarray) and (value.size <= FEW or value.dtype.kind == "O"):
+        return *head, _elements(value)
+    found = summarize(*_arrays(value))
+    if found.least is None and not found.nans and not found.infinities:
+        return *head, "no elements"
+    measured = (found.least, found.greatest, found.mean)
+    counts = (found.nans, found.infinities, found.zeros)
+    return *head, *("-" if each is None else _number(each) for each in measured), *map(str, counts)
+
+
+def _arrays(value: Any) -> list[Array]:
+    """Return the arrays that a tensor or a list holds."""
+    return [each for each in (value if isinstance(value, list) else [value]) if each is not None]
+
+
+def _entries(value: Mapping[Any, Any]) -> str:
+    """Return the greatest entries of a dictionary, as those of classes by their probability."""
+    ordered = sorted(value.items(), key=lambda entry: -math.inf if math.isnan(entry[1]) else entry[1], reverse=True)
+    shown = [f"{_element(key)} {_number(number)}" for key, number in ordered[:MOST_PROBABLE]]
+    return _shortened(shown, len(ordered))
+
+
+def _elements(value: Array) -> str:
+    if not value.size:
+        return "no elements"
+    if value.size > FEW:
+        return _shortened([_element(each) for each in value.flat[:FEW]], value.size)
+    return _nested(value.tolist())
+
+
+def _shortened(shown: list[str], count: int) -> str:
+    return ", ".join([*shown, f"... of {count}"] if len(shown) < count else shown) or "no elements"
+
+
+def _nested(elements: Any) -> str:
+    return f"[{', '.join(map(_nested, elements))}]" if isinstance(elements, list) else _element(elements)
+
+
+def _element(element: Any) -> str:
+    if isinstance(element, str):
+        return quote(element)
+    return str(element).lower() if isinstance(element, bool) else _number(element)
+
+
+def _number(number: Number) -> str:
+    return str(number) if isinstance(number, int) else f"{number:.6g}"
+
+
+# ---- for programs
+
+
+def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
+    """Return what a row says as JSON can say it, and a value that is short or a dictionary as a whole.
+
+    What is not finite in such a value is the string `nan`, `inf` or `-inf`.
+    """
+    made = type_of(value, declared)
+    found: dict[str, Any] = {"name": name, "type": spelled(made)}
+    if isinstance(made, TensorType):
+        found |= {"dtype": made.dtype, "shape": list(made.shape)}
+    if isinstance(value, Mapping):
+        return found | {"value": {str(key): _plain(each) for key, each in value.items()}}
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return found | {"value": value.tolist()}
+    least, greatest, mean, nans, infinities, zeros = summarize(*_arrays(value))
+    found |= {"min": least, "max": greatest, "mean": mean, "nan": nans, "inf": infinities, "zeros": zeros}
+    return found | {"value": _plain(value.tolist())} if isinstance(value, np.ndarray) and value.size <= FEW else found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(_plain, value))
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
