@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import warnings
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from numpy.lib import format as npy_format
 
@@ -31,12 +31,31 @@ def npy_headers(file: BinaryIO) -> Headers:
     return {None: read_header(file, stamp(file).size)}
 
 
+class Layout(NamedTuple):
+    """What a header says: the type of an element, the shape, whether the first index changes fastest, and where the
+    data starts.
+    """
+
+    numpy: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    start: int
+
+
 def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header:
     """Return the header at the start of a file, or of an archive's member, that has `size` bytes.
 
     Raise ArrayProblem: MIL414 for what is not such a header, or not that of such data, MIL415 for types that are not
     MIL's. Nothing is unpickled, and no more is read than a header's length.
     """
+    found, shape, fortran, start = read_layout(file)
+    dtype = dtype_of(found)
+    check_shape(shape, found.itemsize)
+    return check_size(Header(dtype, found.str, shape, start, fortran and _has_order(shape), member), size - start)
+
+
+def read_layout(file: IO[bytes]) -> Layout:
+    """Return what the header at the start of a file says, whatever that is. Raise ArrayProblem (MIL414)."""
     magic = file.read(npy_format.MAGIC_LEN)
     if magic.startswith(b"PK"):
         raise ArrayProblem("MIL414", "it is an archive, as numpy.savez makes; numpy.save makes a .npy")
@@ -48,10 +67,7 @@ def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header
     length = file.read(struct.calcsize(_LENGTHS[version]))
     text = file.read(_length(length, _LENGTHS[version]))
     shape, fortran, found = _parsed(length + text, version)
-    dtype = dtype_of(found)
-    check_shape(shape, found.itemsize)
-    start = len(magic) + len(length) + len(text)
-    return check_size(Header(dtype, found.str, shape, start, fortran and _has_order(shape), member), size - start)
+    return Layout(found, shape, fortran, len(magic) + len(length) + len(text))
 
 
 def _has_order(shape: tuple[int, ...]) -> bool:

@@ -31,18 +31,23 @@ def npz_headers(file: BinaryIO) -> Headers:
 def _header(archive: ZipFile, member: ZipInfo, times: int) -> Header | ArrayProblem:
     """Return the header of a member, or why there is none."""
     try:
-        if times > 1:
-            raise ArrayProblem("MIL414", f"the archive has {times} members of that name")
-        if member.flag_bits & _ENCRYPTED:
-            raise ArrayProblem("MIL414", "the archive's member is encrypted")
-        if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise ArrayProblem("MIL414", "the archive's member is compressed in a way that numpy does not write")
+        refuse_odd(member, times)
         with archive.open(member) as stream:
             return read_header(stream, member.file_size, member.filename)
     except ArrayProblem as problem:
         return problem
     except Exception as failure:  # noqa: BLE001 - a member that cannot be read does not keep others from it
         return ArrayProblem("MIL414", str(failure) or type(failure).__name__)
+
+
+def refuse_odd(member: ZipInfo, times: int) -> None:
+    """Refuse a member that numpy has not written, or one of several of a name. Raise ArrayProblem (MIL414)."""
+    if times > 1:
+        raise ArrayProblem("MIL414", f"the archive has {times} members of that name")
+    if member.flag_bits & _ENCRYPTED:
+        raise ArrayProblem("MIL414", "the archive's member is encrypted")
+    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        raise ArrayProblem("MIL414", "the archive's member is compressed in a way that numpy does not write")
 
 
 def member_data(archive: ZipFile, header: Header) -> IO[bytes]:

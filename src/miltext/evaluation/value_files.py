@@ -1,0 +1,171 @@
+"""Arrays in files, `.npy` and `.npz`: read as inputs, and written of what was made.
+
+Nothing is ever pickled. What numpy has no type for is written in one that it has, and read back as it was: strings as
+those of a fixed length, a dictionary as pairs with the fields `key` and `value`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
+from math import prod
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import ZipFile, ZipInfo
+
+import numpy as np
+from numpy.lib import format as npy_format
+
+from miltext.diagnostics import MiltextError, error, refusing
+from miltext.models.arrays.headers import LARGEST, dtype_of
+from miltext.models.arrays.npy import ENDING, Layout, read_layout
+from miltext.models.arrays.npz import refuse_odd
+from miltext.models.arrays.regular_files import reading, stamp
+from miltext.schema.packing import pieces_in_order
+
+if TYPE_CHECKING:
+    from miltext.evaluation.rules import Array
+
+PIECE = 1 << 18
+"""How many elements are written, or bytes read, at once."""
+
+PAIR = ("key", "value")
+"""The fields of a dictionary that is written as an array."""
+
+MADE = (1980, 1, 1, 0, 0, 0)
+"""The time of each member of an archive, the earliest that it can have: the same arrays make the same bytes."""
+
+
+# ---- reading
+
+
+def read_array(path: Path) -> Any:
+    """Return what a `.npy` holds. Raise MiltextError (MIL836) for one that cannot be read, and for pickles."""
+    with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
+        return _value(file, stamp(file).size)
+
+
+def read_archive(path: Path) -> dict[str, Any]:
+    """Return what a `.npz` holds, by name. Raise MiltextError (MIL836) as `read_array` does."""
+    with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
+        if file.read(2) != b"PK":
+            raise ValueError("it does not begin like a .npz, as numpy.savez writes it")
+        with ZipFile(file) as archive:
+            return dict(_members(archive))
+
+
+def _members(archive: ZipFile) -> Iterator[tuple[str, Any]]:
+    members = archive.infolist()
+    times = Counter(member.filename for member in members)
+    for member in members:
+        name = member.filename.removesuffix(ENDING)
+        with refusing(lambda failure, name=name: ValueError(f"its array `{name}`: {failure}")):  # type: ignore[misc]
+            refuse_odd(member, times[member.filename])
+            with archive.open(member) as stream:
+                yield name, _value(stream, member.file_size)
+
+
+def _value(stream: IO[bytes], size: int) -> Any:
+    """Return what a stream of so many bytes holds: an array, or the dictionary of one that has pairs."""
+    layout = read_layout(stream)
+    array = _elements(stream, layout, size - layout.start)
+    if array.dtype.names == PAIR:
+        return {pair[0]: pair[1] for pair in array.reshape(-1).tolist()}
+    return array.astype(object) if array.dtype.kind == "U" else array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _elements(stream: IO[bytes], layout: Layout, size: int) -> Array:
+    """Return the elements that `size` bytes hold. Raise ValueError unless they are as many as are declared."""
+    if layout.numpy.names != PAIR and layout.numpy.kind != "U":
+        dtype_of(layout.numpy)
+    elif layout.numpy.hasobject:
+        raise ValueError("it has pickled Python objects, which are never loaded")
+    declared = prod(layout.shape) * layout.numpy.itemsize
+    if min(layout.shape, default=0) < 0 or declared != size or declared > LARGEST:
+        raise ValueError(f"its header declares {declared} bytes of data, but there are {size}")
+    array = np.empty(layout.shape, layout.numpy, "F" if layout.fortran else "C")
+    view = array.reshape(-1, order="A").view(np.uint8).data if declared else memoryview(b"")
+    for first in range(0, declared, PIECE):
+        _fill(stream, view[first : first + PIECE])
+    return array
+
+
+def _fill(stream: IO[bytes], view: memoryview) -> None:
+    data = stream.read(len(view))
+    if len(data) < len(view):
+        raise ValueError("it ends within its data")
+    view[:] = data
+
+
+def _unreadable(path: Path, failure: Exception) -> MiltextError:
+    reason = str(failure) or type(failure).__name__
+    return MiltextError([error("MIL836", f"the arrays cannot be read: {reason}")], path=str(path))
+
+
+# ---- writing
+
+
+def npy_pieces(value: Any) -> Iterator[bytes]:
+    """Yield a value as a `.npy`, in pieces. Raise ValueError for a list whose elements have several shapes."""
+    array = storable(value)
+    header = BytesIO()
+    fields = {"descr": npy_format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
+    npy_format.write_array_header_1_0(header, fields)
+    yield header.getvalue()
+    yield from (piece.tobytes() for piece in pieces_in_order(array, PIECE))
+
+
+def npz_pieces(values: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
+    """Yield named values as a `.npz`, in pieces: each value is written before the next is asked for."""
+    written = _Pieces()
+    with ZipFile(written, "w") as archive:
+        for name, value in values:
+            with archive.open(ZipInfo(name + ENDING, MADE), "w", force_zip64=True) as member:
+                for piece in npy_pieces(value):
+                    member.write(piece)
+                    yield from written.taken()
+    yield from written.taken()
+
+
+class _Pieces:
+    """A file that is only written to; what was written is taken from it."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: what was written is there."""
+
+    close = flush
+
+    def taken(self) -> list[bytes]:
+        """Return what was written since this was last asked for."""
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+
+def storable(value: Any) -> Array:
+    """Return a value as an array that numpy saves without pickling. Raise ValueError where that loses something."""
+    if isinstance(value, Mapping):
+        keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])
+        pairs = np.empty(len(value), [(PAIR[0], keys.dtype), (PAIR[1], numbers.dtype)])
+        pairs[PAIR[0]], pairs[PAIR[1]] = keys, numbers
+        return pairs
+    if isinstance(value, list):
+        if len({each.shape for each in value}) > 1:
+            raise ValueError("a list whose elements have several shapes is not an array")
+        return np.stack(value) if value else np.empty(0)
+    return _of_fixed_length(value) if value.dtype.kind == "O" else value
+
+
+def _of_fixed_length(elements: Any) -> Array:
+    """Return strings, or integers, as an array of a type of numpy's own. Raise ValueError for an end that it drops."""
+    objects = np.asarray(elements, object)
+    if any(isinstance(each, str) and each.endswith("\0") for each in objects.flat):
+        raise ValueError("a string that ends with a null character is not to be had in a numpy array")
+    return np.array(objects.tolist(), None if objects.size else str).reshape(objects.shape)
