@@ -208,6 +208,19 @@ def test_places_by_default() -> None:
     assert applied("reduce_argmax(x)", {"x": np.array([1, np.nan, 3], np.float16)})[0].tolist() == 1
 
 
+def test_places_beyond_uint16() -> None:
+    x = np.zeros((2, 65537), np.float32)
+    x[0, 65535] = 1
+    call = 'reduce_argmax(x, output_dtype = "uint16")'
+    assert applied(call, {"x": x})[0].tolist() == [65535, 0]
+    x[1, 65536] = 1
+    assert applied("reduce_argmax(x)", {"x": x})[0].tolist() == [65535, 65536]
+    with pytest.raises(
+        OperationFailure, match="`output_dtype` is uint16, which ends at 65535, and there is a place 65536"
+    ):
+        applied(call, {"x": x})
+
+
 # ---- running sums
 
 

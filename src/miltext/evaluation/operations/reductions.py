@@ -91,17 +91,25 @@ def reduce_min(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 
 @rule("reduce_argmax")
-def reduce_argmax(x: Array, axis: int, keep_dims: bool) -> Array:
+def reduce_argmax(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
     """Return where along `axis` the greatest is, the first of several; NaN counts as the greatest."""
     _refuse_none(x.shape[axis])
-    return np.argmax(x, axis=axis, keepdims=keep_dims)
+    return _stated(np.argmax(x, axis=axis, keepdims=keep_dims), output_dtype)
 
 
 @rule("reduce_argmin")
-def reduce_argmin(x: Array, axis: int, keep_dims: bool) -> Array:
+def reduce_argmin(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
     """Return where along `axis` the least is, the first of several; NaN counts as the least."""
     _refuse_none(x.shape[axis])
-    return np.argmin(x, axis=axis, keepdims=keep_dims)
+    return _stated(np.argmin(x, axis=axis, keepdims=keep_dims), output_dtype)
+
+
+def _stated(places: Array, dtype: str | None) -> Array:
+    """Return places, all of which the data type holds that is asked for: uint16, or int32."""
+    last = int(np.max(places, initial=0))
+    if last > 65535 and dtype and dtype.lower() == "uint16":
+        raise Unfit(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
+    return places
 
 
 # ---- running sums
