@@ -91,8 +91,7 @@ def scatter(data: Array, indices: Held, updates: Array, axis: int, mode: str, va
     """Return `data` with data[:, ..., indices, ..., :] and `updates` combined by `mode`, `indices` at `axis`."""
     made, axis = _to_write(data, mode), axis % data.ndim
     places = _places(indices, data.shape[axis], validate_indices)
-    first = np.moveaxis(updates, range(axis, axis + places.ndim), range(places.ndim))
-    _write(np.moveaxis(made, axis, 0), (places,), first, mode)
+    _write(np.moveaxis(made, axis, 0), (places,), np.moveaxis(updates, axis, 0), mode)
     return made
 
 
@@ -201,11 +200,13 @@ def non_maximum_suppression(
     """
     last = opset.since("ios17")  # the boxes are the last dimension, no score is too low, and they are not counted
     boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
+    # a box that shares exactly the threshold is kept before ios17, and dropped since: coremltools' TestNms, of devices
+    most = np.nextafter(np.float32(iou_threshold), np.float32(0)) if last else iou_threshold
     places = np.full((len(boxes), max_boxes), -1)
     for row, own, marks in zip(places, boxes, scores, strict=True):
         order = _by_score(marks, -inf if score_threshold is None else score_threshold)
         groups = marks.argmax(axis=1) if per_class_suppression else np.zeros(len(marks), int)
-        kept = _kept(own, order, groups, iou_threshold, max_boxes)
+        kept = _kept(own, order, groups, most, max_boxes)
         row[: len(kept)] = kept
     ended = (np.pad(each, [(0, 0), (0, 1), (0, 0)]) for each in (boxes, scores))  # with zeros, which -1 is the place of
     found = [np.take_along_axis(each, places[..., np.newaxis], axis=1) for each in ended]
