@@ -31,7 +31,7 @@ def range_1d(end: float, start: float, step: float) -> Array:
         raise Unfit("`step` is 0")
     steps = (end - start) / step
     if not isfinite(steps):
-        raise Unfit(f"`end` is {end}: there is no number of steps from {start} to there")
+        raise Unfit(f"`step` is {step}, and does not lead from `start`, {start}, to `end`, {end}")
     return start + np.arange(max(0, ceil(steps))) * step
 
 
