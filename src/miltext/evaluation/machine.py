@@ -52,10 +52,9 @@ class Machine:
         try:
             with np.errstate(all="ignore"):
                 result = step.rule.function(**self._arguments(step, scope))
-            if isgenerator(result):
-                result = yield from result
-            with np.errstate(all="ignore"):
-                values = _outputs(result, step.types)
+                values = None if isgenerator(result) else _outputs(result, step.types)
+            if values is None:
+                values = _outputs((yield from result), step.types)
         except MiltextError:  # of an operation inside
             raise
         except Unfit as failure:

@@ -66,13 +66,47 @@ def _whole(array: Array, dtype: DType) -> Array:
     return np.where(above, dtype.maximum, np.where(below, dtype.minimum, within))
 
 
+WORTH_WIDENING = 1 << 12
+"""The least number of elements that `_widen` is faster for than numpy's own conversion."""
+
+AT_ONCE = 1 << 16
+"""How many elements are widened at once, few enough to stay in a core's cache."""
+
+
 def widened(array: Array) -> Array:
     """Return an array to compute with: float32 for fp16."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
+    if array.dtype != np.float16:
+        return array
+    if array.size < WORTH_WIDENING or not array.flags.c_contiguous:
+        return array.astype(np.float32)
+    wide = np.empty(array.shape, np.float32)
+    halves, floats = array.reshape(-1), wide.reshape(-1)
+    for start in range(0, array.size, AT_ONCE):
+        _widen(halves[start : start + AT_ONCE], floats[start : start + AT_ONCE])
+    return wide
+
+
+def _widen(halves: Array, floats: Array) -> None:
+    """Write fp16 numbers as float32: by their bits, many at once, where numpy's conversion takes one after the other.
+
+    The exponent and the fraction move to where float32 has them, and a factor makes up for the other bias, of
+    subnormal numbers, too. There is none for infinities and NaNs.
+    """
+    if np.left_shift(halves.view(np.uint16), 1).max() >= 0xF800:
+        floats[...] = halves
+        return
+    bits = floats.view(np.int32)
+    bits[...] = halves.view(np.int16)
+    bits <<= 13
+    bits &= -0x70002000  # the sign, which is in four bits now, and the 15 that moved
+    floats *= 2.0**112
 
 
 class Constants:
-    """The constants of a program: those in weight files are views of the mapped file, others are read once."""
+    """The constants of a program: those in weight files are views of the mapped file, others are read once.
+
+    What has to be unpacked or decoded of a weight file is made anew each time, so that it does not stay in memory.
+    """
 
     def __init__(self, model_path: Path | None) -> None:
         self._folder = LooseFolder(model_path)
@@ -80,11 +114,14 @@ class Constants:
 
     def read(self, message: Message) -> Any:
         """Return the value that a Value holds. Raise WeightsError for one whose file cannot be read."""
-        if message.WhichOneof("value") == "blobFileValue":
-            return self._stored(message)
-        if id(message) not in self._known:
-            self._known[id(message)] = _frozen(_immediate(message))
-        return self._known[id(message)]
+        known = self._known.get(id(message))
+        if known is not None:
+            return known
+        is_stored = message.WhichOneof("value") == "blobFileValue"
+        value = self._stored(message) if is_stored else _frozen(_immediate(message))
+        if not is_stored or _is_view(tensor_dtype(message.type)):
+            self._known[id(message)] = value
+        return value
 
     def blob(self, message: Message) -> Blob:
         """Return the record of a Value in a weight file. Raise WeightsError."""
@@ -94,6 +131,11 @@ class Constants:
         array = self.blob(message).array(tensor_shape(message.type))
         dtype = tensor_dtype(message.type)
         return _carried(array, dtype) if dtype is not None else array
+
+
+def _is_view(dtype: DType | None) -> bool:
+    """Tell whether weights of a data type are carried as the file has them."""
+    return dtype is not None and dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
 
 
 def _carried(array: Array, dtype: DType) -> Array:

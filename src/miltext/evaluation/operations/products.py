@@ -7,14 +7,25 @@ from math import prod
 import numpy as np
 
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, blocks
-from miltext.evaluation.rules import Array, Arrays, rule
+from miltext.evaluation.rules import Array, Arrays, Held, rule
+from miltext.evaluation.values import widened
 
 
 @rule("linear")
-def linear(x: Array, weight: Array, bias: Array | None) -> Array:
-    """Return the product of the last axis of `x` and that of `weight`, plus `bias`."""
-    made = _product(x, weight.T)
-    return made if bias is None else np.add(made, bias, out=made if made.dtype == bias.dtype else None)
+def linear(x: Array, weight: Held, bias: Array | None) -> Array:
+    """Return the product of the last axis of `x` and that of `weight`, plus `bias`.
+
+    The weight is widened a block of its rows at a time: a large one of fp16 is never held as a whole in float32.
+    """
+    if x.dtype == weight.dtype:
+        made = _product(x, weight.T)
+    else:
+        made = np.empty((*x.shape[:-1], weight.shape[0]), np.result_type(x, weight))
+        for (rows,) in blocks(weight.shape[:1], WORKING_ELEMENTS // max(1, weight.shape[1])):
+            made[..., rows] = _product(x, widened(weight[rows]).T)
+    if bias is not None:
+        made += bias
+    return made
 
 
 @rule("matmul")
