@@ -10,7 +10,7 @@ import pytest
 from support.evaluation import computed
 
 import miltext
-from miltext import MiltextError, run
+from miltext import Evaluator, MiltextError, run
 from miltext.schema.proto import Program
 
 DRAFT = """program(1.3)
@@ -77,3 +77,137 @@ def test_what_is_not_a_program_is_refused() -> None:
 
 def test_the_helper_of_tests_gives_the_same() -> None:
     np.testing.assert_array_equal(computed(DRAFT, {"x": X})["y"], Y)
+
+
+# ---- what is asked for besides the outputs
+
+
+def test_inner_values_come_by_name() -> None:
+    assert [*run(DRAFT, {"x": X}, values=["a", "x"])] == ["y", "x", "a"]
+    assert [*run(DRAFT, {"x": X}, values="all")] == ["y", "a"]
+    assert [*run(DRAFT, {"x": X}, values="a")] == ["y", "a"]
+    assert [*run(DRAFT, {"x": X}, values=["y"])] == ["y"]
+    np.testing.assert_array_equal(run(DRAFT, {"x": X}, values=["a"])["a"], np.maximum(X, 0))
+
+
+@pytest.mark.parametrize("values", [["b"], "b", ("a", "b")])
+def test_an_unknown_inner_value_is_told_before_anything_runs(values: Any) -> None:
+    with pytest.raises(MiltextError, match="there is no value `b`") as caught:
+        run(DRAFT, {}, values=values)
+    assert codes(caught) == ["MIL837"]
+
+
+LOOP = """program(1.3)
+{
+    func main<ios18>(fp32 x) {
+            fp32 limit = const()[val = fp32(100)];
+            fp32 y = while_loop(loop_vars = (x))
+                (fp32 a) {
+                    bool more = less(x = a, y = limit);
+                } -> (more)
+                (fp32 b) {
+                    fp32 twice = add(x = b, y = b);
+                } -> (twice);
+        } -> (y);
+}
+"""
+
+
+@pytest.mark.parametrize(("x", "names"), [(1, {"more", "twice"}), (200, {"more"})])
+def test_of_a_value_in_a_loop_the_last_is_kept(x: int, names: set[str]) -> None:
+    """Of a block that was not done, no value is."""
+    outputs = run(LOOP, {"x": x}, values="all")
+    assert outputs.keys() == {"y", "limit", *names}
+    assert not outputs["more"]
+    if "twice" in names:
+        assert outputs["twice"] == outputs["y"] == 128
+
+
+# ---- functions
+
+TWO = """program(1.3)
+{
+    func prefill<ios18>(fp32 x) {
+            y = add(x = x, y = x);
+        } -> (y);
+    func decode<ios18>(fp32 x) {
+            y = relu(x = x);
+        } -> (y);
+}
+"""
+
+
+def test_a_function_is_chosen_by_name() -> None:
+    assert run(TWO, {"x": 3.0}, function="prefill")["y"] == 6
+    assert run(TWO, {"x": 3.0}, function="decode")["y"] == 3
+
+
+@pytest.mark.parametrize(
+    ("function", "says"), [("prefil", "did you mean `prefill`"), ("main", "`decode` and `prefill`")]
+)
+def test_an_unknown_function_is_told_with_those_that_there_are(function: str, says: str) -> None:
+    with pytest.raises(MiltextError) as caught:
+        run(TWO, {"x": 3.0}, function=function)
+    assert codes(caught) == ["MIL837"]
+    assert says in str(caught.value)
+
+
+def test_without_main_the_default_function_is_run(tmp_path: Path) -> None:
+    miltext.build(_saved(tmp_path, TWO), tmp_path / "Two.mlpackage")
+    model = miltext.load(tmp_path / "Two.mlpackage")
+    assert model.description is not None
+    model.description.defaultFunctionName = "decode"
+    assert run(model, {"x": -3.0})["y"] == 0
+    assert run(model, {"x": -3.0}, function="prefill")["y"] == -6
+
+
+def test_the_only_function_needs_no_name() -> None:
+    assert Evaluator(DRAFT.replace("main", "forward")).function == "forward"
+
+
+def _saved(folder: Path, text: str, name: str = "model.mil") -> miltext.Model:
+    (folder / name).write_text(text, encoding="utf-8")
+    return miltext.load(folder / name)
+
+
+# ---- to whom arrays belong
+
+SAME = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2, 3]> x) {
+            tensor<fp32, [12]> w = const()[val = tensor<fp32, [12]>([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])];
+            a = relu(x = x);
+        } -> (x, w, a);
+}
+"""
+
+
+def test_outputs_are_the_callers_own() -> None:
+    evaluator, given = Evaluator(SAME), X.copy()
+    first = evaluator.run({"x": given}, values="all")
+    for array in first.values():
+        assert array.flags.writeable
+        array[...] = -1
+    np.testing.assert_array_equal(given, X)
+    again = evaluator.run({"x": given})
+    np.testing.assert_array_equal(again["w"], np.arange(1, 13))
+    np.testing.assert_array_equal(again["x"], X)
+    np.testing.assert_array_equal(again["a"], np.maximum(X, 0))
+
+
+@pytest.mark.parametrize(
+    ("statement", "shape"),
+    [
+        ("b = reshape(x = a, shape = [6]);", (6,)),
+        ("b = identity(x = a);", (2, 3)),
+        ("b = transpose(x = a, perm = [1, 0]);", (3, 2)),
+    ],
+)
+def test_one_value_that_is_two_outputs_is_two_arrays(statement: str, shape: tuple[int, ...]) -> None:
+    text = SAME.replace("(x, w, a)", "(a, b)").replace("relu(x = x);", f"relu(x = x); {statement}")
+    outputs = run(text, {"x": X})
+    expected = outputs["b"].copy()
+    outputs["a"][...] = 9
+    assert outputs["b"].shape == shape
+    assert outputs["b"].flags.c_contiguous
+    np.testing.assert_array_equal(outputs["b"], expected)

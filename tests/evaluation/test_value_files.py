@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.evaluation.value_files import npy_pieces, npz_pieces, read_array, read_archive
+from miltext.evaluation.value_files import npy_pieces, npz_pieces, read_archive, read_array
 
 VALUES: dict[str, Any] = {
     "matrix": np.arange(6, dtype=np.float32).reshape(2, 3),

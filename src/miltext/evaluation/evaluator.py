@@ -186,6 +186,11 @@ class Evaluator:
         self, inputs: Mapping[str, Any], state: Mapping[str, Any] | None, allow_nan: bool
     ) -> tuple[dict[str, Array], dict[str, Array]]:
         """Return the arrays of the inputs and of the states. Raise MiltextError with all that is wrong with them."""
+        for given in (inputs, {} if state is None else state):
+            if not isinstance(given, Mapping):
+                raise TypeError(
+                    f"inputs are given by name, and states, too: in a mapping, not a {type(given).__name__}"
+                )
         problems: list[Diagnostic] = []
         own, kept = self._intakes
         arrays = own.taken(inputs, problems, allow_nan=allow_nan)
