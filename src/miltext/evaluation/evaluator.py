@@ -122,7 +122,7 @@ class Evaluator:
         tensors = {name: kind for name, kind in {**self.outputs, **self.inputs}.items() if isinstance(kind, TensorType)}
         shapes = {name: tensor.shape for name, tensor in tensors.items()}
         attribute = read.attributes.get(ATTRIBUTE)
-        information = self.constants.read(attribute.message) if attribute else None
+        information = attribute.message if attribute else None
         self.features: dict[str, Feature] = features_of(self.subject.description, self.function, information, shapes)
         wrapped = {name: state.wrapped for name, state in self.states.items()}
         self._intakes = (

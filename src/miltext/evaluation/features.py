@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.printing.flexible_shapes import Flexible, flexible
+from miltext.printing.flexible_shapes import Flexible, flexible, read_information
 from miltext.schema.types import Shape, show
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import FeatureDescription, ImageFeatureType, ModelDescription
+    from miltext.schema.proto import FeatureDescription, ImageFeatureType, ModelDescription, Value
 
 
 class Feature(NamedTuple):
@@ -76,14 +76,15 @@ def _listed(shapes: Iterable[str], most: int = 6) -> str:
 
 
 def features_of(
-    description: ModelDescription | None, function: str, information: Any, declared: Mapping[str, Shape]
+    description: ModelDescription | None, function: str, information: Value | None, declared: Mapping[str, Shape]
 ) -> dict[str, Feature]:
     """Return the features of a function by name: those of its description, else of its FlexibleShapeInformation.
 
-    `information` is what that attribute holds, `declared` are the shapes that the program states; what is said of
+    `information` is that attribute, `declared` are the shapes that the program states; what is said of
     another rank is left aside.
     """
-    found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in _informed(information).items()}
+    informed = {} if information is None else read_information(information)
+    found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in informed.items()}
     if description is not None:
         inputs, outputs = _sides(description, function)
         found |= {each.name: _feature(each) for each in (*outputs, *inputs)}
@@ -110,18 +111,3 @@ def _feature(described: FeatureDescription) -> Feature:
     array = described.type.multiArrayType
     member = array.WhichOneof("defaultOptionalValue") if described.type.isOptional else None
     return Feature(tuple(sizes.default), sizes, None if member is None else getattr(array, member))
-
-
-def _informed(information: Any) -> dict[str, Flexible]:
-    """Return what an attribute FlexibleShapeInformation says, as `printing.flexible_shapes` tells its form."""
-    sections = {str(name): held for name, held in information or ()}
-    ranges = sections.get("RangeDims", {})
-    enumerated = sections.get("EnumeratedShapes", {}).values()
-    return {
-        name: Flexible(
-            default.tolist(),
-            [each[name].tolist() for each in enumerated if name in each],
-            [limits.tolist() for limits in ranges.get(name, ())],
-        )
-        for name, default in sections.get("DefaultShapes", {}).items()
-    }
