@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.checking.findings import listed, named
+from miltext.checking.inference.reading import Block
 from miltext.diagnostics import Diagnostic, MiltextError, Note, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
-from miltext.evaluation.failures import OperationFailure, refuse_unreadable, refuse_without_rule
+from miltext.evaluation.failures import OperationFailure, refuse_unreadable, without_rule
 from miltext.evaluation.features import features_of
 from miltext.evaluation.inputs import Intake
 from miltext.evaluation.machine import Machine, Made
@@ -26,13 +27,16 @@ from miltext.schema.types import StateType, TensorType, Type
 if TYPE_CHECKING:
     import os
 
-    from miltext.checking.inference.reading import Block, Function
+    from miltext.checking.inference.reading import Function
     from miltext.evaluation.features import Feature
     from miltext.evaluation.rules import Array
     from miltext.schema.paths import Path
 
 COMPUTING = ("float32", "native")
 """In what fp16 is computed."""
+
+NO_BLOCK = Block([], [], [], {})
+"""What a function without any block does, which `check` refuses."""
 
 HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
 
@@ -87,14 +91,12 @@ class Evaluator:
         if compute not in COMPUTING:
             raise ValueError(f"compute is one of {', '.join(COMPUTING)}, not {compute!r}")
         self.subject = opened(subject, weights)
-        if check:
-            self.subject.check()
         self.function = self._chosen(function)
         read = self.subject.read.functions[self.function]
-        opset = read.opset if read.opset in read.blocks else next(iter(read.blocks))
-        block = read.blocks[opset]
+        opset = read.opset if read.opset in read.blocks else next(iter(read.blocks), "")
+        block = read.blocks.get(opset, NO_BLOCK)
         path: Path = ("functions", Key(self.function), "block_specializations", Key(opset))
-        refuse_without_rule(self.subject, block, path)
+        self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
         self.constants = Constants(self.subject.folder)
         self.plan = Planner(opset, native=compute == "native").plan(block, read.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import Finding, named
 from miltext.checking.inference.reading import Constant
 from miltext.diagnostics import MiltextError, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
 from miltext.models.refusals import WeightsError
@@ -46,19 +47,17 @@ def _called(step: Step) -> str:
 # ---- what can be told before anything runs
 
 
-def refuse_without_rule(subject: Subject, block: Block, path: Path) -> None:
-    """Refuse a block with operations that no rule computes, with the first of each type: raise MiltextError."""
+def without_rule(block: Block, path: Path) -> list[Finding]:
+    """Return a finding at the first operation of each type in a block that no rule computes."""
     first: dict[str, Path] = {}
     for place, op_type in _without_rule(block, path):
         first.setdefault(op_type, place)
-    if first:
-        findings = [Finding((*place, "type"), "MIL830", _no_rule(op_type)) for op_type, place in first.items()]
-        told, text = subject.told(findings)
-        raise MiltextError(told, text=text, path=subject.name)
+    return [Finding((*place, "type"), "MIL830", _no_rule(op_type)) for op_type, place in first.items()]
 
 
 def _no_rule(op_type: str) -> str:
-    return f"there is no rule that computes the operation {named(op_type)}; run a program without it"
+    near = did_you_mean(nearest(op_type, RULES))
+    return f"there is no rule that computes the operation {named(op_type)}{near or '; run a program without it'}"
 
 
 def _without_rule(block: Block, path: Path) -> Iterator[tuple[Path, str]]:

@@ -62,15 +62,18 @@ class Subject:
         return read_program(self.program)
 
     @with_room
-    def check(self) -> None:
-        """Refuse a program that `check` finds wrong, with all of the errors; of a draft, that was done before."""
+    def errors(self) -> list[Finding]:
+        """Return the errors that `check` finds in the program; those of a draft were told when it was completed."""
         if self.made is not None:
-            return
+            return []
         with gc_paused:
-            wrong = [finding for finding in verify_read(self.read) if finding.severity == "error"]
-        if not wrong:
+            return [finding for finding in verify_read(self.read) if finding.severity == "error"]
+
+    def refuse(self, findings: Collection[Finding]) -> None:
+        """Raise MiltextError with all of the findings but those that comments in the text ignore, if any is left."""
+        if not findings:
             return
-        told, text = self.told(wrong)
+        told, text = self.told(findings)
         if text is not None and text == self.text:
             told = [each for each in without_ignored(text, told) if each.severity == "error"]
         if told:
