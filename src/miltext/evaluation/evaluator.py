@@ -159,8 +159,8 @@ class Evaluator:
         which MIL835 is NaN or an infinity without `allow_nan`; MIL837 for unknown `values`. Raise MiltextError
         (MIL838) for an operation that has no result.
         """
-        wanted = self._wanted(values) - self.outputs.keys()
-        given, held = self._taken(inputs, state, allow_nan)
+        wanted = self.wanted(values) - self.outputs.keys()
+        given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
         running = Running(self._steps(given, held, state, seed))
@@ -182,9 +182,9 @@ class Evaluator:
         What it yields is the program's own: read it, and do not write into it. Inputs are checked before the first
         step is asked for.
         """
-        return self._steps(*self._taken(inputs, state, allow_nan), state, seed)
+        return self._steps(*self.taken(inputs, state, allow_nan), state, seed)
 
-    def _taken(
+    def taken(
         self, inputs: Mapping[str, Any], state: Mapping[str, Any] | None, allow_nan: bool
     ) -> tuple[dict[str, Array], dict[str, Array]]:
         """Return the arrays of the inputs and of the states. Raise MiltextError with all that is wrong with them."""
@@ -223,7 +223,7 @@ class Evaluator:
             state.update({name: array if array is held[name] else owner.own(array) for name, array in left.items()})
         return made
 
-    def _wanted(self, values: Collection[str] | str | None) -> set[str]:
+    def wanted(self, values: Collection[str] | str | None) -> set[str]:
         """Return the names of the inner values that are wanted. Raise MiltextError (MIL837)."""
         if values is None:
             return set()

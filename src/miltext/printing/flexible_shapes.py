@@ -85,34 +85,6 @@ def _enumeration(found: dict[str, Flexible]) -> dict[str, dict[str, Sizes]]:
     }
 
 
-def read_information(attribute: Value) -> dict[str, Flexible]:
-    """Return the shapes of the inputs that an attribute tells of, by name; none of an attribute of another form."""
-    parts = [part.immediateValue.tuple.values for part in attribute.immediateValue.tuple.values]
-    sections = {_word(part[0]): _pairs(part[1]) for part in parts if len(part) == len(("name", "section"))}
-    enumerated = [_pairs(shapes) for shapes in sections.get("EnumeratedShapes", {}).values()]
-    ranges = sections.get("RangeDims", {})
-    return {
-        name: Flexible(
-            _sizes(default),
-            [_sizes(shapes[name]) for shapes in enumerated if name in shapes],
-            [_sizes(limits) for limits in ranges[name].immediateValue.list.values] if name in ranges else [],
-        )
-        for name, default in sections.get("DefaultShapes", {}).items()
-    }
-
-
-def _pairs(value: Value) -> dict[str, Value]:
-    return {_word(pair.key): pair.value for pair in value.immediateValue.dictionary.values}
-
-
-def _word(value: Value) -> str:
-    return "".join(value.immediateValue.tensor.strings.values)
-
-
-def _sizes(value: Value) -> Sizes:
-    return list(value.immediateValue.tensor.ints.values)
-
-
 def _refuse_wide(name: str, sizes: Flexible) -> None:
     limits = BY_NAME["int32"]
     each = [size for shape in (sizes.default, *sizes.shapes, *sizes.ranges) for size in shape]
