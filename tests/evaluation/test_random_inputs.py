@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import miltext
+from miltext.evaluation.features import Feature
 from miltext.evaluation.random_inputs import random_inputs
-from miltext.evaluation.sizes import default_shapes
 from miltext.evaluation.values import CARRIERS
+from miltext.schema.proto import ImageFeatureType
 from miltext.schema.types import DictionaryType, ListType, TensorType, Type
 
 
@@ -30,7 +31,8 @@ def test_integers_are_zero_or_one(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["fp16", "fp32"])
 def test_an_image_has_whole_numbers_up_to_255(dtype: str) -> None:
-    made = random_inputs({"x": TensorType(dtype, (1, 3, 50, 50))}, images=["x"])["x"]
+    image = Feature(image=ImageFeatureType(width=50, height=50))
+    made = random_inputs({"x": TensorType(dtype, (1, 3, 50, 50))}, features={"x": image})["x"]
     assert (made.min(), made.max()) == (0, 255)
     assert np.array_equal(made, np.round(made))
 
@@ -45,8 +47,11 @@ def test_an_input_has_the_same_numbers_whatever_is_beside_it() -> None:
 
 def test_odd_shapes() -> None:
     types: dict[str, Type] = {"scalar": TensorType("fp16", ()), "none": TensorType("fp16", (0, 3))}
-    made = random_inputs({**types, "open": TensorType("fp16", (None, 3))}, shapes={"open": (2, 3)})
-    assert {name: array.shape for name, array in made.items()} == {"scalar": (), "none": (0, 3), "open": (2, 3)}
+    types |= {name: TensorType("fp16", (None, 3)) for name in ("chosen", "default")}
+    features = {name: Feature(default=(5, 3)) for name in ("chosen", "default")}
+    made = random_inputs(types, features=features, shapes={"chosen": (2, 3)})
+    shapes = {"scalar": (), "none": (0, 3), "chosen": (2, 3), "default": (5, 3)}
+    assert {name: array.shape for name, array in made.items()} == shapes
     assert random_inputs({}) == {}
 
 
@@ -58,6 +63,8 @@ def test_odd_shapes() -> None:
         (ListType(TensorType("fp32", (2,)), None), "MIL831"),
         (None, "MIL831"),
         (TensorType("fp32", (None, 3)), "MIL833"),
+        (TensorType("fp32", (2**30, 2**30)), "MIL833"),
+        (TensorType("int32", (2**62, 2**62)), "MIL833"),
     ],
 )
 def test_what_has_no_random_numbers_is_told(type: Type, code: str) -> None:
@@ -65,22 +72,3 @@ def test_what_has_no_random_numbers_is_told(type: Type, code: str) -> None:
         random_inputs({"odd": type})
     assert caught.value.diagnostics[0].code == code
     assert "`odd`" in caught.value.diagnostics[0].message
-
-
-FLEXIBLE = """program(1.0)
-{
-    func main<ios17>(tensor<fp32, [?]> a, tensor<fp32, [2]> b) [FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>, tuple<string, dict<string, list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"a", [4]}}), ("RangeDims", {{"a", [[0, 8]]}})))] {} -> (b);
-}
-"""  # fmt: skip  # noqa: E501
-
-
-def test_default_shapes_of_a_text_and_of_a_description() -> None:
-    from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType
-
-    function = miltext.parse(FLEXIBLE).functions["main"]
-    assert default_shapes(function) == {"a": (4,)}
-    array = ArrayFeatureType(shape=[5])
-    array.shapeRange.sizeRanges.add(lowerBound=1, upperBound=9)
-    described = FeatureDescription(name="a", type=FeatureType(multiArrayType=array))
-    assert default_shapes(function, [described]) == {"a": (5,)}
-    assert default_shapes(miltext.parse("program(1.3) { func f() {} -> (); }").functions["f"]) == {}

@@ -21,6 +21,7 @@ VERBS = {
     "expose": "Make inner values outputs of a model.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
+    "run": "Compute what a program makes of its inputs.",
     "diff": "Show the differences between two models.",
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",

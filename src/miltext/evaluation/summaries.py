@@ -26,6 +26,9 @@ PIECE = 1 << 16
 FASTER = {"f2": np.float32, "b1": np.uint8}
 """What elements are looked at as, where numpy is slow with their own type or lacks what is to be done."""
 
+STRINGS = "OU"
+"""The kinds of numpy types that strings have."""
+
 HEADINGS = ("name", "type", "min", "max", "mean", "NaN", "inf", "zeros")
 
 Number: TypeAlias = "int | float"
@@ -102,7 +105,7 @@ def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
     head = name, spelled(type_of(value, declared))
     if isinstance(value, Mapping):
         return *head, _entries(value)
-    if isinstance(value, np.ndarray) and (value.size <= FEW or value.dtype.kind == "O"):
+    if isinstance(value, np.ndarray) and (value.size <= FEW or value.dtype.kind in STRINGS):
         return *head, _elements(value)
     found = summarize(*_arrays(value))
     if found.least is None and not found.nans and not found.infinities:
@@ -164,7 +167,7 @@ def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
         found |= {"dtype": made.dtype, "shape": list(made.shape)}
     if isinstance(value, Mapping):
         return found | {"value": {str(key): _plain(each) for key, each in value.items()}}
-    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+    if isinstance(value, np.ndarray) and value.dtype.kind in STRINGS:
         return found | {"value": value.tolist()}
     least, greatest, mean, nans, infinities, zeros = summarize(*_arrays(value))
     found |= {"min": least, "max": greatest, "mean": mean, "nan": nans, "inf": infinities, "zeros": zeros}

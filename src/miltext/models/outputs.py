@@ -26,6 +26,8 @@ ENDINGS = {
     ".pb": "pb",
     ".txtpb": "txtpb",
     ".npy": "npy",
+    ".npz": "npz",
+    ".png": "png",
     ".mlmodel": "model",
     ".mlpackage": "model",
     ".mlmodelc": "model",
@@ -38,6 +40,9 @@ _CALLED = {
     "pb": "a serialized Program",
     "txtpb": "a Program as protobuf's text",
     "sidecar": "a sidecar",
+    "npy": "an array",
+    "npz": "an archive of arrays",
+    "png": "a picture",
 }
 
 PROGRAMS = ("mil", "pb", "txtpb")
@@ -60,6 +65,9 @@ _IS: dict[str, Callable[[bytes], object]] = {
     "pb": _is_program,
     "txtpb": is_protobuf_text,
     "sidecar": re.compile(rb"// Made by miltext ").match,
+    "npy": re.compile(rb"\x93NUMPY").match,
+    "npz": re.compile(rb"PK").match,
+    "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
 }
 
 

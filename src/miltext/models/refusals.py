@@ -31,7 +31,7 @@ WAYS_OUT = {
     "MIL309": "give the value the type and shape of the record, or the offset of another",
     # Writing models.
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
-    "infer` .mil, `miltext print --html` .html, `miltext parse` .pb and .txtpb",
+    "infer` .mil, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",

@@ -1,0 +1,146 @@
+"""What a program is given on the command line: arrays and pictures in files, and random numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.features import Feature
+
+
+class Given(NamedTuple):
+    """What the options say of inputs: `words` by name, files as a rule; the `archive` of several; the `seed` of random
+    numbers and their `shapes`; whether to `resize` pictures.
+    """
+
+    words: Mapping[str, str]
+    archive: str | None
+    seed: int | None
+    shapes: Mapping[str, tuple[int, ...]]
+    resize: bool
+
+    @property
+    def read(self) -> list[str]:
+        """The files that are read, and words that name none."""
+        return [*self.words.values(), *([self.archive] if self.archive is not None else [])]
+
+
+def named(form: str) -> Callable[[click.Context, click.Parameter, Sequence[str]], dict[str, str]]:
+    """Return the callback of an option `NAME=form` that may be given for several names."""
+
+    def split(_context: click.Context, _option: click.Parameter, words: Sequence[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for word in words:
+            name, _, rest = word.partition("=")
+            if not name or not rest:
+                raise click.BadParameter(f"{word!r} is not NAME={form}.")
+            if name in found:
+                raise click.BadParameter(f"{name!r} is given twice: leave out one of them.")
+            found[name] = rest
+        return found
+
+    return split
+
+
+def _shapes(context: click.Context, option: click.Parameter, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    named_sizes = named("SIZES")(context, option, words)
+    for name, sizes in named_sizes.items():
+        if not all(size.strip().isdecimal() for size in sizes.split(",")):
+            raise click.BadParameter(f"{sizes!r} of {name!r} are not sizes: write them as in {name}=1,3,256,256.")
+    return {name: tuple(map(int, sizes.split(","))) for name, sizes in named_sizes.items()}
+
+
+INPUT_OPTIONS = (
+    click.option(
+        "--input",
+        "words",
+        metavar="NAME=FILE",
+        multiple=True,
+        callback=named("FILE"),
+        help="An input: an .npy file, a picture for an image, or numbers as JSON: x=0.5, x=[1,2].",
+    ),
+    click.option("--inputs", "archive", metavar="FILE", help="An .npz file with several inputs, by their names."),
+    click.option(
+        "--random",
+        "seed",
+        type=click.IntRange(min=0),
+        is_flag=False,
+        flag_value=0,
+        metavar="SEED",
+        help="Fill the inputs that are not given: floats are standard normal, integers 0 or 1, "
+        "pixels 0 to 255. SEED, 0 if left out, also determines what random operations make.",
+    ),
+    click.option(
+        "--shape",
+        "shapes",
+        metavar="NAME=SIZES",
+        multiple=True,
+        callback=_shapes,
+        help="The shape of a random input of flexible sizes, as in x=1,3,256,256.  [its default]",
+    ),
+    click.option("--resize", is_flag=True, help="Scale pictures to the size of their input."),
+)
+
+
+def input_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what a program is given."""
+    for option in reversed(INPUT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def given_inputs(evaluator: Evaluator, given: Given) -> dict[str, Any]:
+    """Return the values that options give, by the names of inputs. Raise MiltextError and click's UsageError."""
+    from miltext.evaluation.array_files import read_inputs
+
+    found = read_inputs([] if given.archive is None else [given.archive])
+    for name in given.words.keys() & found.keys():
+        raise click.UsageError(f"the input {name!r} is given twice, with --input and in {given.archive}")
+    for name, word in given.words.items():
+        numbers = _numbers(word)
+        found |= read_inputs([], {name: word}, evaluator.features) if numbers is None else {name: numbers}
+    if given.resize:
+        found = {name: _resized(value, evaluator.features.get(name)) for name, value in found.items()}
+    return found | _random(evaluator, given, found)
+
+
+def _resized(value: Any, feature: Feature | None) -> Any:
+    """Return a picture in the size of its input."""
+    from miltext.evaluation.pictures import is_picture
+
+    if feature is None or feature.image is None or not is_picture(value):
+        return value
+    return value.resize((feature.image.width, feature.image.height))
+
+
+def _numbers(word: str) -> Any:
+    """Return what a word says as JSON if that is a number, a truth value or a list, else None."""
+    try:
+        value = json.loads(word)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (bool, int, float, list)) else None
+
+
+def _random(evaluator: Evaluator, given: Given, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return random numbers for inputs that are not given, except for those that have a default of their own."""
+    from miltext.evaluation.random_inputs import random_inputs
+
+    features = {} if given.seed is None else evaluator.features
+    left = {name: features[name] for name in evaluator.inputs if name in features and name not in found}
+    for name in given.shapes:
+        if name not in left:
+            near = did_you_mean(nearest(name, left))
+            raise click.UsageError(f"--shape is for inputs that --random fills, and {name!r} is none of them{near}")
+    kept = {name for name, feature in left.items() if feature.filling is not None and name not in given.shapes}
+    types = {name: evaluator.inputs[name] for name in left.keys() - kept}
+    return random_inputs(types, given.seed or 0, features=features, shapes=given.shapes)

@@ -1,0 +1,190 @@
+"""What `miltext run` makes of values: a table or JSON, archives of arrays, single arrays and pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from miltext.cli.streams import fail, write_bytes
+
+if TYPE_CHECKING:
+    from miltext.evaluation.features import Feature
+    from miltext.schema.proto import ImageFeatureType
+    from miltext.schema.types import Type
+
+KINDS = {".npy": "npy", ".png": "png"}
+"""The endings of files that hold a single value."""
+
+
+SIDES = ("values", "outputs", "states")
+"""What results are, in the order in which they are shown."""
+
+
+class Result(NamedTuple):
+    """A value that was computed; `side` is one of SIDES, `values` for an inner one."""
+
+    side: str
+    name: str
+    value: Any
+    declared: Type
+
+
+class Targets(NamedTuple):
+    """The files to write: one `archive` of all values, `single` values by their names, and what `states` hold then."""
+
+    archive: str | None
+    single: Mapping[str, str]
+    states: str | None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The kinds of the files, by their paths."""
+        archives = [path for path in (self.archive, self.states) if path is not None]
+        return {**dict.fromkeys(archives, "npz"), **{path: _kind(path) for path in self.single.values()}}
+
+    def check(self, read: Iterable[str], states: str | None) -> None:
+        """Refuse, before anything runs, files that may not be written: any that is `read`. The file of the `states`
+        before may also be that of those after.
+
+        Raise ModelError (MIL401, MIL402) and click's UsageError.
+        """
+        from miltext.models.outputs import check_output
+
+        places = {path: os.path.realpath(path) for path in self.files}
+        if len({*places.values()}) < len(self.single) + (self.archive is not None) + (self.states is not None):
+            raise click.UsageError("two outputs are one file: name another for one of them")
+        for path, kind in self.files.items():
+            if os.path.isdir(path):
+                raise click.UsageError(f"{path} is a folder: name a file")
+            is_next = path == self.states and states is not None and places[path] == os.path.realpath(states)
+            for source in [*read, *([] if states is None or is_next else [states])]:
+                check_output(path, kind, source)
+
+
+def targets(words: Sequence[str], states: str | None) -> Targets:
+    """Return what the words of `-o` name: an archive, and NAME=FILE for single values. Raise click's UsageError."""
+    archives, single = [], dict[str, str]()
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not equals or os.sep in name:
+            archives.append(word)
+        elif not name or not path or name in single:
+            raise click.UsageError(f"-o {word} is not NAME=FILE, or the second of its name")
+        elif Path(path).suffix.lower() not in KINDS:
+            raise click.UsageError(f"-o {word}: a single value is written as .npy, or an image as .png")
+        else:
+            single[name] = path
+    if len(archives) > 1:
+        raise click.UsageError(f"-o {archives[1]}: there is one archive of all values, {archives[0]}")
+    return Targets(archives[0] if archives else None, single, states)
+
+
+def _kind(path: str) -> str:
+    return KINDS[Path(path).suffix.lower()]
+
+
+# ---- files
+
+
+def write(
+    files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
+) -> None:
+    """Write files of the results, all of them or none, while those are computed; `states` is filled by that."""
+    from miltext.models.files import is_stream, write_new
+    from miltext.models.staging import Staging
+
+    with Staging(replace=True) as staging:
+        places = {path: staging.place(Path(path)) for path in files.files if path != "-" and not is_stream(Path(path))}
+        for path, pieces in _contents(files, results, states, features):
+            if path in places:
+                write_new(places[path], pieces)
+            else:
+                write_bytes(path, pieces, files.files[path], "-")
+        staging.commit()
+
+
+def _contents(
+    files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
+) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield what is to be written, by path. Values of an archive are computed as its pieces are asked for."""
+    from miltext.evaluation.value_files import npy_pieces, npz_pieces
+
+    kept: dict[str, Any] = {}
+
+    def values() -> Iterator[tuple[str, Any]]:
+        for each in results:
+            if each.name in files.single:
+                kept[each.name] = each.value
+            if each.side != "states":
+                yield each.name, each.value
+
+    if files.archive is not None:
+        yield files.archive, npz_pieces(values())
+    for _ in values():
+        pass
+    for name, path in files.single.items():
+        if name not in kept:
+            fail(f"{path}: the value {name!r} was not computed, as the block that it is in was not done")
+        image = features[name].image if _kind(path) == "png" else None
+        yield path, npy_pieces(kept[name]) if image is None else _png_pieces(kept[name], image)
+    if files.states is not None:
+        yield files.states, npz_pieces(states.items())
+
+
+def check_pictures(files: Targets, features: Mapping[str, Feature]) -> None:
+    """Refuse the name of a picture for a value that is not an image of pixels. Raise click's UsageError."""
+    for name, path in files.single.items():
+        if _kind(path) == "png" and (name not in features or not _has_pixels(features[name].image)):
+            raise click.UsageError(f"{path}: the description has no image {name!r} of whole numbers: name an .npy")
+
+
+def _has_pixels(image: ImageFeatureType | None) -> bool:
+    """Tell whether a value is an image that a .png holds: its pixels are not floats."""
+    return image is not None and image.colorSpace != image.GRAYSCALE_FLOAT16
+
+
+def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
+    from io import BytesIO
+
+    from miltext.evaluation.pictures import picture_of
+
+    written = BytesIO()
+    picture_of(value, image).save(written, "PNG")
+    yield written.getvalue()
+
+
+# ---- what is shown
+
+
+class Shown:
+    """The rows of a table, or the records of JSON, of results that are let go of as soon as they were looked at."""
+
+    def __init__(self, as_json: bool) -> None:
+        from miltext.evaluation.summaries import record, row
+
+        self._look: Callable[[str, Any, Type], Any] = record if as_json else row
+        self._looks: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
+
+    def looked_at(self, results: Iterable[Result]) -> Iterator[Result]:
+        """Yield the results again."""
+        for each in results:
+            self._looks[each.side][each.name] = self._look(each.name, each.value, each.declared)
+            yield each
+
+    def to_json(self, function: str) -> str:
+        """Return what the results are as JSON."""
+        sides = {side: list(looks.values()) for side, looks in self._looks.items()}
+        return json.dumps({"function": function, **sides}, indent=2, ensure_ascii=False) + "\n"
+
+    def to_text(self) -> str:
+        """Return a table of the results. An empty line is between inner values, outputs and states."""
+        from miltext.evaluation.summaries import table
+
+        parts = [list(looks.values()) for looks in self._looks.values() if looks]
+        rows = [row for part in parts for row in [("",), *part]][1:]
+        return "".join(f"{line}\n" for line in table(rows))

@@ -1,0 +1,153 @@
+"""`miltext run`: what a program computes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.given_inputs import Given, given_inputs, input_options
+from miltext.cli.progress import Progress
+from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
+from miltext.cli.streams import OptionalNumbers, load_model, model_argument, nested_option, write_text
+from miltext.diagnostics import MiltextError, Note
+
+if TYPE_CHECKING:
+    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.planning import Plan
+
+EPILOG = """\b
+Examples:
+  miltext run Model.mlpackage --random 0
+  miltext run Model.mlpackage --input image=cat.jpg --resize
+  miltext run Model.mlpackage --inputs inputs.npz -o outputs.npz
+  miltext run draft.mil --input x=[1,2,3] --all
+  miltext run Model.mlpackage --random 0 --value relu_3 -o relu_3=relu_3.npy
+  miltext run Decoder.mlpackage --input token=7 --state kv.npz --state-out kv.npz
+\b
+Exit status: 0 it was computed; 1 the program is wrong, or an operation has no result; 2 usage, inputs, files.
+"""
+
+
+@click.command("run", cls=OptionalNumbers, epilog=EPILOG)
+@model_argument
+@input_options
+@click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
+@nested_option()
+@click.option(
+    "--value", "values", metavar="NAME", multiple=True, help="Also an inner value; several times for several."
+)
+@click.option("--all", "everything", is_flag=True, help="Also all inner values, except for constants.")
+@click.option(
+    "--compute",
+    type=click.Choice(["float32", "native"]),
+    default="float32",
+    help="Compute fp16 in float32 and round each result, or natively in fp16.  [float32]",
+)
+@click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
+@click.option("--state", metavar="FILE", help="An .npz file of what the states hold before.  [zeros]")
+@click.option("--state-out", metavar="FILE", help="Write what they hold afterwards, perhaps to the same file.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    metavar="[NAME=]FILE",
+    multiple=True,
+    help="Write all to an .npz instead of a table; or one value to an .npy, an image to a .png.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the table as JSON, also beside -o.")
+def command(
+    model: str,
+    function: str,
+    nested: str | None,
+    values: tuple[str, ...],
+    everything: bool,
+    compute: str,
+    allow_nan: bool,
+    state: str | None,
+    state_out: str | None,
+    outputs: tuple[str, ...],
+    as_json: bool,
+    **inputs: Any,
+) -> None:
+    """Compute what MODEL makes of its inputs, in numpy on any machine, and show a table of it.
+
+    MODEL may also be a draft. Each input is an array, numbers, or for an image a picture. The table has for each value
+    its type, the least, greatest and mean of what is finite, and how many elements are NaN, infinite or zero; short
+    values, labels and the most probable classes themselves. What devices do otherwise is not modelled.
+
+    An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. Of a
+    value in a loop, the last is taken.
+    """
+    given, files = Given(**inputs), targets(outputs, state_out)
+    files.check([model, *given.read], state)
+    if as_json and files.archive == "-":
+        raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
+    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.value_files import read_archive
+
+    evaluator = Evaluator(load_model(model, nested), function, compute=compute)
+    check_pictures(files, evaluator.features)
+    asked = evaluator.wanted([*values, *files.single])
+    states = {} if state is None else read_archive(Path(state))
+    with _telling_of_options(given):
+        arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, allow_nan)
+    shown = Shown(as_json) if as_json or not (files.archive or files.single) else None
+    with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
+        inner = asked | inner_values(evaluator.plan) if everything else asked
+        results = _results(evaluator, arrays, inner, states, given.seed, bar)
+        write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
+    if shown is not None:
+        write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text()])
+
+
+@contextmanager
+def _telling_of_options(given: Given) -> Iterator[None]:
+    """Have an error about missing inputs name the options that give them."""
+    try:
+        yield
+    except MiltextError as failure:
+        *others, last = failure.diagnostics
+        if given.seed is None and any(each.code == "MIL831" for each in failure.diagnostics):
+            way = Note("--input NAME=FILE gives one input, --inputs several, and --random fills those that are missing")
+            failure.diagnostics = [*others, last._replace(notes=(*last.notes, way))]
+        raise
+
+
+def inner_values(plan: Plan) -> set[str]:
+    """Return the names of all values that are computed, those of blocks inside too."""
+    from miltext.evaluation.planning import steps_of
+
+    return {name for step in steps_of(plan) if step.operation.type != "const" for name in step.names}
+
+
+def _results(
+    evaluator: Evaluator,
+    inputs: Mapping[str, Any],
+    asked: Collection[str],
+    states: dict[str, Any],
+    seed: int | None,
+    bar: Progress,
+) -> Iterator[Result]:
+    """Run a function: yield the values that are asked for as they are made, those of inner blocks after all others,
+    then the outputs, and the states, which are in `states` by then.
+    """
+    from miltext.evaluation.evaluator import Running
+
+    running = Running(evaluator.steps(inputs, states, seed, allow_nan=True))
+    own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
+    yield from (Result("values", name, inputs[name], each) for name, each in evaluator.inputs.items() if name in asked)
+    for made in running:
+        found = zip(made.step.names, made.values, made.step.types, strict=True)
+        results = [Result("values", *each) for each in found if each[0] in asked and each[0] not in evaluator.outputs]
+        if id(made.step) in own:
+            yield from results
+            bar.add(1)
+        else:
+            inside.update((each.name, each) for each in results)
+    yield from inside.values()
+    yield from (Result("outputs", name, running.outputs[name], each) for name, each in evaluator.outputs.items())
+    yield from (Result("states", name, states[name], state.wrapped) for name, state in evaluator.states.items())
