@@ -21,12 +21,12 @@ KINDS = {".npy": "npy", ".png": "png"}
 """The endings of files that hold a single value."""
 
 
-SIDES = ("values", "outputs", "states")
-"""What results are, in the order in which they are shown."""
+SIDES = ("inputs", "constants", "values", "outputs", "states")
+"""What results are, in the order in which they are shown; `values` are those of operations that are no outputs."""
 
 
 class Result(NamedTuple):
-    """A value that was computed; `side` is one of SIDES, `values` for an inner one."""
+    """A value that was computed; `side` is one of SIDES."""
 
     side: str
     name: str
@@ -129,7 +129,7 @@ def _contents(
         pass
     for name, path in files.single.items():
         if name not in kept:
-            fail(f"{path}: the value {name!r} was not computed, as the block that it is in was not done")
+            fail(f"{path} is not written, as there is no value {name!r}")
         image = features[name].image if _kind(path) == "png" else None
         yield path, npy_pieces(kept[name]) if image is None else _png_pieces(kept[name], image)
     if files.states is not None:

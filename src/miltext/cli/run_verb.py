@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -17,7 +17,7 @@ from miltext.diagnostics import MiltextError, Note
 
 if TYPE_CHECKING:
     from miltext.evaluation.evaluator import Evaluator
-    from miltext.evaluation.planning import Plan
+    from miltext.evaluation.machine import Made
 
 EPILOG = """\b
 Examples:
@@ -93,61 +93,76 @@ def command(
     check_pictures(files, evaluator.features)
     asked = evaluator.wanted([*values, *files.single])
     states = {} if state is None else read_archive(Path(state))
-    with _telling_of_options(given):
+    with _telling_of_options(given, evaluator):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, allow_nan)
     shown = Shown(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
-        inner = asked | inner_values(evaluator.plan) if everything else asked
-        results = _results(evaluator, arrays, inner, states, given.seed, bar)
+        results = _Run(evaluator, arrays, states, asked, everything).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None:
         write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text()])
 
 
 @contextmanager
-def _telling_of_options(given: Given) -> Iterator[None]:
-    """Have an error about missing inputs name the options that give them."""
+def _telling_of_options(given: Given, evaluator: Evaluator) -> Iterator[None]:
+    """Have an error about inputs name the model, and the options that are a way out."""
     try:
         yield
     except MiltextError as failure:
+        failure.path = failure.path or evaluator.subject.name
+        codes = {each.code for each in failure.diagnostics}
+        images = [name for name, feature in evaluator.features.items() if feature.image is not None]
+        ways = []
+        if "MIL831" in codes and given.seed is None:
+            ways.append(
+                "--input NAME=FILE gives one input, --inputs several, and --random fills those that are missing"
+            )
+        if "MIL833" in codes and not given.resize and given.words.keys() & images:
+            ways.append("--resize scales pictures to the size of their input")
         *others, last = failure.diagnostics
-        if given.seed is None and any(each.code == "MIL831" for each in failure.diagnostics):
-            way = Note("--input NAME=FILE gives one input, --inputs several, and --random fills those that are missing")
-            failure.diagnostics = [*others, last._replace(notes=(*last.notes, way))]
+        failure.diagnostics = [*others, last._replace(notes=(*last.notes, *map(Note, ways)))]
         raise
 
 
-def inner_values(plan: Plan) -> set[str]:
-    """Return the names of all values that are computed, those of blocks inside too."""
-    from miltext.evaluation.planning import steps_of
-
-    return {name for step in steps_of(plan) if step.operation.type != "const" for name in step.names}
-
-
-def _results(
-    evaluator: Evaluator,
-    inputs: Mapping[str, Any],
-    asked: Collection[str],
-    states: dict[str, Any],
-    seed: int | None,
-    bar: Progress,
-) -> Iterator[Result]:
-    """Run a function: yield the values that are asked for as they are made, those of inner blocks after all others,
-    then the outputs, and the states, which are in `states` by then.
+class _Run(NamedTuple):
+    """A run of a function from its `inputs`; `states` is what they hold before, and then after it. Of inner values, it
+    is for those `asked` for, or with `everything` for all except constants.
     """
-    from miltext.evaluation.evaluator import Running
 
-    running = Running(evaluator.steps(inputs, states, seed, allow_nan=True))
-    own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
-    yield from (Result("values", name, inputs[name], each) for name, each in evaluator.inputs.items() if name in asked)
-    for made in running:
-        found = zip(made.step.names, made.values, made.step.types, strict=True)
-        results = [Result("values", *each) for each in found if each[0] in asked and each[0] not in evaluator.outputs]
-        if id(made.step) in own:
-            yield from results
-            bar.add(1)
-        else:
-            inside.update((each.name, each) for each in results)
-    yield from inside.values()
-    yield from (Result("outputs", name, running.outputs[name], each) for name, each in evaluator.outputs.items())
-    yield from (Result("states", name, states[name], state.wrapped) for name, state in evaluator.states.items())
+    evaluator: Evaluator
+    inputs: Mapping[str, Any]
+    states: dict[str, Any]
+    asked: Set[str]
+    everything: bool
+
+    def results(self, seed: int | None, bar: Progress) -> Iterator[Result]:
+        """Yield the inner values as they are made, those of inner blocks after all others, then outputs and states."""
+        from miltext.evaluation.evaluator import Running
+
+        evaluator = self.evaluator
+        running = Running(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
+        own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
+        left = self.asked - evaluator.inputs.keys() - evaluator.outputs.keys()
+        taken = ((name, kind) for name, kind in evaluator.inputs.items() if name in self.asked)
+        yield from (Result("inputs", name, self.inputs[name], kind) for name, kind in taken)
+        for made in running:
+            results = list(self._of_step(made))
+            left.difference_update(each.name for each in results)
+            if id(made.step) in own:
+                yield from results
+                bar.add(1)
+            else:
+                inside.update((each.name, each) for each in results)
+        yield from inside.values()
+        yield from (Result("outputs", name, running.outputs[name], kind) for name, kind in evaluator.outputs.items())
+        yield from (Result("states", name, self.states[name], kind.wrapped) for name, kind in evaluator.states.items())
+        for name in sorted(left):
+            click.echo(f"miltext: the value {name!r} was not computed: the block that it is in was not done", err=True)
+
+    def _of_step(self, made: Made) -> Iterator[Result]:
+        """Yield what a step has made of what is asked for; outputs come in the end."""
+        is_constant = made.step.operation.type == "const"
+        for name, value, declared in zip(made.step.names, made.values, made.step.types, strict=True):
+            is_asked = name in self.asked or (self.everything and not is_constant)
+            if is_asked and name not in self.evaluator.outputs:
+                yield Result("constants" if is_constant else "values", name, value, declared)
