@@ -7,6 +7,7 @@
     findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
+    comparison = miltext.compare(a, b)  # whether another model computes the same, and where not
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
     from miltext.drafting.writing import to_draft as to_draft
+    from miltext.evaluation.comparing.comparing import compare as compare
+    from miltext.evaluation.comparing.comparison import Comparison as Comparison
     from miltext.evaluation.evaluator import Evaluator as Evaluator
     from miltext.evaluation.evaluator import run as run
     from miltext.formatting.formatter import format_text as format_text
@@ -50,6 +53,8 @@ _HOMES = {
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
     "drafting.writing": ("to_draft",),
+    "evaluation.comparing.comparing": ("compare",),
+    "evaluation.comparing.comparison": ("Comparison",),
     "evaluation.evaluator": ("Evaluator", "run"),
     "formatting.formatter": ("format_text",),
     "models.model": ("Model",),

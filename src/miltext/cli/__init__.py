@@ -23,6 +23,7 @@ VERBS = {
     "info": "Summarize a model.",
     "run": "Compute what a program makes of its inputs.",
     "diff": "Show the differences between two models.",
+    "compare": "Run two models, and compare their numbers.",
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",

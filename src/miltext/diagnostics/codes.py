@@ -174,6 +174,10 @@ TITLES: dict[str, str] = {
     "MIL837": "unknown function or value",
     "MIL838": "operation without a result",
     "MIL839": "pillow is not installed",
+    "MIL841": "value too far from its reference",
+    "MIL842": "inputs that differ between two models",
+    "MIL843": "nothing to compare",
+    "MIL844": "unknown value to compare with",
     # Internal errors.
     "MIL900": "internal error",
 }

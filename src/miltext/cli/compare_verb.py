@@ -1,0 +1,112 @@
+"""`miltext compare`: two models run on the same inputs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.given_inputs import Given, given_inputs, input_options
+from miltext.cli.progress import Progress
+from miltext.cli.streams import FAILED, WRONG, OptionalNumbers, colored, load_model, nested_option, show, write_text
+from miltext.diagnostics import MiltextError
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.comparison import Comparison
+    from miltext.models.model import Model
+
+EPILOG = """\b
+Examples:
+  miltext compare before.mlpackage after.mlpackage
+  miltext compare fp32.mlpackage fp16.mlpackage --input image=cat.jpg
+  miltext compare model.mlpackage quantized.mlpackage --inputs x.npz --min-snr 25
+  miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
+  miltext compare a.mil b.mil --random 7 --json | jq .first
+\b
+Exit status: 0 no output is below the threshold; 1 one is; 2 the two cannot be compared: a model cannot be
+read or run, their inputs differ, or nothing in one corresponds to the other.
+"""
+
+
+@click.command("compare", cls=OptionalNumbers, epilog=EPILOG)
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="[B]", required=False)
+@input_options
+@click.option(
+    "--against",
+    metavar="FILE",
+    help="Instead of B: an .npz file with what outputs or inner values of A should be, by their names.",
+)
+@click.option(
+    "--min-snr",
+    type=float,
+    metavar="DB",
+    help="The signal-to-noise ratio that a value has at least.  [80 if both compute in fp32, 50 if neither does, "
+    "40 if one does]",
+)
+@click.option("--function", default="main", metavar="NAME", help="The function of A to run.  [main]")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Run N times, with the states of the run before and other random inputs.  [1]",
+)
+@click.option(
+    "--compute",
+    type=click.Choice(["float32", "native"]),
+    default="float32",
+    help="In what fp16 is computed before it is rounded.  [float32]",
+)
+@click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
+@click.option("--all", "full", is_flag=True, help="List all values, not only the worst.")
+@click.option("--json", "as_json", is_flag=True, help="Write everything as JSON.")
+@nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
+def command(
+    old: str, new: str | None, against: str | None, full: bool, as_json: bool, nested: str | None, **options: Any
+) -> None:
+    """Run the models A and B on the same inputs, and show how far the values of B are from those of A.
+
+    Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
+    are paired as `miltext diff` pairs them. Inputs have the names that A gives them; without any, they are random.
+    """
+    if (new is None) == (against is None):
+        raise click.UsageError("name a model B to compare with, or give --against FILE")
+    if old == new == "-":
+        raise click.UsageError("standard input can be only one of the models: name the other")
+    given = Given(**{name: options.pop(name) for name in Given._fields})
+    try:
+        comparison = _compared(old, new, against, nested, given, options)
+        if as_json:
+            text = json.dumps(comparison.to_json(), indent=2) + "\n"
+        else:
+            text = comparison.to_text(color=colored(sys.stdout), full=full)
+    except MiltextError as error:
+        show(error.diagnostics, error.text, error.path)
+        sys.exit(FAILED)
+    write_text("-", [text])
+    sys.exit(0 if comparison.ok else WRONG)
+
+
+def _compared(
+    old: str, new: str | None, against: str | None, nested: str | None, given: Given, options: dict[str, Any]
+) -> Comparison:
+    from miltext.evaluation.comparing.comparing import compare
+    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.value_files import read_archive
+
+    first = load_model(old, nested)
+    second = None if new is None else load_model(new, nested)
+    numbers = None if against is None else read_archive(Path(against))
+    inputs = given_inputs(Evaluator(first, options["function"], check=False), given)
+    with Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
+        return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
+
+
+def _operations(model: Model) -> int:
+    """Return how many operations a model has, those of inner blocks not counted."""
+    functions = model.program.functions.values()
+    return sum(len(block.operations) for each in functions for block in each.block_specializations.values())

@@ -1,0 +1,1 @@
+"""Two runs side by side: how far apart their values are, and where that began."""

@@ -1,0 +1,110 @@
+"""`compare`: two programs run on the same inputs, and their values held against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from miltext.evaluation.comparing.comparison import Comparison
+from miltext.evaluation.comparing.lockstep import Lockstep
+from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, side
+from miltext.evaluation.comparing.verdict import Verdict
+from miltext.models.pairing.graph import Keys
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from miltext.evaluation.planning import Plan
+    from miltext.evaluation.subjects import Runnable
+
+AGAINST = "the numbers given"
+"""What is said instead of a name for arrays that a program is held against."""
+
+COARSE = ("fp16", "bf16", "fp8e4m3fn", "fp8e5m2")
+"""The floats of which rounding is heard in outputs."""
+
+FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
+"""The thresholds in dB: both compute in fp32; both in a coarser float; one of them does.
+
+A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 55 or more, in fp32 100 or more.
+"""
+
+
+def compare(
+    a: Runnable,
+    b: Runnable | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    against: Mapping[str, Any] | None = None,
+    function: str = "main",
+    min_snr: float | None = None,
+    seed: int | None = None,
+    state: Mapping[str, Any] | None = None,
+    runs: int = 1,
+    compute: str = "float32",
+    allow_nan: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Comparison:
+    """Run two programs on the same inputs, and return how far the values of `b` are from those of `a`.
+
+    Each is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them, so that
+    renamed values, another order and inserted operations do not matter. With `against` instead of `b`, values of `a`,
+    outputs or inner ones, are held against the arrays of these names, as a device or another framework made them.
+
+    `inputs` have the names that `a` gives them, or else `b`. Without `inputs`, and with a `seed` for what they lack,
+    they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
+    how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
+    below which a value is too far: if it is None, 80 where both compute in fp32, 50 where both compute in fp16 or less,
+    40 where one of them does. `compute` and `allow_nan` are as in `run`; `progress` is told of each operation done.
+
+    Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
+    and where nothing can be compared (MIL843, MIL844); OSError for files.
+    """
+    if (b is None) == (against is None):
+        raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
+    keys = Keys()
+    sides = [side(source, name, keys) for source, name in ((a, "old"), (b, "new")) if source is not None]
+    if against is None:
+        arrangement = arranged(sides[0], sides[1], function, compute)
+    else:
+        arrangement = arranged_against(sides[0], against, function, compute)
+    runners = arrangement.runners
+    coarse = [any(map(_is_coarse, _dtypes(each.evaluator.plan))) for each in runners]
+    if against is not None:
+        coarse.append(any(np.asarray(array).dtype == np.float16 for array in against.values()))
+    threshold = (UNEVEN if coarse[0] != coarse[1] else EVEN if coarse[0] else FINE) if min_snr is None else min_snr
+    lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, threshold)
+    feeder = Feeder(arrangement, state or {}, allow_nan)
+    for run in range(runs):
+        given = feeder.given(inputs or {}, seed, run)
+        feeder.run(lockstep, given, against or {}, seed or 0, progress or _nobody)
+    verdict = Verdict(lockstep)
+    return Comparison(
+        old=AGAINST if against is not None else sides[0].name,
+        new=sides[-1].name,
+        min_snr=threshold,
+        outputs=tuple(verdict.values(outputs=True)),
+        values=tuple(verdict.values(outputs=False)),
+        origins=tuple(verdict.origins()),
+        steepest=verdict.steepest(),
+        oddities=tuple(verdict.oddities()),
+        notes=(*arrangement.notes(), *verdict.uneven()),
+        told=sides[-1].subject.told,
+    )
+
+
+def _nobody(_: int) -> None:
+    """Is told of progress where nobody asks for it."""
+
+
+def _is_coarse(dtype: str) -> bool:
+    return dtype in COARSE
+
+
+def _dtypes(plan: Plan) -> Iterator[str]:
+    """Yield the data types of all that a plan makes."""
+    for step in plan.steps:
+        yield from (each.dtype for each in step.types if isinstance(each, TensorType))
+        for block in step.blocks:
+            yield from _dtypes(block)

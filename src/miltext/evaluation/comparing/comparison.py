@@ -1,0 +1,146 @@
+"""The result of a comparison, and the forms that it is shown in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from miltext.diagnostics import line_and_column
+from miltext.evaluation.comparing.text import located, render_text
+
+if TYPE_CHECKING:
+    from miltext.checking.findings import Finding
+    from miltext.checking.verifier import Checked
+    from miltext.diagnostics import Diagnostic
+    from miltext.evaluation.comparing.measures import Measure
+    from miltext.schema.paths import Path
+
+FORM = 1
+"""The version of the JSON form, which docs/compare.md describes: another one where a reader of this would go wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedValue:
+    """A value and the one that it is held against: the names, the types of the operations, and the types as text.
+
+    `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the distance where it is worst; of an
+    operation that runs several times, `turn` says in which run, from 0. `lost` is how many dB the steepest fall was
+    from the worst of what the value is computed from, or from what rounding to its type leaves. `fell`: it is too far.
+    """
+
+    kind: str
+    name: str
+    old_name: str
+    operation: str
+    old_operation: str
+    type: str
+    old_type: str
+    measure: Measure
+    turn: int = 0
+    lost: float = 0.0
+    fell: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where precision was lost: the value, its distance then, and the ratios that its inputs had then, by name.
+
+    `between` are the operations without partners between the two, as text. `reaches_output`: what fell because of it
+    leads to an output that fell.
+    """
+
+    value: ComparedValue
+    measure: Measure
+    turn: int
+    inputs: tuple[tuple[str, float], ...]
+    between: tuple[str, ...] = ()
+    reaches_output: bool = False
+    path: Path = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOddity:
+    """Where a run first makes `NaN` or `infinity`, if it does: `side` is `old` or `new`."""
+
+    side: str
+    kind: str
+    name: str
+    operation: str
+    count: int
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs on the same inputs, those of `old` being the reference for those of `new`.
+
+    `min_snr` is the ratio in dB below which a value is too far. `origins` are the values that fell below it although
+    what they are computed from had not, those first that an output fell for; `steepest` is where most was lost on the
+    way to the worst output, whether or not that fell. `values` are all that were compared but `outputs`, in the order
+    of the new program. `notes` say what could not be compared. `ok`: no output fell. `told` locates findings in
+    the text of the new program.
+    """
+
+    old: str
+    new: str
+    min_snr: float
+    outputs: tuple[ComparedValue, ...]
+    values: tuple[ComparedValue, ...]
+    origins: tuple[Origin, ...] = ()
+    steepest: Origin | None = None
+    oddities: tuple[FirstOddity, ...] = ()
+    notes: tuple[str, ...] = ()
+    told: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no output is below the threshold."""
+        return not any(output.fell for output in self.outputs)
+
+    @property
+    def first(self) -> Origin | None:
+        """The first value that falls below the threshold, of those that an output falls for if one does."""
+        return self.origins[0] if self.origins else None
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The origins, located in the text of the new program."""
+        return located(self, self.origins).diagnostics
+
+    def to_text(self, *, color: bool = False, full: bool = False) -> str:
+        """Return the comparison for people, with ANSI colours if asked; `full` lists all values."""
+        return render_text(self, color, full)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`.
+
+        Of an origin, `line` is its line in the text of the new program, None without one.
+        """
+        names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "notes")
+        found = located(self, self.origins)
+        origins = [
+            {**_plain(origin), "line": _line(diagnostic, found.text)}
+            for origin, diagnostic in zip(self.origins, found.diagnostics, strict=True)
+        ]
+        where = {"first": origins[0] if origins else None, "origins": origins, "steepest": _plain(self.steepest)}
+        return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}, **where}
+
+
+def _line(diagnostic: Diagnostic, text: str | None) -> int | None:
+    return line_and_column(text, diagnostic.span.start)[0] if text is not None and diagnostic.span else None
+
+
+def _plain(thing: Any) -> Any:
+    """Return anything in a Comparison as JSON has it; the value of an origin is a part of it."""
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else str(thing)
+    if isinstance(thing, Origin):
+        told = {each.name: getattr(thing, each.name) for each in fields(thing) if each.name not in ("value", "path")}
+        return {**_plain(thing.value), **{name: _plain(each) for name, each in told.items()}}
+    if isinstance(thing, tuple):
+        return [_plain(each) for each in thing]
+    if is_dataclass(thing):
+        return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
+    return thing

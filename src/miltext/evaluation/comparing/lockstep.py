@@ -1,0 +1,215 @@
+"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is let go."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from miltext.evaluation.comparing.measures import Measure, measure
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType, Type, spelled
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.partners import Pair, Partners, Walked
+    from miltext.evaluation.machine import Made
+    from miltext.models.pairing.graph import Node
+
+EXACT_INTEGERS = 150.0
+"""A ratio in dB that counts as exact, where no float's precision says so."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A value as it was made, its declared type, the count of values that its run had made before, and `left`, of how
+    many partners it waits for.
+    """
+
+    value: Any
+    type: Type
+    moment: int
+    left: int
+    size: int
+
+
+class Sighting(NamedTuple):
+    """A value measured: the `turn` says how often its operation had run before, as in a loop.
+
+    `moment` is when the new program made it. `inputs` are the pairs of values that it comes from, with the ratio that
+    each had then; `lost` how many dB are lost from the worst of these to this one.
+    """
+
+    moment: int
+    turn: int
+    measure: Measure
+    inputs: tuple[tuple[int, float], ...]
+    lost: float
+
+
+@dataclass(slots=True)
+class Track:
+    """What is known of a pair: its types, and how it was when it was worst, lost most, and first fell too low."""
+
+    types: tuple[str, str] | None = None
+    level: float = math.inf
+    worst: Sighting | None = None
+    steepest: Sighting | None = None
+    fall: Sighting | None = None
+
+
+class Oddity(NamedTuple):
+    """Where a run first makes NaN or infinity: which of them, in how many elements, in which value and turn."""
+
+    kind: str
+    elements: int
+    number: int
+    turn: int
+
+
+@dataclass
+class Side:
+    """One run: what waits for partners, by number and turn, its bytes but for constants, how often each was made."""
+
+    walked: Walked | None
+    waiting: dict[tuple[int, int], Held] = field(default_factory=dict)
+    turns: Counter[int] = field(default_factory=Counter)
+    moment: int = 0
+    oddities: dict[str, Oddity] = field(default_factory=dict)
+    size: int = 0
+
+    def keep(self, key: tuple[int, int], held: Held) -> None:
+        """Have a value wait."""
+        self.waiting[key] = held
+        self.size += held.size
+
+    def drop(self, key: tuple[int, int]) -> None:
+        """Let go of a value."""
+        self.size -= self.waiting.pop(key).size
+
+
+class Lockstep:
+    """Measures the pairs of two runs; `threshold` is the ratio in dB below which a value has fallen."""
+
+    def __init__(self, old: Walked | None, partners: Partners, threshold: float) -> None:
+        self.partners = partners
+        self.threshold = threshold
+        self.sides = (Side(old), Side(partners.new))
+        self.tracks = [Track() for _ in partners.pairs]
+        self._of: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
+        for index, pair in enumerate(partners.pairs):
+            self._of[0].setdefault(pair.old, []).append(index)
+            self._of[1].setdefault(pair.new, []).append(index)
+
+    def run(self, steps: Mapping[int, Generator[Made, None, Any]], progress: Callable[[int], object]) -> None:
+        """Pull both runs along to their ends, or one, against values that are there. Raise what they raise.
+
+        The one whose partners wait goes first; where values wait on both sides, the one on whose side fewer bytes do.
+        `progress` is told of each step.
+        """
+        running = dict(steps)
+        while running:
+            side = min(running, key=lambda each: self.sides[each].size)
+            try:
+                made = next(running[side])
+            except StopIteration:
+                del running[side]
+            else:
+                self._take(side, made)
+                progress(1)
+
+    def _take(self, side: int, made: Made) -> None:
+        walked = self.sides[side].walked
+        assert walked is not None
+        node = walked.nodes[made.step.path]
+        for number, value, declared in zip(node.values, made.values, made.step.types, strict=False):
+            self.put(side, number, value, declared, is_constant=node.operation.type == "const")
+        if node.blocks:
+            self._close(side, node)
+
+    def put(self, side: int, number: int, value: Any, type: Type, *, is_constant: bool = False) -> None:
+        """Take a value that one side has made, and measure what can be measured now."""
+        own = self.sides[side]
+        turn, own.turns[number] = own.turns[number], own.turns[number] + 1
+        own.moment += 1
+        if not is_constant:
+            self._look_for_oddities(own, number, value, turn)
+        partners = self._of[side].get(number)
+        if partners:
+            size = 0 if is_constant else getattr(value, "nbytes", 1)
+            own.keep((number, turn), Held(value, type, own.moment, len(partners), size))
+            for index in partners:
+                self._meet(index, turn)
+
+    def _meet(self, index: int, turn: int) -> None:
+        """Measure a pair, if both are there, and let go of what was measured against all its partners."""
+        pair = self.partners.pairs[index]
+        keys = (pair.old, turn), (pair.new, turn)
+        old, new = (side.waiting.get(key) for side, key in zip(self.sides, keys, strict=True))
+        if old is None or new is None:
+            return
+        self._record(index, pair, turn, old, new)
+        for side, key, held in zip(self.sides, keys, (old, new), strict=True):
+            held.left -= 1
+            if not held.left:
+                side.drop(key)
+
+    def _close(self, side: int, node: Node) -> None:
+        """Let go of what was made inside an operation that has ended on both sides: its partners are not to come."""
+        for index in self._of[side].get(node.values[0], ()) if node.values else ():
+            pair = self.partners.pairs[index]
+            if self.sides[0].turns[pair.old] == self.sides[1].turns[pair.new]:
+                for each, number in zip(self.sides, pair[:2], strict=True):
+                    maker = each.walked.graph.makers[number] if each.walked and each.waiting else None
+                    inner = {*each.walked.inside(maker)} if each.walked and maker else ()
+                    for key in [key for key in each.waiting if key[0] in inner]:
+                        each.drop(key)
+
+    # ---- what is found
+
+    def _record(self, index: int, pair: Pair, turn: int, old: Held, new: Held) -> None:
+        track = self.tracks[index]
+        found = measure(old.value, new.value)
+        track.types = track.types or (spelled_of(old), spelled_of(new))
+        track.level = found.level
+        inputs = tuple((other, self.tracks[other].level) for other in self.partners.nearest(pair.new))
+        best = min([precision(old.type), precision(new.type), *(level for _, level in inputs)])
+        sighting = Sighting(new.moment, turn, found, inputs, max(0.0, best - found.level) if best > -math.inf else 0.0)
+        if track.worst is None or found.level < track.worst.measure.level:
+            track.worst = sighting
+        if track.steepest is None or sighting.lost > track.steepest.lost:
+            track.steepest = sighting
+        if track.fall is None and has_fallen(found, self.threshold):
+            track.fall = sighting
+
+    def _look_for_oddities(self, side: Side, number: int, value: Any, turn: int) -> None:
+        if len(side.oddities) == 2 or not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            return
+        if not np.isfinite(value).all():
+            for kind, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+                count = int(np.count_nonzero(test(value)))
+                if count and kind not in side.oddities:
+                    side.oddities[kind] = Oddity(kind, count, number, turn)
+
+
+def has_fallen(found: Measure, threshold: float) -> bool:
+    """Tell whether a value is too far from its reference; of what is not a float, each element has to be the same."""
+    return found.level < threshold
+
+
+def precision(type: Type) -> float:
+    """Return the ratio in dB that rounding to a type alone leaves, about: 6 for each bit of the significand, and 7."""
+    dtype = BY_NAME[type.dtype] if isinstance(type, TensorType) else None
+    if dtype is None or dtype.kind != "float":
+        return EXACT_INTEGERS
+    return 6.02 * (dtype.mantissa + 1) + 7
+
+
+def spelled_of(held: Held) -> str:
+    """Spell the type of a value, with the sizes that it has."""
+    if isinstance(held.type, TensorType) and isinstance(held.value, np.ndarray):
+        return spelled(TensorType(held.type.dtype, held.value.shape))
+    return "" if held.type is None else spelled(held.type)

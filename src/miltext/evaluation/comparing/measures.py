@@ -1,0 +1,172 @@
+"""How far a value is from the one that it is held against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from miltext.evaluation.rules import Array
+
+PIECE = 1 << 16
+"""How many elements are compared at once, so that what is made of them stays in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The distance of a value from its reference, both of `count` elements.
+
+    `equal` is the share of elements that are the same: NaN is the same as NaN. For floats there are more. `snr` is the
+    signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the reference's squares by that of the
+    differences' squares: infinite where nothing differs, `-inf` where the reference is all zeros and the other is not.
+    `maximum` is the largest difference, `cosine` that of the angle between the two. An element that is NaN or infinite
+    on one side only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are how
+    many the reference and the other have, `vanished` how many are 0 in the other alone.
+
+    `misfit` says why nothing can be measured, as two shapes that differ; empty where it can.
+    """
+
+    count: int = 0
+    equal: float = 0.0
+    snr: float | None = None
+    maximum: float | None = None
+    cosine: float | None = None
+    nans: tuple[int, int] = (0, 0)
+    infinities: tuple[int, int] = (0, 0)
+    vanished: int = 0
+    misfit: str = ""
+
+    @property
+    def level(self) -> float:
+        """The ratio in dB; of what has none, infinite where all is the same, else `-inf`."""
+        if self.snr is not None:
+            return self.snr
+        return math.inf if self.equal == 1 and not self.misfit else -math.inf
+
+
+def measure(reference: Any, other: Any) -> Measure:
+    """Return how far a value is from its reference: tensors, lists of tensors, or dictionaries by their keys."""
+    if isinstance(reference, Mapping) and isinstance(other, Mapping):
+        return _measure_dictionaries(reference, other)
+    if isinstance(reference, list) and isinstance(other, list):
+        return _measure_lists(reference, other)
+    if isinstance(reference, (Mapping, list)) or isinstance(other, (Mapping, list)):
+        return Measure(misfit=f"{_kind(reference)} against {_kind(other)}")
+    a, b = np.asarray(reference), np.asarray(other)
+    if a.shape != b.shape:
+        return Measure(misfit=f"shape {_shape(a)} against {_shape(b)}")
+    if a.dtype.kind == "f" or b.dtype.kind == "f":
+        return _measure_floats([(a, b)]) if "O" not in (a.dtype.kind, b.dtype.kind) else _alike(a, b)
+    return _alike(a, b)
+
+
+def _kind(value: Any) -> str:
+    return "a dictionary" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else "a tensor"
+
+
+def _shape(array: Array) -> str:
+    return str(list(array.shape))
+
+
+def _alike(a: Array, b: Array) -> Measure:
+    """Compare what is equal or not: integers, truth values, strings."""
+    same = int(np.count_nonzero(a == b))
+    return Measure(a.size, same / a.size if a.size else 1.0)
+
+
+def _measure_dictionaries(reference: Mapping[Any, Any], other: Mapping[Any, Any]) -> Measure:
+    if reference.keys() != other.keys():
+        lost, new = len(reference.keys() - other.keys()), len(other.keys() - reference.keys())
+        return Measure(misfit=f"{lost} keys are missing, {new} are new")
+    a, b = (np.array([each[key] for key in reference]) for each in (reference, other))
+    return measure(a, b)
+
+
+def _measure_lists(reference: list[Any], other: list[Any]) -> Measure:
+    if len(reference) != len(other):
+        return Measure(misfit=f"{len(reference)} elements against {len(other)}")
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(reference, other, strict=True) if not (a is b is None)]
+    for place, (a, b) in enumerate(pairs):
+        if a.shape != b.shape:
+            return Measure(misfit=f"shape {_shape(a)} against {_shape(b)} at {place}")
+    if any(array.dtype.kind == "f" for pair in pairs for array in pair):
+        return _measure_floats(pairs)
+    count, same = sum(a.size for a, _ in pairs), sum(int(np.count_nonzero(a == b)) for a, b in pairs)
+    return Measure(count, same / count if count else 1.0)
+
+
+# ---- floats
+
+
+class _Sums:
+    """What is summed over pieces: squares and products of the finite, largest difference, and what is counted."""
+
+    def __init__(self) -> None:
+        self.count = self.same = self.vanished = 0
+        self.squares, self.other_squares, self.products, self.noise, self.maximum = 0.0, 0.0, 0.0, 0.0, 0.0
+        self.nans, self.infinities = [0, 0], [0, 0]
+
+    def add(self, a: Array, b: Array) -> None:
+        self.count += a.size
+        self.vanished += int(np.count_nonzero((b == 0) & (a != 0)))
+        same, apart = a == b, np.abs(a - b)
+        if not np.isfinite(apart).all():
+            a, b, same, apart = self._without_oddities(a, b, same)
+        self.same += int(np.count_nonzero(same))
+        self.squares += float(np.dot(a, a))
+        self.other_squares += float(np.dot(b, b))
+        self.products += float(np.dot(a, b))
+        self.noise += float(np.dot(apart, apart))
+        self.maximum = max(self.maximum, float(apart.max()))
+
+    def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array, Array]:
+        """Count what is not finite, put 0 in its place, and return that with what is the same, and the differences."""
+        for place, array in enumerate((a, b)):
+            self.nans[place] += int(np.count_nonzero(np.isnan(array)))
+            self.infinities[place] += int(np.count_nonzero(np.isinf(array)))
+        finite = np.isfinite(a) & np.isfinite(b)
+        same = same | (np.isnan(a) & np.isnan(b))
+        apart = np.where(same, 0.0, np.where(finite, np.abs(a - b), np.inf))
+        return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same, apart
+
+    def measure(self) -> Measure:
+        equal = self.same / self.count if self.count else 1.0
+        nans, infinities = (self.nans[0], self.nans[1]), (self.infinities[0], self.infinities[1])
+        snr = decibel(self.squares, self.noise)
+        return Measure(self.count, equal, snr, self.maximum, self._cosine(), nans, infinities, self.vanished)
+
+    def _cosine(self) -> float | None:
+        """Return the cosine of the angle between the two; None where one of them has no direction."""
+        lengths = math.sqrt(self.squares) * math.sqrt(self.other_squares)
+        if not math.isfinite(lengths) or not lengths:
+            return None
+        return max(-1.0, min(1.0, self.products / lengths))
+
+
+@np.errstate(all="ignore")
+def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
+    sums = _Sums()
+    for a, b in pairs:
+        for piece, other in zip(_pieces(a), _pieces(b), strict=True):
+            sums.add(piece, other)
+    return sums.measure()
+
+
+def _pieces(array: Array) -> Iterator[Array]:
+    """Yield the elements in order as flat arrays of float64."""
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        yield flat[start : start + PIECE].astype(np.float64)
+
+
+def decibel(signal: float, noise: float) -> float:
+    """Return the ratio of two sums of squares in dB."""
+    if noise == 0:
+        return math.inf
+    if signal == 0 or math.isinf(noise):
+        return -math.inf
+    return 10 * math.log10(signal / noise)

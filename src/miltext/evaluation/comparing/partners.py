@@ -1,0 +1,193 @@
+"""Which values of two functions are held against each other, and from which others each is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.models.pairing.matching import match_names
+from miltext.schema.paths import Key
+
+if TYPE_CHECKING:
+    from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
+    from miltext.models.pairing.pairing import PairedBlock
+    from miltext.schema.paths import Path
+
+
+VALUE, OUTPUT, STATE = "value", "output", "state"
+"""The kinds of pairs: of inner values and inputs, of outputs, and of what states hold in the end."""
+
+
+class Walked:
+    """One function of a graph, all its blocks included.
+
+    Values have the numbers that the graph gives them. `nodes` are the operations by their paths, `paths` the paths by
+    the numbers of what they make or take in. `inputs` and `outputs` are the numbers of the function's.
+    """
+
+    def __init__(self, graph: Graph, name: str, opset: str) -> None:
+        self.graph = graph
+        function: FunctionGraph = graph.functions[name]
+        self.region = function.blocks[opset]
+        self.inputs = function.inputs.inputs
+        self.outputs = self.region.outputs
+        self.nodes: dict[Path, Node] = {}
+        self.paths: dict[int, Path] = {}
+        self._around: dict[int, Node] = {}
+        self._written: dict[int, list[int]] = {}
+        path: Path = ("functions", Key(name))
+        self.paths.update({number: (*path, "inputs", place) for place, number in enumerate(self.inputs)})
+        self._walk(self.region, (*path, "block_specializations", Key(opset)))
+
+    def _walk(self, region: Region, path: Path) -> None:
+        for node in region.nodes:
+            place = (*path, "operations", node.index)
+            self.nodes[place] = node
+            self.paths.update({number: (*place, "outputs", at) for at, number in enumerate(node.values)})
+            if node.operation.type == "write_state" and node.operands:
+                *data, state = node.operands  # in the order of their parameters' names: `data`, `input`
+                self._written.setdefault(state, []).extend(data)
+            for at, inner in enumerate(node.blocks):
+                self._around.update(dict.fromkeys(inner.inputs, node))
+                self._walk(inner, (*place, "blocks", at))
+
+    def sources(self, number: int) -> Iterator[int]:
+        """Yield the values that a value comes from: what its operation takes, what inner blocks or states hand on."""
+        node = self.graph.makers[number] or self._around.get(number)
+        yield from self._written.get(number, ())
+        if node is not None:
+            yield from node.operands
+            for block in node.blocks:
+                yield from block.outputs
+
+    def inside(self, node: Node) -> Iterator[int]:
+        """Yield the values that are made in the inner blocks of an operation."""
+        for block in node.blocks:
+            for inner in block.nodes:
+                yield from inner.values
+                yield from self.inside(inner)
+
+
+class Pair(NamedTuple):
+    """Two values that are held against each other, by number; `kind` is one of VALUE, OUTPUT and STATE."""
+
+    old: int
+    new: int
+    kind: str = VALUE
+
+
+class Partners:
+    """The pairs of values that are compared, and how the new program's values hang together.
+
+    `main` has the index of the pair that speaks for a value of the new program. `lost` and `gained` are the names of
+    outputs that only the old or the new one has.
+    """
+
+    def __init__(self, new: Walked, pairs: list[Pair], lost: Sequence[str] = (), gained: Sequence[str] = ()) -> None:
+        self.new = new
+        self.pairs = pairs
+        self.lost = lost
+        self.gained = gained
+        self.main: dict[int, int] = {}
+        for index, pair in enumerate(pairs):
+            if pair.kind != STATE:
+                self.main.setdefault(pair.new, index)
+        self._nearest: dict[int, tuple[int, ...]] = {}
+
+    def nearest(self, number: int) -> tuple[int, ...]:
+        """Return the pairs of the values that a value of the new program comes from, through what has no partner."""
+        if number not in self._nearest:
+            found = (self.main.get(value) for value in self._through(number))
+            self._nearest[number] = tuple(index for index in found if index is not None)
+        return self._nearest[number]
+
+    def between(self, number: int) -> list[Node]:
+        """Return the operations without partners that stand between a value and the nearest that have one."""
+        makers = [self.new.graph.makers[value] for value in self._through(number) if value not in self.main]
+        return list(dict.fromkeys(maker for maker in makers if maker is not None))
+
+    def _through(self, number: int) -> Iterable[int]:
+        """Return the values that a value comes from, and for those without a partner what they come from."""
+        seen: dict[int, None] = {}
+        waiting = list(self.new.sources(number))
+        while waiting:
+            value = waiting.pop()
+            if value not in seen and value != number:
+                seen[value] = None
+                if value not in self.main:
+                    waiting += self.new.sources(value)
+        return seen
+
+
+def by_structure(
+    old: Walked, new: Walked, inputs: Mapping[int, int], states: Mapping[int, int], block: PairedBlock | None
+) -> Partners:
+    """Return the values of two functions that correspond, as `diff` finds them, and the outputs that do.
+
+    `inputs` and `states` are those that correspond, by number; `block` is how `diff` pairs the blocks of the two.
+    """
+    same = dict(inputs)
+    if block is not None:
+        same.update(_operations(block))
+    outputs = _outputs(old, new, same, has_more=len(same) > len(inputs))
+    pairs = [Pair(a, b, OUTPUT if outputs.get(a) == b else VALUE) for a, b in same.items()]
+    pairs += [Pair(a, b, OUTPUT) for a, b in outputs.items() if same.get(a) != b]
+    pairs += [Pair(a, b, STATE) for a, b in states.items()]
+    lost = [old.graph.names[number] for number in old.outputs if number not in outputs]
+    gained = [new.graph.names[number] for number in new.outputs if number not in outputs.values()]
+    return Partners(new, [*pairs, *_casts(new, pairs)], lost, gained)
+
+
+def by_name(new: Walked, names: Iterable[str]) -> Partners:
+    """Return what is called by the names: outputs, or else the first inner values.
+
+    The old numbers are the places of the names, and all count as outputs. Raise KeyError for a name that no value has.
+    """
+    known = {new.graph.names[number]: number for number in reversed(new.paths)}
+    known |= {new.graph.names[number]: number for number in new.outputs}
+    found = [known[name] for name in names]
+    return Partners(new, [Pair(place, number, OUTPUT) for place, number in enumerate(found)])
+
+
+def _outputs(old: Walked, new: Walked, same: Mapping[int, int], *, has_more: bool) -> dict[int, int]:
+    """Return the outputs that correspond: those of one name, those that correspond by structure, the rest in order.
+
+    The rest is paired only where the functions have more in common than inputs.
+    """
+    names, others = old.graph.names, new.graph.names
+    by_name = {others[number]: number for number in new.outputs}
+    found = {number: by_name[names[number]] for number in old.outputs if names[number] in by_name}
+    for number in old.outputs:
+        partner = same.get(number)
+        if number not in found and partner in new.outputs and partner not in found.values():
+            found[number] = partner
+    left = [number for number in dict.fromkeys(old.outputs) if number not in found]
+    free = [number for number in dict.fromkeys(new.outputs) if number not in found.values()]
+    rest = match_names(old.graph, left, new.graph, free) if has_more else []
+    return found | {left[i]: free[j] for i, j in rest}
+
+
+def _casts(new: Walked, pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the casts that only the new program has, each with what the value that it casts is held against."""
+    partners = {pair.new: pair.old for pair in reversed(list(pairs))}
+    found: list[Pair] = []
+    for node in new.nodes.values():
+        if node.operation.type == "cast" and node.operands and node.values[0] not in partners:
+            source = partners.get(node.operands[0])
+            if source is not None:
+                partners[node.values[0]] = source
+                found.append(Pair(source, node.values[0]))
+    return found
+
+
+def _operations(block: PairedBlock) -> dict[int, int]:
+    """Return the values of operations that correspond, those of inner blocks included."""
+    assert block.old is not None
+    assert block.new is not None
+    found: dict[int, int] = {}
+    for i, j in block.pairs.items():
+        found.update(zip(block.old.nodes[i].values, block.new.nodes[j].values, strict=False))
+        for inner in block.inner.get(j, ()):
+            if inner.old is not None and inner.new is not None:
+                found.update(_operations(inner))
+    return found

@@ -1,0 +1,228 @@
+"""The programs that a comparison runs, and the same inputs for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from miltext.checking.findings import named
+from miltext.diagnostics import Diagnostic, MiltextError, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.evaluation.comparing.partners import Partners, Walked, by_name, by_structure
+from miltext.evaluation.evaluator import Evaluator
+from miltext.evaluation.random_inputs import random_inputs
+from miltext.evaluation.subjects import Runnable, Subject, opened
+from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.pairing import pair_functions
+from miltext.schema.types import StateType, TensorType, Type, compatible, spelled
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.lockstep import Lockstep
+
+OTHER_INPUTS, NOTHING_PAIRS, UNKNOWN_VALUE = "MIL842", "MIL843", "MIL844"
+
+
+class Side(NamedTuple):
+    """A program to be compared: what it is called, what it was read from, and its graph."""
+
+    name: str
+    subject: Subject
+    graph: Graph
+
+
+def side(source: Runnable, name: str, keys: Keys) -> Side:
+    """Return a program to be compared; one that has no name of its own gets `name`. Raise MiltextError."""
+    subject = opened(source)
+    graph = Graph(subject.program, keys, Contents(keys, subject.folder))
+    return Side(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
+
+
+@dataclass
+class Runner:
+    """A function of one side: what runs it, its operations, and what its states hold from one run to the next."""
+
+    name: str
+    evaluator: Evaluator
+    walked: Walked
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types of all that the function takes in, by name."""
+        return {**self.evaluator.inputs, **self.evaluator.states}
+
+    def number(self, name: str) -> int:
+        """Return the number of what the function takes in under a name."""
+        return next(each for each in self.walked.inputs if self.walked.graph.names[each] == name)
+
+
+def runner(side: Side, function: str, compute: str) -> Runner:
+    """Return what runs a function of one side. Raise MiltextError where it cannot be run."""
+    evaluator = Evaluator(side.subject, function, compute=compute)
+    blocks, steps = side.graph.functions[evaluator.function].blocks, evaluator.plan.steps
+    opset = str(steps[0].path[3]) if steps else next(iter(blocks))
+    return Runner(side.name, evaluator, Walked(side.graph, evaluator.function, opset))
+
+
+@dataclass
+class Arrangement:
+    """One program to be run or two, the values that are compared, and the new names of inputs and states by the old."""
+
+    runners: list[Runner]
+    partners: Partners
+    names: dict[str, str]
+
+    def notes(self) -> Iterator[str]:
+        """Yield what has no partner."""
+        old, new = self.runners[0], self.runners[-1]
+        for name in old.types.keys() - self.names.keys():
+            yield f"the input {named(name)} is only in {old.name}"
+        for name in new.types.keys() - self.names.values():
+            yield f"the input {named(name)} is only in {new.name}"
+        for names, where in ((self.partners.lost, old), (self.partners.gained, new)):
+            yield from (f"the output {named(name)} is only in {where.name}" for name in names)
+
+
+def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
+    """Return two programs whose functions correspond. Raise MiltextError: MIL842 and MIL843 where they do not."""
+    first = runner(old, function, compute)
+    chosen = first.evaluator.function
+    paired = next(pair for pair in pair_functions(old.graph, new.graph) if pair.old_name == chosen)
+    if paired.new is None:
+        raise _refused(NOTHING_PAIRS, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}")
+    second = runner(new, paired.name, compute)
+    inputs = [(first.walked.inputs[i], second.walked.inputs[j]) for i, j in paired.inputs]
+    names = {old.graph.names[i]: new.graph.names[j] for i, j in inputs}
+    _refuse_other_inputs(first, second, names)
+    block = next(
+        (each for each in paired.blocks if each.old is first.walked.region and each.new is second.walked.region), None
+    )
+    states = {i: j for i, j in inputs if old.graph.names[i] in first.evaluator.states}
+    tensors = {i: j for i, j in inputs if i not in states}
+    partners = by_structure(first.walked, second.walked, tensors, states, block)
+    if not any(pair.kind != "value" for pair in partners.pairs):
+        raise _refused(
+            NOTHING_PAIRS,
+            f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
+        )
+    return Arrangement([first, second], partners, names)
+
+
+def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
+    """Return one program, to be held against arrays. Raise MiltextError (MIL844) for a name that it does not have."""
+    only = runner(side, function, compute)
+    graph = only.walked.graph
+    known = dict.fromkeys(graph.names[number] for number in (*only.walked.outputs, *only.walked.paths))
+    unknown = [name for name in arrays if name not in known]
+    if unknown or not arrays:
+        raise MiltextError([_unknown(name, known) for name in unknown] or [error(UNKNOWN_VALUE, "there are no arrays")])
+    return Arrangement([only], by_name(only.walked, arrays), {name: name for name in only.types})
+
+
+def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
+    near = did_you_mean(nearest(name, known))
+    return error(UNKNOWN_VALUE, f"no output or inner value is called {named(name)}{near or '; leave its array out'}")
+
+
+def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]) -> None:
+    told = [
+        error(
+            OTHER_INPUTS,
+            f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
+            f"{named(other)} is {spelled(second.types[other])} in {second.name}; "
+            "programs are compared on inputs that both take",
+        )
+        for name, other in names.items()
+        if not _fits(first.types[name], second.types[other])
+    ]
+    if told:
+        raise MiltextError(told)
+
+
+def _fits(old: Type, new: Type) -> bool:
+    """Tell whether one array can be given for both types; what it is rounded to may differ."""
+    if isinstance(old, StateType) and isinstance(new, StateType):
+        return _fits(old.wrapped, new.wrapped)
+    if isinstance(old, TensorType) and isinstance(new, TensorType):
+        return (old.dtype == "string") == (new.dtype == "string") and compatible(old.shape, new.shape)
+    return type(old) is type(new)
+
+
+def _refused(code: str, message: str) -> MiltextError:
+    return MiltextError([error(code, message)])
+
+
+# ---- inputs
+
+
+class Feeder:
+    """Gives the programs of an arrangement their inputs, and runs them; `state` is what states hold at first."""
+
+    def __init__(self, arrangement: Arrangement, state: Mapping[str, Any], allow_nan: bool) -> None:
+        self._runners = arrangement.runners
+        self._names = arrangement.names
+        self._allow_nan = allow_nan
+        for each, held in zip(self._runners, self._both(state), strict=True):
+            each.state.update({name: np.array(value) for name, value in held.items()})
+
+    def _both(self, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what is given for each program, by its own names; names are those of the old one, or else the new."""
+        if len(self._runners) == 1:
+            return [dict(given)]
+        old, new = self._runners
+        back = {other: name for name, other in self._names.items()}
+        named = {name if name in old.types else back.get(name, name): value for name, value in given.items()}
+        first = {name: value for name, value in named.items() if name in old.types or name not in new.types}
+        second = {self._names[name]: value for name, value in named.items() if name in self._names}
+        return [
+            first,
+            second | {name: value for name, value in named.items() if name in new.types and name not in back},
+        ]
+
+    def given(self, inputs: Mapping[str, Any], seed: int | None, run: int) -> list[dict[str, Any]]:
+        """Return the inputs of each program: those given, and random numbers where none are, or a seed is."""
+        both = self._both(inputs)
+        if inputs and seed is None:
+            return both
+        for each, own in zip(self._runners, both, strict=True):
+            self._share(own, both[0], each)
+            features = each.evaluator.features
+            left = {name: declared for name, declared in each.evaluator.inputs.items() if name not in own}
+            missing = {name: left[name] for name in left if features[name].filling is None}
+            own.update(random_inputs(missing, (seed or 0) + run, features=features))
+        return both
+
+    def _share(self, own: dict[str, Any], first: Mapping[str, Any], runner: Runner) -> None:
+        """Give the new program what was made for the old one."""
+        if runner is not self._runners[0]:
+            own.update({new: first[old] for old, new in self._names.items() if old in first})
+
+    def run(
+        self,
+        lockstep: Lockstep,
+        inputs: Sequence[Mapping[str, Any]],
+        arrays: Mapping[str, Any],
+        seed: int,
+        progress: Callable[[int], object],
+    ) -> None:
+        """Run the programs once, and have the values measured; `arrays` stand for a program that there is not."""
+        for place, array in enumerate(arrays.values()):
+            lockstep.put(0, place, _numbers(array), None)
+        steps = {}
+        for side, (each, values) in enumerate(zip(self._runners, inputs, strict=True), 2 - len(self._runners)):
+            taken, _ = each.evaluator.taken(values, each.state, self._allow_nan)
+            steps[side] = each.evaluator.steps(taken, each.state, seed, allow_nan=True)
+            for name, declared in each.evaluator.inputs.items():
+                lockstep.put(side, each.number(name), taken[name], declared)
+        lockstep.run(steps, progress)
+        for side, each in enumerate(self._runners, 2 - len(self._runners)):
+            for name, state in each.evaluator.states.items():
+                lockstep.put(side, each.number(name), each.state[name], state.wrapped)
+
+
+def _numbers(array: Any) -> Any:
+    return array if isinstance(array, (Mapping, list)) else np.asarray(array)

@@ -1,0 +1,215 @@
+"""A Comparison as text for people, its origins as diagnostics in the text of the new program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import Finding, named
+from miltext.checking.verifier import Checked
+from miltext.diagnostics import Diagnostic, Note, render, visible
+from miltext.syntax.names import name_text
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.comparison import ComparedValue, Comparison, FirstOddity, Origin
+    from miltext.evaluation.comparing.measures import Measure
+
+FELL = "MIL841"
+"""The code of a value that falls below the threshold."""
+
+LISTED = 10
+"""How many inner values are listed unless all are asked for, and how many origins."""
+
+LOUD = 10.0
+"""How many dB are lost at least where the steepest loss is told: less is what rounding does."""
+
+LISTED_NAMES = 4
+"""How many inputs of an origin are named, the worst ones, and how many operations before it."""
+
+COLORS = {"!": "31", "@": "1", "#": "35"}
+"""ANSI codes: of what fell, of headings, of notes."""
+
+SIDES = {"old": "the old program", "new": "the new one"}
+
+
+def render_text(comparison: Comparison, color: bool, full: bool) -> str:
+    """Return a Comparison as text; long lists are cut unless `full`."""
+    lines = [_colored(f"--- {comparison.old}", "@", color), _colored(f"+++ {comparison.new}", "@", color)]
+    lines += [_colored(f"# {visible(note)}", "#", color) for note in comparison.notes]
+    lines += _origins(comparison, full)
+    lines += [_oddity(each) for each in _telling(comparison.oddities)]
+    fallen = sum(output.fell for output in comparison.outputs)
+    lines.append(_colored(f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison)}", "@", color))
+    lines += _table(comparison.outputs, color)
+    lines += _values(comparison, color, full)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _colored(text: str, sign: str, color: bool) -> str:
+    return f"\x1b[{COLORS[sign]}m{text}\x1b[0m" if color and sign in COLORS else text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _below(number: int, comparison: Comparison) -> str:
+    return f"{number or 'none'} below {_decibel(comparison.min_snr)}"
+
+
+# ---- where values fell
+
+
+def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
+    """Return the diagnostics of origins, in their order, and the text that they point into."""
+    findings = [_finding(origin, comparison.min_snr) for origin in origins]
+    told = comparison.told(findings) if comparison.told and findings else Checked([], None)
+    by_message = {found.message: found for found in told.diagnostics}
+    diagnostics = [
+        by_message.get(each.message, Diagnostic(each.severity, each.code, each.message))._replace(
+            notes=tuple(map(Note, _reasons(origin)))
+        )
+        for each, origin in zip(findings, origins, strict=True)
+    ]
+    return Checked(diagnostics, told.text)
+
+
+def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
+    origins = comparison.origins
+    shown = origins if full else origins[:LISTED]
+    found = located(comparison, shown)
+    yield from (render(diagnostic, found.text, comparison.new) for diagnostic in found.diagnostics)
+    if len(origins) > len(shown):
+        yield f"... and {_count(len(origins) - len(shown), 'more value')} that fell without what they are computed from"
+    steepest = comparison.steepest
+    if steepest and steepest.value.lost > LOUD and not any(each.value == steepest.value for each in origins):
+        yield (
+            f"most is lost at {named(steepest.value.name)} ({_maker(steepest.value)}): {steepest.value.lost:.1f} dB, "
+            f"to {_decibel(steepest.measure.level)}"
+        )
+
+
+def _finding(origin: Origin, threshold: float) -> Finding:
+    severity = "error" if origin.reaches_output else "warning"
+    message = f"{named(origin.value.name)} ({_maker(origin.value)}) {_fall(origin, threshold)}"
+    return Finding(origin.path, FELL, message, severity=severity)
+
+
+def _maker(value: ComparedValue) -> str:
+    return value.operation or "input"
+
+
+def _fall(origin: Origin, threshold: float) -> str:
+    measure = origin.measure
+    run = f" in run {origin.turn + 1}" if origin.turn else ""
+    if measure.misfit:
+        return f"cannot be compared{run}: {measure.misfit}"
+    if measure.snr is None:
+        return f"differs in {_differing(measure)}{run}"
+    return f"falls to {_decibel(measure.snr)}{run}, below {_decibel(threshold)}{_though(origin.inputs)}"
+
+
+def _though(inputs: Sequence[tuple[str, float]]) -> str:
+    """Return the clause that says how good a value's inputs are, where it has any."""
+    worst = min((level for _, level in inputs), default=None)
+    if worst is None:
+        return ""
+    return "; its inputs are the same" if worst == math.inf else f"; its inputs have {_decibel(worst)} or more"
+
+
+def _differing(measure: Measure) -> str:
+    return f"{round((1 - measure.equal) * measure.count)} of {_count(measure.count, 'element')}"
+
+
+def _reasons(origin: Origin) -> Iterator[str]:
+    """Yield what else is known of a fall."""
+    value, measure = origin.value, origin.measure
+    if value.old_operation not in (value.operation, ""):
+        yield f"the reference is made by `{value.old_operation}`"
+    if origin.between:
+        more = len(origin.between) - LISTED_NAMES
+        names = ", ".join(origin.between[:LISTED_NAMES])
+        yield f"before it, only the new program has {names}{f' and {more} more' if more > 0 else ''}"
+    counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
+    told = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
+    told += [f"{measure.vanished} are 0, and not in the reference"] if measure.vanished else []
+    if told:
+        yield f"of {_count(measure.count, 'element')}, {'; '.join(told)}"
+    worst = sorted(origin.inputs, key=lambda each: each[1])
+    if len(worst) > 1 and worst[0][1] < math.inf:
+        yield f"its inputs: {', '.join(f'{name} {_decibel(level)}' for name, level in worst[:LISTED_NAMES])}"
+
+
+# ---- NaN and infinity
+
+
+def _telling(oddities: Sequence[FirstOddity]) -> list[FirstOddity]:
+    """Return the oddities in order, the two sides of a kind together."""
+    return sorted(oddities, key=lambda each: (each.kind, each.side != "old"))
+
+
+def _oddity(each: FirstOddity) -> str:
+    run = f", run {each.turn + 1}" if each.turn else ""
+    maker = each.operation or "input"
+    return (
+        f"{each.kind} first comes from {named(each.name)} ({maker}{run}) in {SIDES[each.side]}: "
+        f"{_count(each.count, 'element')}"
+    )
+
+
+# ---- tables
+
+
+def _values(comparison: Comparison, color: bool, full: bool) -> Iterator[str]:
+    values = comparison.values
+    if not values:
+        return
+    fallen = sum(value.fell for value in values)
+    yield _colored(f"{_count(len(values), 'inner value')}, {_below(fallen, comparison)}", "@", color)
+    if full:
+        yield from _table(values, color)
+        return
+    worst = sorted((each for each in values if each.measure.level < math.inf), key=lambda each: each.measure.level)
+    yield from _table(worst[:LISTED], color)
+    if len(worst) > LISTED:
+        yield f"    ... the {LISTED} worst of {len(worst)} that differ"
+
+
+def _table(values: Iterable[ComparedValue], color: bool) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("", "name", "operation", "type", "SNR", "max difference", "cosine", "")]
+    rows += [_row(value) for value in values]
+    if len(rows) == 1:
+        return
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True)).rstrip()
+        yield _colored(f"  {row[0] or ' '} {line}", row[0], color)
+
+
+def _row(value: ComparedValue) -> tuple[str, ...]:
+    measure = value.measure
+    snr = "-" if measure.snr is None else _decibel(measure.snr)
+    maximum = "-" if measure.maximum is None else f"{measure.maximum:.3g}"
+    cosine = "-" if measure.cosine is None else f"{measure.cosine:.6f}"
+    name, kind = visible(name_text(value.name)), value.type
+    if value.name != value.old_name:
+        name += f" (was {visible(name_text(value.old_name))})"
+    if value.type != value.old_type and value.old_type and not measure.misfit:
+        kind += f" (was {value.old_type})"
+    return "!" if value.fell else "", name, _maker(value), kind, snr, maximum, cosine, _remark(value)
+
+
+def _remark(value: ComparedValue) -> str:
+    measure = value.measure
+    told = [measure.misfit] if measure.misfit else []
+    if measure.snr is None and not told:
+        told.append("all equal" if measure.equal == 1 else f"{_differing(measure)} differ")
+    told += [f"{new} NaN against {old}" for old, new in [measure.nans] if old != new]
+    told += [f"{new} infinite against {old}" for old, new in [measure.infinities] if old != new]
+    told += [f"run {value.turn + 1}"] if value.turn else []
+    return ", ".join(told)
+
+
+def _decibel(level: float) -> str:
+    return f"{level:.1f} dB" if math.isfinite(level) else f"{level} dB"

@@ -1,0 +1,200 @@
+"""What two runs in lockstep have shown: which values fell, and where that began."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
+from miltext.evaluation.comparing.partners import VALUE
+from miltext.syntax.names import name_text
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.lockstep import Lockstep, Side, Sighting
+    from miltext.models.pairing.graph import Graph
+
+HEALED = 40.0
+"""How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
+
+
+class Verdict:
+    """Reads the tracks of two runs. Pairs go by their index."""
+
+    def __init__(self, lockstep: Lockstep) -> None:
+        self._lockstep = lockstep
+        self._partners = lockstep.partners
+        self._pairs = lockstep.partners.pairs
+        self._tracks = lockstep.tracks
+        seen = [index for index, track in enumerate(self._tracks) if track.worst is not None]
+        self.seen = sorted(seen, key=self._moment)
+
+    def values(self, *, outputs: bool) -> Iterator[ComparedValue]:
+        """Yield what was compared, outputs or all else, in the order of the new program."""
+        places = {number: place for place, number in enumerate(self._partners.new.outputs)}
+        chosen = [index for index in self.seen if self._is_output(index) is outputs]
+        if outputs:
+            chosen.sort(key=lambda index: places.get(self._pairs[index].new, len(places)))
+        yield from map(self.value, chosen)
+
+    def _is_output(self, index: int) -> bool:
+        return self._pairs[index].kind != VALUE
+
+    def value(self, index: int) -> ComparedValue:
+        """Return what is known of a pair."""
+        pair, track = self._pairs[index], self._tracks[index]
+        assert track.worst is not None
+        assert track.steepest is not None
+        assert track.types is not None
+        operation = self._operation(self._partners.new.graph, pair.new)
+        old = self._lockstep.sides[0].walked
+        return ComparedValue(
+            kind={"": "input", "const": "constant"}.get(operation, VALUE) if pair.kind == VALUE else pair.kind,
+            name=self._name(index),
+            old_name=old.graph.names[pair.old] if old else self._partners.new.graph.names[pair.new],
+            operation=operation,
+            old_operation=self._operation(old.graph, pair.old) if old else "",
+            type=track.types[1],
+            old_type=track.types[0],
+            measure=track.worst.measure,
+            turn=track.worst.turn,
+            lost=track.steepest.lost,
+            fell=index in self.fallen,
+        )
+
+    def _name(self, index: int) -> str:
+        return self._partners.new.graph.names[self._pairs[index].new]
+
+    def _operation(self, graph: Graph, number: int) -> str:
+        maker = graph.makers[number]
+        return maker.operation.type if maker else ""
+
+    def _moment(self, index: int) -> int:
+        worst = self._tracks[index].fall or self._tracks[index].worst
+        return worst.moment if worst else 0
+
+    # ---- what fell
+
+    @cached_property
+    def fallen(self) -> dict[int, Sighting]:
+        """The pairs that fell, each as it was then; no words among the constants, which say how to do something."""
+        return {
+            index: fall
+            for index in self.seen
+            if (fall := self._tracks[index].fall) is not None
+            and not (self._is_constant(index) and "string" in (self._tracks[index].types or ("",))[-1])
+        }
+
+    def _is_constant(self, index: int) -> bool:
+        return self._operation(self._partners.new.graph, self._pairs[index].new) == "const"
+
+    def _fell_before(self, index: int) -> list[int]:
+        """Return those of the pairs that a pair comes from which fell before it."""
+        moment = self.fallen[index].moment
+        found = self._partners.nearest(self._pairs[index].new)
+        return [each for each in found if each in self.fallen and self.fallen[each].moment < moment]
+
+    def origins(self) -> list[Origin]:
+        """Return where values fell although what they are computed from had not, first what outputs fell for.
+
+        A constant counts where what takes it falls, with no other reason: a number that matters to nothing may differ.
+        """
+        found: dict[int, None] = {}
+        for index in self.fallen:
+            before = [] if self._is_constant(index) else self._fell_before(index)
+            if not self._is_constant(index) and all(map(self._is_constant, before)):
+                found.update(dict.fromkeys(before or [index]))
+        reaching = self._reaching()
+        ordered = sorted(found, key=lambda index: (index not in reaching, self.fallen[index].moment))
+        return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
+
+    def _reaching(self) -> set[int]:
+        """Return the pairs that lead to an output that fell, through others that fell."""
+        reached: set[int] = set()
+        waiting = [index for index in self.fallen if self._is_output(index)]
+        while waiting:
+            index = waiting.pop()
+            if index not in reached:
+                reached.add(index)
+                waiting += self._fell_before(index)
+        return reached
+
+    def _origin(self, index: int, sighting: Sighting, reaches_output: bool) -> Origin:
+        number = self._pairs[index].new
+        between = [f"{node.label} ({node.operation.type})" for node in self._partners.between(number)]
+        inputs = [(name_text(self._name(other)), level) for other, level in sighting.inputs]
+        return Origin(
+            self.value(index),
+            sighting.measure,
+            sighting.turn,
+            tuple(dict.fromkeys(inputs)),
+            tuple(between),
+            reaches_output,
+            self._partners.new.paths[number],
+        )
+
+    # ---- where most was lost
+
+    def steepest(self) -> Origin | None:
+        """Return where most was lost on the way to the worst output; None where all is as exact as its types."""
+        outputs = [index for index in self.seen if self._is_output(index)]
+        if not outputs:
+            return None
+        chain = self._worst_way(min(outputs, key=self._level))
+        index = max(reversed(chain), key=lambda each: self._steepest(each).lost)
+        sighting = self._steepest(index)
+        return self._origin(index, sighting, True) if sighting.lost > 0 else None
+
+    def _worst_way(self, index: int) -> list[int]:
+        """Return a pair, and back from it always the worst of those that it comes from and can have its error from."""
+        chain = [index]
+        while True:
+            level = self._level(chain[-1])
+            inputs = self._partners.nearest(self._pairs[chain[-1]].new)
+            able = [each for each in inputs if each not in chain and self._level(each) >= level - HEALED]
+            worst = min(able, key=self._level, default=None)
+            if worst is None or self._tracks[worst].worst is None or math.isinf(self._level(worst)) > 0:
+                return chain
+            chain.append(worst)
+
+    def _level(self, index: int) -> float:
+        worst = self._tracks[index].worst
+        return worst.measure.level if worst else math.inf
+
+    def _steepest(self, index: int) -> Sighting:
+        steepest = self._tracks[index].steepest
+        assert steepest is not None
+        return steepest
+
+    # ---- NaN and infinity
+
+    def oddities(self) -> Iterator[FirstOddity]:
+        """Yield where each run first makes NaN, and infinity."""
+        for name, side in zip(("old", "new"), self._lockstep.sides, strict=True):
+            yield from (self._oddity(name, side, kind) for kind in sorted(side.oddities))
+
+    def _oddity(self, name: str, side: Side, kind: str) -> FirstOddity:
+        found = side.oddities[kind]
+        assert side.walked is not None
+        graph = side.walked.graph
+        return FirstOddity(
+            name, kind, graph.names[found.number], self._operation(graph, found.number), found.elements, found.turn
+        )
+
+    # ---- blocks that run more often in one program
+
+    def uneven(self) -> Iterator[str]:
+        """Yield a note for each operation whose inner blocks do not run as often in both programs."""
+        told: set[str] = set()
+        for pair in self._pairs:
+            turns = [side.turns[number] for side, number in zip(self._lockstep.sides, pair[:2], strict=True)]
+            outer = self._partners.new.paths[pair.new][:-4]
+            if turns[0] != turns[1] and "blocks" in outer and self._lockstep.sides[0].walked:
+                node = self._partners.new.nodes[outer[: len(outer) - outer[::-1].index("blocks") - 1]]
+                if node.label not in told:
+                    told.add(node.label)
+                    yield (
+                        f"a block of {node.label} ({node.operation.type}) runs {turns[0]} times in the old program, "
+                        f"and {turns[1]} times in the new one"
+                    )
