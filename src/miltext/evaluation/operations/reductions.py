@@ -59,7 +59,7 @@ def reduce_mean(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 @rule("reduce_log_sum")
 def reduce_log_sum(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
     """Return the natural logarithm of the sum along `axes`."""
-    return np.log(np.sum(_real(x), axis=axes, keepdims=keep_dims))
+    return np.log(np.sum(x, axis=axes, keepdims=keep_dims))
 
 
 @rule("reduce_log_sum_exp")
@@ -131,7 +131,7 @@ def cumsum(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
 
 
 def _real(x: Array) -> Array:
-    """Return numbers to take roots and logarithms of."""
+    """Return floats as they are, and integers as float64, of which powers and roots are taken."""
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
