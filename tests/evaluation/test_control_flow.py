@@ -95,7 +95,8 @@ COUNTER = """program(1.3) {
 
 
 def test_a_state_goes_from_one_call_to_the_next() -> None:
-    program, state, x = miltext.parse(COUNTER), {}, np.zeros(2, np.float16)
+    state: dict[str, Any] = {}
+    program, x = miltext.parse(COUNTER), np.zeros(2, np.float16)
     for turn in range(4):
         x[:] = turn
         made = computed(program, {"x": x}, state=state)
