@@ -13,7 +13,17 @@ from miltext.evaluation.failures import OperationFailure
 
 CHUNKS = 16
 
-EXCEPTED: dict[str, str] = {}
+EXCEPTED: dict[str, str] = {
+    **dict.fromkeys(
+        ("5d4da8174dbb0982", "94c15f10d7e5f095", "f9a98adff73d0052"),
+        "TestScatterNd::test_ios17_invalid_indices asks for an error: its indices are validated, and not in range",
+    ),
+    **dict.fromkeys(
+        ("646d2d4675946608", "7f3a4bcc5df25f1e", "d44779741a2279bd", "fbd5e8aa5d2948d7"),
+        "TestJointCompressionOps::test_sparse_lut expects sums rounded to fp16, which the program adds in fp32",
+    ),
+    "37f8377f60277a44": "TestNms::test_nms_corner_case_iou_equal_threshold tells that Core ML differs before ios17",
+}
 """Cases that are not met, each with the reason."""
 
 
