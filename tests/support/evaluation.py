@@ -31,7 +31,9 @@ def computed(
     """Return the outputs of a program, or of a draft; each value on the way is of the type that inference says."""
     program = miltext.parse(miltext.infer_draft(subject)) if isinstance(subject, str) else subject
     inferred = {_message_path(each.path): each.inferred for each in infer_types(program)}
-    steps = Evaluator(program, function, weights=weights, compute=compute, check=False).steps(inputs, state, seed)
+    steps = Evaluator(program, function, weights=weights, compute=compute, check=False).steps(
+        inputs, state, seed, allow_nan=True
+    )
     while True:
         try:
             made = next(steps)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from miltext.checking.findings import listed, named
 from miltext.checking.inference.reading import Block
 from miltext.diagnostics import Diagnostic, MiltextError, Note, error
@@ -98,7 +96,7 @@ class Evaluator:
         path: Path = ("functions", Key(self.function), "block_specializations", Key(opset))
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
         self.constants = Constants(self.subject.folder)
-        self.plan = Planner(opset, native=compute == "native").plan(block, read.inputs, path)
+        self.plan = Planner(opset, self.constants, native=compute == "native").plan(block, read.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
         self._read_types(read, block)
 
@@ -165,7 +163,8 @@ class Evaluator:
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
         running = Running(self._steps(given, held, state, seed))
         for made in running:
-            _keep(made, wanted, kept, owner)
+            if wanted:
+                _keep(made, wanted, kept, owner)
         return running.outputs | kept
 
     def steps(
@@ -208,7 +207,7 @@ class Evaluator:
         state: MutableMapping[str, Any] | None,
         seed: int | None,
     ) -> Generator[Made, None, dict[str, Any]]:
-        machine = Machine(self.constants, np.random.default_rng(seed))
+        machine = Machine(self.constants, seed)
         states = {name: State(held[name]) for name in self.states}
         given = [states[name] if name in states else inputs[name] for name in self.plan.inputs]
         try:

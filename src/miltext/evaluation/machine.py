@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from functools import partial
-from inspect import isgenerator
+from collections.abc import Generator
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from miltext.checking.inference.reading import Constant
 from miltext.diagnostics import MiltextError
+from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.failures import OperationFailure
 from miltext.evaluation.rules import Unfit
-from miltext.evaluation.values import CARRIERS, Constants, rounded
-from miltext.schema.types import TensorType, Type, compatible, show
 
 if TYPE_CHECKING:
-    from miltext.evaluation.planning import Given, Plan, Step
+    from miltext.evaluation.planning import Plan, Step
+    from miltext.evaluation.values import Constants
 
 Scope: TypeAlias = "dict[str, Any]"
 
@@ -30,11 +28,16 @@ class Made(NamedTuple):
 
 
 class Machine:
-    """Does the steps of plans; `constants` reads those of the program, `generator` makes random numbers."""
+    """Does the steps of plans; `constants` reads those of the program, `seed` is that of its random numbers."""
 
-    def __init__(self, constants: Constants, generator: np.random.Generator) -> None:
+    def __init__(self, constants: Constants, seed: int | None) -> None:
         self.constants = constants
-        self.generator = generator
+        self.seed = seed
+
+    @cached_property
+    def generator(self) -> np.random.Generator:
+        """What makes random numbers."""
+        return np.random.default_rng(self.seed)
 
     def block(self, plan: Plan, scope: Scope, values: list[Any]) -> Generator[Made, None, list[Any]]:
         """Do the steps of a block, yield what each of them makes, and return the block's outputs.
@@ -43,64 +46,50 @@ class Machine:
         """
         scope = {**scope, **dict(zip(plan.inputs, values, strict=True))}
         for step in plan.steps:
-            yield Made(step, (yield from self._values(step, scope)))
+            if step.settled is not None:
+                values = step.settled
+            else:
+                values = (yield from self._flowing(step, scope)) if step.blocks else self._values(step, scope)
+            scope.update(zip(step.names, values, strict=True))
+            yield Made(step, values)
             for name in step.frees:
                 del scope[name]
         return [scope[name] for name in plan.outputs]
 
-    def _values(self, step: Step, scope: Scope) -> Generator[Made, None, list[Any]]:
+    @np.errstate(all="ignore")  # of half the cost of a `with`, and each step pays it
+    def _values(self, step: Step, scope: Scope) -> list[Any]:
         try:
-            with np.errstate(all="ignore"):
-                result = step.rule.function(**self._arguments(step, scope))
-                values = None if isgenerator(result) else _outputs(result, step.types)
-            if values is None:
-                values = _outputs((yield from result), step.types)
+            return outputs_of(step.rule.function(**self._arguments(step, scope)), step.types)
+        except MiltextError:
+            raise
+        except FAILURES as failure:
+            raise OperationFailure(step, _clause(failure)) from failure
+
+    def _flowing(self, step: Step, scope: Scope) -> Generator[Made, None, list[Any]]:
+        try:
+            return outputs_of((yield from step.rule.function(**self._arguments(step, scope))), step.types)
         except MiltextError:  # of an operation inside
             raise
-        except Unfit as failure:
-            raise OperationFailure(step, str(failure)) from failure
-        except MemoryError as failure:
-            raise OperationFailure(step, f"its result takes more memory than there is: {failure}") from failure
-        except (ArithmeticError, IndexError, TypeError, ValueError) as failure:
-            raise OperationFailure(step, f"numpy has no result: {failure}") from failure
-        scope.update(zip(step.names, values, strict=True))
-        return values
+        except FAILURES as failure:
+            raise OperationFailure(step, _clause(failure)) from failure
 
     def _arguments(self, step: Step, scope: Scope) -> dict[str, Any]:
-        arguments = {each.name: each.form(self._sources(each, scope)) for each in step.given}
-        for name, form in step.rule.forms.items():
-            if form == "Random":
-                arguments[name] = self.generator
-            elif form == "Blocks":
-                arguments[name] = [partial(self._inner, plan, scope) for plan in step.blocks]
-        return {**step.fixed, **arguments}
-
-    def _sources(self, given: Given, scope: Mapping[str, Any]) -> list[Any]:
-        return [
-            self.constants.read(source.message) if isinstance(source, Constant) else scope[source]
-            for source in given.sources
-        ]
+        arguments, read = {**step.fixed}, self.constants.read
+        for name, sources, form in step.given:
+            arguments[name] = form([scope[each] if isinstance(each, str) else read(each.message) for each in sources])
+        for name, kind in step.running.items():
+            blocks = [partial(self._inner, plan, scope) for plan in step.blocks]
+            arguments[name] = blocks if kind == "Blocks" else self.generator
+        return arguments
 
     def _inner(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
         return self.block(plan, scope, list(values))
 
 
-def _outputs(result: Any, types: Sequence[Type]) -> list[Any]:
-    """Return what a rule gives back as the outputs that an op declares."""
-    results = result if isinstance(result, tuple) else (result,)
-    return [_declared(*pair) for pair in zip(results, types, strict=True)] if types else []
-
-
-def _declared(value: Any, type: Type) -> Any:
-    """Return a value as its declared type has it. Raise Unfit where it is of another shape."""
-    if not isinstance(type, TensorType):
-        return value
-    array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if not compatible(type.shape, array.shape):
-        raise Unfit(f"makes {show(array.shape)}, where {show(type.shape)} is declared")
-    return array if array.dtype == CARRIERS[type.dtype] and _is_exact(type.dtype) else rounded(array, type.dtype)
-
-
-def _is_exact(dtype: str) -> bool:
-    """Tell whether all that the carrier of a data type holds is of the data type."""
-    return dtype not in ("bf16", "fp8e4m3fn", "fp8e5m2")
+def _clause(failure: Exception) -> str:
+    """Return why an operation has no result."""
+    if isinstance(failure, Unfit):
+        return str(failure)
+    if isinstance(failure, MemoryError):
+        return f"its result takes more memory than there is: {failure}"
+    return f"numpy has no result: {failure}"

@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import RULES, Opset, Rule
 from miltext.evaluation.values import widened
 from miltext.schema.operations import signature
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation
+    from miltext.evaluation.values import Constants
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
 
-AROUND = frozenset(["Made", "Opset", "Random", "Blocks"])
+RUNNING = frozenset(["Random", "Blocks"])
+"""Forms of what only a run has."""
+
+AROUND = RUNNING | {"Made", "Opset"}
 """Forms of what is around an op."""
+
+SETTLED_ELEMENTS = 1 << 12
+"""The most elements of an argument that is kept in its form from one run to the next."""
 
 
 class Given(NamedTuple):
@@ -31,7 +39,8 @@ class Given(NamedTuple):
 class Step(NamedTuple):
     """One operation: its rule, what that is `given`, and `fixed`, what is always the same.
 
-    `frees` are the names that nothing later uses.
+    `running` are the parameters that stand for what a run has, with their forms. `settled` is what a constant makes,
+    where that is known. `frees` are the names that nothing later uses.
     """
 
     path: Path
@@ -39,6 +48,8 @@ class Step(NamedTuple):
     rule: Rule
     given: Sequence[Given]
     fixed: Mapping[str, Any]
+    running: Mapping[str, str]
+    settled: list[Any] | None
     names: Sequence[str]
     types: Sequence[Type]
     blocks: Sequence[Plan]
@@ -62,14 +73,23 @@ def steps_of(plan: Plan) -> Iterator[Step]:
 
 
 class Planner:
-    """Plans the blocks of one function; `native` keeps fp16 as it is, to be computed with."""
+    """Plans the blocks of one function; `native` keeps fp16 as it is, to be computed with.
 
-    def __init__(self, opset: str, *, native: bool) -> None:
+    Arguments that are small constants of the program itself are brought into their form at once, for all runs.
+    """
+
+    def __init__(self, opset: str, constants: Constants, *, native: bool) -> None:
         self.opset = Opset(opset)
+        self.constants = constants
         self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
 
-    def plan(self, block: Block, inputs: Sequence[Declared], path: Path) -> Plan:
-        """Return the plan of a block that takes these inputs: its own, or those of the function that it is of."""
+    def plan(
+        self, block: Block, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
+    ) -> Plan:
+        """Return the plan of a block that takes these inputs: its own, or those of the function that it is of.
+
+        `around` are the constants of the blocks around it, by name.
+        """
         last: dict[str, int] = {}
         own = {value.name for value in inputs}
         for place, operation in enumerate(block.operations):
@@ -80,37 +100,82 @@ class Planner:
         leaving: dict[int, list[str]] = {}
         for name in own.difference(block.outputs):
             leaving.setdefault(last.get(name, 0), []).append(name)
+        known = {name: constant for name, constant in (around or {}).items() if name not in own} | _constants(block)
         steps = [
-            self._step(operation, (*path, "operations", place), leaving.get(place, ()))
+            self._step(operation, (*path, "operations", place), leaving.get(place, ()), known)
             for place, operation in enumerate(block.operations)
         ]
         return Plan([value.name for value in inputs], steps, block.outputs)
 
-    def _step(self, operation: Operation, path: Path, frees: Sequence[str]) -> Step:
+    def _step(self, operation: Operation, path: Path, frees: Sequence[str], known: Mapping[str, Constant]) -> Step:
         rule = RULES[operation.type]
         types = [output.stated.type for output in operation.outputs]
-        given, fixed = self._arguments(rule, operation)
+        given, fixed = self._arguments(rule, operation, known)
         around = {"Made": types, "Opset": self.opset}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
+        running = {name: form for name, form in rule.forms.items() if form in RUNNING}
         blocks = [
-            self.plan(block, block.inputs, (*path, "blocks", place)) for place, block in enumerate(operation.blocks)
+            self.plan(block, block.inputs, (*path, "blocks", place), known)
+            for place, block in enumerate(operation.blocks)
         ]
         names = [output.name for output in operation.outputs]
-        return Step(path, operation, rule, given, fixed, names, types, blocks, frees)
+        settled = _settled(rule, fixed, types) if operation.type == "const" and not given else None
+        return Step(path, operation, rule, given, fixed, running, settled, names, types, blocks, frees)
 
-    def _arguments(self, rule: Rule, operation: Operation) -> tuple[list[Given], dict[str, Any]]:
+    def _arguments(
+        self, rule: Rule, operation: Operation, constants: Mapping[str, Constant]
+    ) -> tuple[list[Given], dict[str, Any]]:
         bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in operation.attributes.items()}
         bound |= operation.inputs
         known = signature(operation.type, self.opset)
-        given, fixed = [], {}
+        given: list[Given] = []
+        fixed: dict[str, Any] = {}
         for name, form in rule.forms.items():
             sources = [source for source in bound.get(name, ()) if source]
             if sources:
-                given.append(Given(name, sources, self.forms[form]))
+                one = Given(name, sources, self.forms[form])
+                if not self._settle(one, constants, fixed):
+                    given.append(one)
             elif form not in AROUND:
                 parameter = known.parameters.get(name) if known else None
                 fixed[name] = None if parameter is None else default_of(parameter.default, form)
         return given, fixed
+
+    def _settle(self, given: Given, constants: Mapping[str, Constant], fixed: dict[str, Any]) -> bool:
+        """Fix an argument that is always the same, and tell whether it is."""
+        sources = [constants.get(each) if isinstance(each, str) else each for each in given.sources]
+        settled = [each for each in sources if each is not None and _is_immediate(each)]
+        if len(settled) < len(sources):
+            return False
+        try:
+            values = [self.constants.read(each.message) for each in settled]
+            if max(getattr(value, "size", 0) for value in values) > SETTLED_ELEMENTS:
+                return False
+            fixed[given.name] = given.form(values)
+        except FAILURES:  # a run tells of it
+            return False
+        return True
+
+
+def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> list[Any] | None:
+    """Return what a rule makes of arguments that are always the same; None for a failure, which a run tells of."""
+    try:
+        return outputs_of(rule.function(**fixed), types)
+    except FAILURES:
+        return None
+
+
+def _constants(block: Block) -> dict[str, Constant]:
+    """Return what the constants of a block hold, by name."""
+    return {
+        operation.outputs[0].name: operation.attributes["val"]
+        for operation in block.operations
+        if operation.type == "const" and operation.outputs and "val" in operation.attributes
+    }
+
+
+def _is_immediate(constant: Constant) -> bool:
+    return bool(constant.message.WhichOneof("value") == "immediateValue")
 
 
 def default_of(default: Any, form: str) -> Any:
@@ -135,6 +200,10 @@ def _held(values: list[Any]) -> Any:
     return values[0]
 
 
+def _widened(values: list[Any]) -> Any:
+    return widened(values[0])
+
+
 def _element(values: list[Any]) -> Any:
     return values[0].item() if isinstance(values[0], np.ndarray) else values[0]
 
@@ -144,7 +213,7 @@ def _elements(values: list[Any]) -> tuple[Any, ...]:
 
 
 FORMS: dict[str, Callable[[list[Any]], Any]] = {
-    "Array": lambda values: widened(values[0]),
+    "Array": _widened,
     "Held": _held,
     "Arrays": lambda values: list(map(widened, values)),
     "Helds": list,

@@ -17,8 +17,8 @@ def linear(x: Array, weight: Held, bias: Array | None) -> Array:
 
     The weight is widened a block of its rows at a time: a large one of fp16 is never held as a whole in float32.
     """
-    if x.dtype == weight.dtype:
-        made = _product(x, weight.T)
+    if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
+        made = _product(x, (weight if x.dtype == weight.dtype else widened(weight)).T)
     else:
         made = np.empty((*x.shape[:-1], weight.shape[0]), np.result_type(x, weight))
         for (rows,) in blocks(weight.shape[:1], WORKING_ELEMENTS // max(1, weight.shape[1])):
