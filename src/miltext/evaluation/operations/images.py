@@ -16,8 +16,8 @@ import numpy as np
 from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
 
 GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
-    "STRICT_ALIGN_CORNERS": lambda steps, size, span: span * (steps / max(size - 1, 1)),
-    "ALIGN_CORNERS": lambda steps, size, span: span * (steps / (size - 1) if size != 1 else steps + 0.5),
+    "STRICT_ALIGN_CORNERS": lambda steps, size, span: span * steps / max(size - 1, 1),
+    "ALIGN_CORNERS": lambda steps, size, span: span * steps / (size - 1) if size != 1 else steps + span / 2,
     "UNALIGN_CORNERS": lambda steps, size, span: (steps + 0.5) * (span + 1) / size - 0.5,
     "DEFAULT": lambda steps, size, span: steps * (span + 1) / size,
     "OFFSET_CORNERS": lambda steps, size, span: (steps + 0.5) * max(span, 1.0) / size,
@@ -99,7 +99,7 @@ def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
     """Return `x` with its last dimensions in these sizes."""
     floats = x if x.dtype.kind == "f" else x.astype(np.float64)
     for axis, size in enumerate(sizes, -len(sizes)):
-        floats = _interpolated(floats, _grid(_some(x, axis, size) - 1, size, mode), axis)
+        floats = _interpolated(floats, _grid_between(0, _some(x, axis, size) - 1, size, mode), axis)
     return floats if x.dtype.kind == "f" else np.rint(floats)
 
 
@@ -109,7 +109,7 @@ def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
     # half_pixel_centers.
     mode = "UNALIGN_CORNERS" if mode == "DEFAULT" else mode
     for axis, size in enumerate(sizes, -len(sizes)):
-        places = _grid(_some(x, axis, size) - 1, size, mode)
+        places = _grid_between(0, _some(x, axis, size) - 1, size, mode)
         x = x.take(np.floor(places + 0.5).astype(np.intp), axis)
     return x
 
@@ -122,10 +122,11 @@ def _some(x: Array, axis: int, size: int) -> int:
     return old
 
 
-def _grid(span: float, size: int, mode: str) -> Array:
-    """Return the places of `size` pixels as fp64, from 0 to `span`, which may be below 0."""
-    places = GRIDS[mode](np.arange(size, dtype=np.float64), size, abs(span)).clip(0, abs(span))
-    return places if span >= 0 else -places
+def _grid_between(first: float, last: float, size: int, mode: str) -> Array:
+    """Return the places of `size` pixels between two, of which the last may be the lesser, as fp64."""
+    span = last - first
+    steps = GRIDS[mode](np.arange(size, dtype=np.float64), size, abs(span))
+    return (first + (steps if span >= 0 else -steps)).clip(min(first, last), max(first, last))
 
 
 def _interpolated(x: Array, places: Array, axis: int) -> Array:
@@ -173,8 +174,8 @@ def crop_resize(
     leading = x.shape[1:2] if roi is None else (len(x) if roi.shape[2] == 4 else 1, x.shape[1])
     result = np.empty((len(numbers), *leading, target_height, target_width), x.dtype)
     for place, (top, left, bottom, right) in enumerate(corners):
-        rows = top + _grid(bottom - top, target_height, sampling_mode)
-        columns = left + _grid(right - left, target_width, sampling_mode)
+        rows = _grid_between(top, bottom, target_height, sampling_mode)
+        columns = _grid_between(left, right, target_width, sampling_mode)
         result[place] = _cropped(pictures[place], rows, columns, pad_value or 0)
     return result
 
