@@ -317,6 +317,8 @@ def test_the_nearest_of_two_is_the_even_one() -> None:
     x, at = counted((1, 1, 1, 5), np.float32), np.array([[[[0.5, 0], [1.5, 0], [2.5, 0], [3.5, 0]]]], np.float32)
     call = sampled("x", ("nearest", "border", 0.0, "unnormalized", True))
     assert applied(call, {"x": x, "coordinates": at})[0].tolist() == [[[[1, 3, 3, 5]]]]
+    turned = {"x": x.swapaxes(2, 3), "coordinates": at[..., ::-1]}
+    assert applied(call, turned)[0].tolist() == [[[[1, 3, 3, 5]]]]
 
 
 @pytest.mark.parametrize("batches", [(0, 2, 2), (2, 0, 3), (1, 2, 0)])
@@ -367,7 +369,15 @@ def cropped(
     return result
 
 
-BOXES = [[1.0, 1, 2, 2], [0.25, 0.5, 3, 3.5], [2, 2, 1, 1], [0, 0, 0, 0], [-1, 0, 5, 2], [3, 4, 0.5, 0.25]]
+BOXES = [
+    [1.0, 1, 2, 2],
+    [0.25, 0.5, 3, 3.5],
+    [2, 2, 1, 1],
+    [0, 0, 0, 0],
+    [1, 1.25, 1.5, 2],
+    [-1, 0, 5, 2],
+    [3, 4, 0.5, 0.25],
+]
 
 
 @pytest.mark.parametrize(("dtype", "compute", "off"), PRECISIONS)
