@@ -10,6 +10,8 @@ import pytest
 from support.one_operation import applied
 from support.written_arrays import written
 
+from miltext.evaluation.failures import OperationFailure
+
 SIZES = [(1, 1, 1, 1), (4, 1, 3, 2), (5, 3, 2, 4), (2, 2, 7, 3)]
 """Steps, batch, and the sizes of input and state."""
 
@@ -36,13 +38,14 @@ def layer(
     *,
     dtype: npt.DTypeLike = np.float32,
     compute: str = "float32",
+    types: dict[str, str] | None = None,
 ) -> list[npt.NDArray[Any]]:
     """Return the outputs of a layer; of its arrays, x and the initial states are inputs, others constants."""
     arrays = {name: array.astype(dtype) for name, array in arrays.items()}
     inputs = {name: arrays[name] for name in ("x", "initial_h", "initial_c") if name in arrays}
     said = [f"{name} = {name if name in inputs else written(array)}" for name, array in arrays.items()]
     outputs = "all, h, c" if op_type == "lstm" else "all, h"
-    return applied(f"{outputs} = {op_type}({', '.join(said)}{settings})", inputs, compute=compute)
+    return applied(f"{outputs} = {op_type}({', '.join(said)}{settings})", inputs, types, compute=compute)
 
 
 def arrays_of(op_type: str, size: tuple[int, ...], *, biased: bool = True, both: bool = False) -> dict[str, Any]:
@@ -260,3 +263,15 @@ def test_a_nan_stays_in_its_row() -> None:
     arrays["x"][0, 1, 0] = np.nan
     _, h, _ = layer("lstm", arrays)
     assert np.isnan(h).all(axis=1).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("op_type", ["rnn", "gru", "lstm"])
+def test_a_state_may_have_more_rows_than_the_batch_but_not_fewer(op_type: str) -> None:
+    arrays = arrays_of(op_type, (3, 2, 3, 2))
+    names = [name for name in ("initial_h", "initial_c") if name in arrays]
+    types = dict.fromkeys(names, "tensor<fp32, [?, 2]>")
+    more = {name: np.concatenate([arrays[name], np.ones((3, 2), np.float32)]) for name in names}
+    assert_near(layer(op_type, {**arrays, **more}, types=types), layer(op_type, arrays), 0)
+    for name in names:
+        with pytest.raises(OperationFailure, match="`x` is a batch of 2, and an initial state has 1"):
+            layer(op_type, {**arrays, name: arrays[name][:1]}, types=types)

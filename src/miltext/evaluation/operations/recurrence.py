@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, rule
+from miltext.evaluation.rules import Array, Unfit, rule
 
 Function: TypeAlias = Callable[[Array], Array]
 Layer: TypeAlias = "tuple[Array, Array, Array | None, Array | None]"
@@ -55,7 +55,8 @@ def rnn(
     def step(given: Array, h: Array) -> tuple[Array]:
         return (act(given + h @ weight_hh.T),)
 
-    return _through_time(_contributed(_ordered(x, direction), weight_ih, bias), (initial_h,), step, output_sequence)
+    given = _contributed(_ordered(x, direction), weight_ih, bias)
+    return _through_time(given, (_of_batch(initial_h, x),), step, output_sequence)
 
 
 @rule("gru")
@@ -92,7 +93,7 @@ def gru(
         return ((1 - z) * act(given[:, size : 2 * size] + inner) + z * h,)
 
     given = _contributed(_ordered(x, direction), weight_ih, input_bias)
-    return _through_time(given, (initial_h,), step, output_sequence)
+    return _through_time(given, (_of_batch(initial_h, x),), step, output_sequence)
 
 
 @rule("lstm")
@@ -127,7 +128,7 @@ def lstm(
     layers: list[Layer] = [(weight_ih, weight_hh, bias, peephole)]
     if direction == "bidirectional":
         layers.append((weight_ih_back, weight_hh_back, bias_back, peephole_back))
-    states = zip(np.split(initial_h, len(layers), -1), np.split(initial_c, len(layers), -1), strict=True)
+    states = zip(*(np.split(_of_batch(each, x), len(layers), -1) for each in (initial_h, initial_c)), strict=True)
     results = []
     for back, (layer, carried) in enumerate(zip(layers, states, strict=True)):
         given = _contributed(x[::-1] if back else _ordered(x, direction), layer[0], layer[2])
@@ -170,6 +171,16 @@ def _contributed(x: Array, weight: Array, bias: Array | None) -> Array:
     steps, batch, size = x.shape
     product: Array = (x.reshape(steps * batch, size) @ weight.T).reshape(steps, batch, len(weight))
     return product if bias is None else product + bias
+
+
+def _of_batch(state: Array, x: Array) -> Array:
+    """Return the rows of an initial state that the batch has: a state may have more, but not fewer."""
+    # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests
+    # expect of these what torch makes with those of the batch.
+    batch = x.shape[1]
+    if len(state) < batch:
+        raise Unfit(f"`x` is a batch of {batch}, and an initial state has {len(state)}")
+    return state[:batch]
 
 
 def _ordered(x: Array, direction: str) -> Array:
