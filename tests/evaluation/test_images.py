@@ -49,7 +49,7 @@ def along(x: npt.NDArray[Any], axis: int, at: list[float]) -> npt.NDArray[Any]:
     return np.apply_along_axis(lambda line: np.interp(at, np.arange(len(line)), line), axis, x.astype(np.float64))
 
 
-def assert_near(actual: npt.NDArray[Any], expected: npt.ArrayLike, off: float) -> None:
+def assert_near(actual: npt.NDArray[Any], expected: Any, off: float) -> None:
     """Assert that an array is as expected, but for a share of the largest number."""
     assert actual.shape == np.shape(expected)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=off * max(1, np.nanmax(np.abs(expected), initial=0)))
@@ -256,7 +256,7 @@ def test_resampling_is_torchs(size: tuple[int, int], sampling: str, padding: str
     x, at = picture(2, 3, *size), coordinates(2, 6, 7, 2)
     corners = padding == "reflection"  # torch reflects at the edges where this is false, which is "symmetric"
     height, width = size
-    theirs = at * 2 - 1 if mode == "normalized_zero_to_one" else at
+    theirs: Any = at * 2 - 1 if mode == "normalized_zero_to_one" else at
     if mode == "unnormalized":
         sizes = np.array([width, height], np.float32)
         theirs = at / np.maximum(sizes - 1, 1) * 2 - 1 if corners else (at * 2 + 1) / sizes - 1
@@ -369,7 +369,7 @@ def cropped(
     return result
 
 
-BOXES = [
+BOXES: list[list[float]] = [
     [1.0, 1, 2, 2],
     [0.25, 0.5, 3, 3.5],
     [2, 2, 1, 1],
@@ -413,7 +413,7 @@ def test_boxes_are_said_in_four_ways(mode: str, order: list[int], center: bool, 
     x, box = picture(1, 2, 5, 9), np.array([1.0, 2, 3, 6])
     said = box / ([4, 8, 4, 8] if normalized else 1) / scale
     if center:
-        said = np.array([*(said[:2] + said[2:]) / 2, *(said[2:] - said[:2])])
+        said = np.concatenate([(said[:2] + said[2:]) / 2, said[2:] - said[:2]])
     call = (
         f'crop_resize(x, boxes, target_height = 3, target_width = 3, box_coordinate_mode = "{mode}", '
         f"normalized_coordinates = {str(normalized).lower()}, spatial_scale = {scale}, "

@@ -25,6 +25,8 @@ DTYPES: list[tuple[npt.DTypeLike, str, float]] = [
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
+STATES: tuple[str, ...] = ("initial_h", "initial_c")
+
 
 def numbers(seed: int, *shape: int) -> npt.NDArray[Any]:
     """Return numbers between -1 and 1 that fp16 holds."""
@@ -42,7 +44,7 @@ def layer(
 ) -> list[npt.NDArray[Any]]:
     """Return the outputs of a layer; of its arrays, x and the initial states are inputs, others constants."""
     arrays = {name: array.astype(dtype) for name, array in arrays.items()}
-    inputs = {name: arrays[name] for name in ("x", "initial_h", "initial_c") if name in arrays}
+    inputs = {name: arrays[name] for name in ("x", *STATES) if name in arrays}
     said = [f"{name} = {name if name in inputs else written(array)}" for name, array in arrays.items()]
     outputs = "all, h, c" if op_type == "lstm" else "all, h"
     return applied(f"{outputs} = {op_type}({', '.join(said)}{settings})", inputs, types, compute=compute)
@@ -86,11 +88,7 @@ def in_torch(op_type: str, arrays: dict[str, Any], **settings: Any) -> list[npt.
         state[f"bias_ih_l0{theirs}"] = told("input_bias", weights[0])
         state[f"bias_hh_l0{theirs}"] = told(f"bias{ending}", weights[1])
     made.load_state_dict(state)
-    states = [
-        torch.tensor(np.stack(np.split(arrays[name], 1 + both, 1)))
-        for name in ("initial_h", "initial_c")
-        if name in arrays
-    ]
+    states = [torch.tensor(np.stack(np.split(arrays[name], 1 + both, 1))) for name in STATES if name in arrays]
     with torch.no_grad():
         sequence, last = made(torch.tensor(arrays["x"]), states[0] if len(states) == 1 else tuple(states))
     ends = last if isinstance(last, tuple) else (last,)
@@ -148,7 +146,7 @@ def test_a_bidirectional_lstm_without_biases_has_peepholes_of_its_own() -> None:
     _, h, c = layer("lstm", {**arrays, **peepholes}, ', direction = "bidirectional"')
     for ending, half, words in (("", slice(0, 2), "forward"), ("_back", slice(2, 4), "reverse")):
         one = {name: arrays[name + ending] for name in ("weight_ih", "weight_hh")}
-        states = {name: arrays[name][:, half] for name in ("initial_h", "initial_c")}
+        states = {name: arrays[name][:, half] for name in STATES}
         parts = {"x": arrays["x"], **states, **one, "peephole": peepholes[f"peephole{ending}"]}
         assert_near(layer("lstm", parts, f', direction = "{words}"')[1:], [h[:, half], c[:, half]], 0)
 
@@ -227,7 +225,7 @@ def test_an_lstm_is_its_formula(words: tuple[str, str, str], clip: float | None,
     p_i, p_f, p_o = np.split(arrays.get("peephole", np.zeros(6)).astype(np.float64), 3)
     hidden, cells = [], []
     for row in range(2):
-        h, c = (arrays[name][row].astype(np.float64) for name in ("initial_h", "initial_c"))
+        h, c = (arrays[name][row].astype(np.float64) for name in STATES)
         for x in arrays["x"][:, row]:
             i = gate(x_i @ x + h_i @ h + b_i + p_i * c)
             f = gate(x_f @ x + h_f @ h + b_f + p_f * c)
@@ -268,7 +266,7 @@ def test_a_nan_stays_in_its_row() -> None:
 @pytest.mark.parametrize("op_type", ["rnn", "gru", "lstm"])
 def test_a_state_may_have_more_rows_than_the_batch_but_not_fewer(op_type: str) -> None:
     arrays = arrays_of(op_type, (3, 2, 3, 2))
-    names = [name for name in ("initial_h", "initial_c") if name in arrays]
+    names = [name for name in STATES if name in arrays]
     types = dict.fromkeys(names, "tensor<fp32, [?, 2]>")
     more = {name: np.concatenate([arrays[name], np.ones((3, 2), np.float32)]) for name in names}
     assert_near(layer(op_type, {**arrays, **more}, types=types), layer(op_type, arrays), 0)
