@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from miltext.evaluation.rules import Unfit
 from miltext.models.model_weights import LooseFolder
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.schema.dtypes import BY_NAME, DType
@@ -160,7 +161,7 @@ def _immediate(message: Message) -> Any:
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
     found = immediate_data(message)
     if found is None:
-        raise ValueError("a constant whose elements are not those of its type")
+        raise Unfit("a constant of it has not as many elements as its type says; `check` tells of it")
     return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
 
 
