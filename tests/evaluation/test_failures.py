@@ -316,3 +316,43 @@ def test_the_folder_of_the_weights_of_a_program(tmp_path: Path) -> None:
     for weights in (folder, folder / "weights"):  # whether or not the path leads through the folder's own
         assert run(model.program, {"x": [1, 1]}, weights=weights)["z"].tolist() == [20, 300]
         assert run(miltext.to_text(model.program), {"x": [1, 1]}, weights=str(weights))["z"].tolist() == [20, 300]
+
+
+PACKED = """program(1.3)
+{
+    func main<ios16>() {
+            tensor<fp32, [8]> w = constexpr_lut_to_dense(indices = tensor<uint8, [8]>($bytes("01234567")), \
+lut = tensor<fp32, [16]>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]), shape = tensor<int32, [1]>([8]));
+        } -> (w);
+}
+"""
+
+
+def test_a_constant_that_is_not_as_its_type_says_is_told_before_anything_runs() -> None:
+    assert {each.severity for each in miltext.check(PACKED)} == {"warning"}
+    with pytest.raises(MiltextError, match="`indices` cannot be read: it is a constant whose elements") as caught:
+        Evaluator(PACKED)
+    assert place(caught.value) == ("MIL838", 'tensor<uint8, [8]>($bytes("01234567"))')
+
+
+def test_each_weight_file_that_is_missing_is_told_once(tmp_path: Path) -> None:
+    arrays(tmp_path)
+    text = miltext.to_text(packaged(tmp_path, STORED).program).replace("weights/weight.bin", "weights/one.bin", 1)
+    with pytest.raises(WeightsError) as caught:
+        Evaluator(text, weights=tmp_path / "Model.mlpackage")
+    assert [each.code for each in caught.value.diagnostics] == ["MIL302", "MIL302"]
+    assert "weights=" in str(caught.value)
+
+
+def test_an_evaluation_that_is_given_up_leaves_the_states() -> None:
+    text = DRAFT.replace("at) {", "at, state<fp32> calls) {").replace(
+        "row =", "write_state(input = calls, data = add(read_state(calls), fp32(1)));\n row ="
+    )
+    state: dict[str, Any] = {}
+    evaluator = Evaluator(text)
+    evaluator.run({"x": X, "at": [0]}, state=state)
+    steps = evaluator.steps({"x": X, "at": [0]}, state)
+    for _ in range(3):
+        next(steps)
+    steps.close()
+    assert state["calls"] == 1

@@ -11,7 +11,7 @@ from miltext.evaluation.rules import Unfit
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, rounded
 from miltext.schema.types import TensorType, Type, compatible, show
 
-FAILURES = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
+FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """What numpy and rules raise for values of which there is no result."""
 
 

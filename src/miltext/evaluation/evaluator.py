@@ -21,6 +21,7 @@ from miltext.evaluation.values import Constants, State
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.paths import Key
 from miltext.schema.types import StateType, TensorType, Type
+from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     import os
@@ -89,14 +90,19 @@ class Evaluator:
         if compute not in COMPUTING:
             raise ValueError(f"compute is one of {', '.join(COMPUTING)}, not {compute!r}")
         self.subject = opened(subject, weights)
-        self.function = self._chosen(function)
+        self.constants = Constants(self.subject.folder)
+        with gc_paused:  # a program is many objects, and none of them goes away
+            self.function = self._chosen(function)
+            self._prepare(native=compute == "native", check=check)
+
+    def _prepare(self, *, native: bool, check: bool) -> None:
+        """Check the program, plan the function, and find its constants."""
         read = self.subject.read.functions[self.function]
         opset = read.opset if read.opset in read.blocks else next(iter(read.blocks), "")
         block = read.blocks.get(opset, NO_BLOCK)
         path: Path = ("functions", Key(self.function), "block_specializations", Key(opset))
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
-        self.constants = Constants(self.subject.folder)
-        self.plan = Planner(opset, self.constants, native=compute == "native").plan(block, read.inputs, path)
+        self.plan = Planner(opset, self.constants, native=native).plan(block, read.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
         self._read_types(read, block)
 

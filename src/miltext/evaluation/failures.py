@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
 from miltext.checking.inference.reading import Constant
-from miltext.diagnostics import MiltextError, error
+from miltext.diagnostics import MiltextError, Note, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from miltext.evaluation.values import Constants
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
+
+ELSEWHERE = Note("if the weights are in another folder, name that with weights=: the one that `@model_path` means")
 
 
 class OperationFailure(MiltextError):
@@ -70,10 +72,13 @@ def _without_rule(block: Block, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> None:
-    """Refuse a plan with weights that cannot be read, with the first of each problem. Raise WeightsError."""
+    """Refuse a plan with constants that cannot be read, with the first of each problem.
+
+    Raise WeightsError for weight files, MiltextError (MIL838) for values that are not as their types say.
+    """
     first: dict[str, tuple[Path, Diagnostic]] = {}
-    for path, value in _stored(plan):
-        problem = _problem(value, constants)
+    for path, name, value in _constants(plan):
+        problem = _problem(name, value, constants)
         if problem is not None:
             first.setdefault(problem.message, (path, problem))
     if not first:
@@ -82,25 +87,30 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
     for path, problem in first.values():
         (found,), text = subject.told([Finding(path, problem.code, problem.message)])
         told.append(found._replace(notes=problem.notes))
-    raise WeightsError(told, text=text, path=subject.name)
+    kind = MiltextError if any(each.code == "MIL838" for each in told) else WeightsError
+    raise kind(told, text=text, path=subject.name)
 
 
-def _problem(value: Value, constants: Constants) -> Diagnostic | None:
-    """Return why a weight cannot be read, None if it can."""
+def _problem(name: str, value: Value, constants: Constants) -> Diagnostic | None:
+    """Return why the constant that a parameter has cannot be read, None if it can."""
     try:
-        constants.blob(value)
+        constants.find(value)
     except WeightsError as failure:
-        return failure.diagnostics[0]
+        found = failure.diagnostics[0]
+        return found._replace(notes=(*found.notes, ELSEWHERE)) if found.code == "MIL302" else found
+    except (ArithmeticError, ValueError) as failure:
+        way = Note("`miltext check` tells more of it, and the program that made the model is to be mended")
+        return error("MIL838", f"{named(name)} cannot be read: it is {failure}", None, way)
     return None
 
 
-def _stored(plan: Plan) -> Iterator[tuple[Path, Value]]:
-    """Yield the values in weight files that the steps of a plan are given, with their places."""
+def _constants(plan: Plan) -> Iterator[tuple[Path, str, Value]]:
+    """Yield the constants that the steps of a plan are given: place, parameter and value."""
     for step in steps_of(plan):
         for given in step.given:
             for place, source in enumerate(given.sources):
-                if isinstance(source, Constant) and source.message.WhichOneof("value") == "blobFileValue":
+                if isinstance(source, Constant):
                     held: Path = ("inputs", Key(given.name), "arguments", place)
                     if given.name in step.operation.attributes:
                         held = ("attributes", Key(given.name))
-                    yield (*step.path, *held), source.message
+                    yield (*step.path, *held), given.name, source.message

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.evaluation.rules import Array
-    from miltext.models.weights import Blob
     from miltext.schema.proto import Value as Message
 
 WITHOUT_NUMPY = frozenset(["bf16", "fp8e4m3fn", "fp8e5m2"])
@@ -124,12 +123,18 @@ class Constants:
             self._known[id(message)] = value
         return value
 
-    def blob(self, message: Message) -> Blob:
-        """Return the record of a Value in a weight file. Raise WeightsError."""
-        return self._folder.blob(message)
+    def find(self, message: Message) -> None:
+        """Make sure that a value can be read. Raise WeightsError, and ValueError for one that is not as its type says.
+
+        Of a value in a weight file, only the head of its record is looked at.
+        """
+        if message.WhichOneof("value") == "blobFileValue":
+            self._folder.blob(message)
+        else:
+            self.read(message)
 
     def _stored(self, message: Message) -> Array:
-        array = self.blob(message).array(tensor_shape(message.type))
+        array = self._folder.blob(message).array(tensor_shape(message.type))
         dtype = tensor_dtype(message.type)
         return _carried(array, dtype) if dtype is not None else array
 
