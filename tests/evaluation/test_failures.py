@@ -119,10 +119,14 @@ def test_an_operation_in_a_block_is_told_at_its_own_place() -> None:
 def test_a_program_that_was_changed_is_told_in_what_it_prints_as(tmp_path: Path) -> None:
     model = saved(tmp_path, TEXT)
     block = model.program.functions["main"].block_specializations["CoreML8"]
+    with pytest.raises(OperationFailure) as caught:
+        run(model, {"x": X, "at": [7]})
+    assert caught.value.text == TEXT
     block.operations[-1].outputs[0].name = block.outputs[0] = "line"
     with pytest.raises(OperationFailure, match="`line`, of `gather`") as caught:
         run(model, {"x": X, "at": [7]})
     assert "line = gather(" in place(caught.value)[1]
+    assert caught.value.text == miltext.to_text(model.program)
 
 
 def test_a_result_of_another_shape_than_the_declared_one_is_refused() -> None:
@@ -217,12 +221,14 @@ def test_warnings_do_not_keep_a_program_from_running() -> None:
     assert run(shadowed, {"x": 2, "pick": True})["a"] == 2
 
 
-def test_errors_that_a_comment_ignores_do_not_either() -> None:
+def test_errors_that_a_comment_ignores_do_not_either(tmp_path: Path) -> None:
     text = TEXT.replace("y = w);", "y = w, extra = w);")
     with pytest.raises(MiltextError, match="extra"):
         Evaluator(text)
     ignored = text.replace("extra = w);", "extra = w); // mil: ignore[MIL504]")
-    assert run(ignored, {"x": X, "at": [1]})["row"].tolist() == [[3, 4]]
+    model = saved(tmp_path, ignored)
+    for subject in (ignored, model, model):  # whose program was asked for, the second time
+        assert run(subject, {"x": X, "at": [1]})["row"].tolist() == [[3, 4]]
 
 
 @pytest.mark.parametrize("text", ["program(1.3)\n{ func", "program (", "\n", DRAFT.replace("add(x, x)", "ad(x, x)")])

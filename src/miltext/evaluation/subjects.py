@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import Finding, located
 from miltext.checking.ignores import without_ignored
@@ -19,7 +19,7 @@ from miltext.checking.verifier import Checked, verify_read
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError
 from miltext.models.model import Model
 from miltext.models.programs import TextModel
-from miltext.parsing.parser import parse_tree
+from miltext.parsing.parser import parse, parse_tree
 from miltext.schema import proto
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
@@ -43,18 +43,25 @@ _TEXT = re.compile(r"\s*program\s*\(")
 class Subject:
     """A program to run.
 
-    `folder` is that of `@model_path`, and `name` what errors call it. `text` is what the program was read from, where
-    it was a text; `draft` is what that text was completed from, and `made` how. `keeps` has to last as long as this.
+    `folder` is that of `@model_path`, and `model` what the program was read from. `made` is how the program's text was
+    completed, where that of the model is a draft or names arrays. `keeps` has to last as long as this.
     """
 
     program: proto.Program
     folder: Path | None
-    name: str | None = None
-    description: proto.ModelDescription | None = None
-    text: str | None = None
-    draft: str | None = None
+    model: Model | None = None
     made: WrittenOut | None = None
-    keeps: Any = None
+    keeps: object = None
+
+    @property
+    def name(self) -> str | None:
+        """What errors call it."""
+        return self.model.name if self.model else None
+
+    @property
+    def description(self) -> proto.ModelDescription | None:
+        """What its model says of it."""
+        return self.model.description if self.model else None
 
     @cached_property
     def read(self) -> Read:
@@ -74,7 +81,7 @@ class Subject:
         if not findings:
             return
         told, text = self.told(findings)
-        if text is not None and text == self.text:
+        if text is not None and text == self._text:
             told = [each for each in without_ignored(text, told) if each.severity == "error"]
         if told:
             raise MiltextError(told, text=text, path=self.name)
@@ -89,15 +96,23 @@ class Subject:
         except PrintError:  # then there is no text of it
             return Checked([_placeless(finding) for finding in findings], None)
         told = located(findings, root)
-        if self.made is None:
+        if self.made is None or self.model is None:
             return Checked(told, self._printed)
-        return Checked(self.made.told(told), self.draft)
+        return Checked(self.made.told(told), self.model.text)
+
+    @cached_property
+    def _text(self) -> str | None:
+        """The text that the program was read from, if it was, and is what that says still."""
+        if self.made is not None:
+            return self.made.text
+        text = self.model.text if self.model else None
+        return text if text is None or _wire(parse(text)) == _wire(self.program) else None
 
     @cached_property
     def _printed(self) -> str:
         from miltext.printing.printing import to_text
 
-        return self.text if self.text is not None else to_text(self.program, elide=ELIDE)
+        return self._text if self._text is not None else to_text(self.program, elide=ELIDE)
 
 
 def _placeless(finding: Finding) -> Diagnostic:
@@ -134,7 +149,6 @@ def _of_string(text: str, folder: Path | None) -> TextModel:
 
 
 def _of_model(model: Model, folder: Path | None) -> Subject:
-    text = None if "program" in vars(model) else model.text  # a program that was asked for may be changed
     try:
         program = model.program
     except ParseError as failure:
@@ -143,7 +157,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
         if not (failure.diagnostics[0].code == OF_ARRAYS or is_draft(model, failure)):
             raise
         return _of_draft(model, folder)
-    return Subject(program, folder or model.model_path, model.name, model.description, text, keeps=model)
+    return Subject(program, folder or model.model_path, model)
 
 
 def _of_draft(model: Model, folder: Path | None) -> Subject:
@@ -151,16 +165,14 @@ def _of_draft(model: Model, folder: Path | None) -> Subject:
     from miltext.drafting.building import completed, told_in_draft
 
     whole, made = completed(model)
-    subject = Subject(proto.Program(), folder or model.model_path, model.name, None, whole.text, model.text, made)
     with told_in_draft(made, model):
         try:
-            subject.program = whole.program
+            return Subject(whole.program, folder or model.model_path, model, made)
         except ParseError as failure:
             if failure.diagnostics[0].code != OF_ARRAYS:
                 raise
             stored = _stored(whole, folder)
-            subject.program, subject.folder, subject.keeps = stored.program, stored.model_path, stored
-    return subject
+    return Subject(stored.program, stored.model_path, model, made, keeps=stored)
 
 
 def _stored(whole: TextModel, folder: Path | None) -> Model:
@@ -174,3 +186,7 @@ def _stored(whole: TextModel, folder: Path | None) -> Model:
     model = load(path)
     model.keeps = made
     return model
+
+
+def _wire(program: proto.Program) -> bytes:
+    return program.SerializeToString(deterministic=True)
