@@ -258,3 +258,36 @@ def test_without_pillow_pictures_are_refused(monkeypatch: pytest.MonkeyPatch, tm
         with pytest.raises(MiltextError, match="pillow is not installed") as caught:
             use()
         assert [each.code for each in caught.value.diagnostics] == ["MIL839"]
+
+
+def image_ranges(image: ImageFeatureType) -> None:
+    image.imageSizeRange.heightRange.lowerBound, image.imageSizeRange.heightRange.upperBound = 2, 8
+    image.imageSizeRange.widthRange.lowerBound, image.imageSizeRange.widthRange.upperBound = 5, -1
+
+
+def image_sizes(image: ImageFeatureType) -> None:
+    image.enumeratedSizes.sizes.add(height=8, width=10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed", "refused", "says"),
+    [
+        (image_ranges, [(4, 5), (8, 500)], [(1, 5), (4, 4)], "[1, 3, 2 to 8, 5 or more]"),
+        (image_sizes, [(4, 5), (8, 10)], [(8, 5), (4, 10)], "[1, 3, 4, 5] or [1, 3, 8, 10]"),
+    ],
+)
+def test_sizes_of_pictures(
+    kind: Any, allowed: list[tuple[int, int]], refused: list[tuple[int, int]], says: str, tmp_path: Path
+) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    model = pictured(tmp_path, "RGB", TEXT.replace("[1, ?, 4, ?]", "[1, 3, ?, ?]"))
+    assert model.description is not None
+    kind(model.description.input[0].type.imageType)
+    evaluator = Evaluator(model)
+    for height, width in allowed:
+        made = evaluator.run({"x": pillow.new("RGB", (width, height))})["y"]
+        assert made.shape == (1, 3, height, width)
+    for height, width in refused:
+        with pytest.raises(MiltextError) as caught:
+            evaluator.run({"x": pillow.new("RGB", (width, height))})
+        assert says in str(caught.value)

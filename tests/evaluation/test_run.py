@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import EXAMPLE
 from support.evaluation import computed
 
 import miltext
-from miltext import Evaluator, MiltextError, run
+from miltext import Evaluator, MiltextError, ModelError, run
 from miltext.schema.proto import Program
 
 DRAFT = """program(1.3)
@@ -211,3 +213,66 @@ def test_one_value_that_is_two_outputs_is_two_arrays(statement: str, shape: tupl
     assert outputs["b"].shape == shape
     assert outputs["b"].flags.c_contiguous
     np.testing.assert_array_equal(outputs["b"], expected)
+
+
+def test_an_evaluator_runs_in_several_threads_at_once() -> None:
+    evaluator = Evaluator(SAME)
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(evaluator.run, {"x": np.full((2, 3), number)}, values="all") for number in range(40)]
+    for number, each in enumerate(runs):
+        np.testing.assert_array_equal(each.result()["a"], np.full((2, 3), number))
+
+
+def test_two_runs_step_by_step_do_not_meet() -> None:
+    evaluator = Evaluator(SAME)
+    pairs = zip(evaluator.steps({"x": X}), evaluator.steps({"x": -X}), strict=True)
+    last = [made.values[0] for pair in pairs for made in pair if made.step.names == ["a"]]
+    np.testing.assert_array_equal(last, [np.maximum(X, 0), np.maximum(-X, 0)])
+
+
+def test_how_numbers_are_computed_is_one_of_two_words() -> None:
+    with pytest.raises(ValueError, match="compute is one of float32, native, not 'fp16'"):
+        run(DRAFT, {"x": X}, compute="fp16")
+
+
+def test_native_numbers_are_rounded_on_the_way() -> None:
+    text = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [3]> x) {
+            y = reduce_sum(x, axes = [0], keep_dims = true);
+        } -> (y);
+}
+"""
+    given = {"x": [2048, 1, 1]}
+    assert run(text, given)["y"] == 2050
+    assert run(text, given, compute="native")["y"].dtype == np.float16
+
+
+def test_labels_are_strings_and_their_probabilities_a_dict() -> None:
+    model = miltext.load(EXAMPLE)
+    evaluator = Evaluator(model)
+    (name, stated) = next(iter(evaluator.inputs.items()))
+    outputs = evaluator.run({name: np.zeros([size or 1 for size in stated.shape])})  # type: ignore[union-attr]
+    label, chances = outputs["classLabel"], outputs["classLabel_probs"]
+    assert label.dtype.kind == "U"
+    assert str(label) == max(chances, key=chances.get)
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-2)
+
+
+@pytest.mark.parametrize("subject", ["relu(x)", "", "no/such/Model.mlpackage"])
+def test_a_string_that_is_not_a_text_is_a_path(subject: str) -> None:
+    with pytest.raises(ModelError):
+        run(subject, {})
+
+
+def test_seeds_make_random_numbers_repeatable() -> None:
+    text = """program(1.3)
+{
+    func main<ios18>() {
+            y = random_normal(shape = [100], mean = fp32(0), stddev = fp32(1));
+        } -> (y);
+}
+"""
+    first, again, other = (run(text, {}, seed=seed)["y"] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).all()
