@@ -1,4 +1,4 @@
-"""The pages of docs/how-to: their commands work as they stand, and the models that they write are as they say."""
+"""The pages of docs/how-to: their commands work as they stand, write what a page shows, and make what it says."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, ROOT
+from conftest import EXAMPLE, ROOT, Check
 from support.containers import compile_package
+from support.followed_page import COMMANDS, follow
 from support.model_checks import assert_coremltools_opens
 
 import miltext
@@ -100,6 +100,12 @@ def compiled(folder: Path) -> None:
         assert (folder / name / WEIGHTS).read_bytes() == (EXAMPLE / WEIGHTS).read_bytes()
 
 
+def running(folder: Path) -> None:
+    assert np.load(folder / "lit.npy").shape == (1, 6, 8, 8)
+    with np.load(folder / "total.npz") as states:
+        assert states["total"].tolist() == [2, 4]
+
+
 OUTCOMES: dict[str, Callable[[Path], None]] = {
     "README": readme,
     "expose-an-intermediate-value": expose,
@@ -109,6 +115,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "replace-a-weight": weight,
     "drop-an-operation": drop,
     "compiled-model-to-package": compiled,
+    "run-a-model": running,
 }
 
 
@@ -118,18 +125,23 @@ def test_each_page_has_an_outcome() -> None:
     assert [page.name for page in PAGES if page.stem != "README" and page.name not in index] == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the pages' commands are those of a Unix shell")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
-    shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
-    compile_package(EXAMPLE, tmp_path / "Compiled.mlmodelc")
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    python = f"{sys.executable!r} -m miltext"
-    script = f'set -euo pipefail\nmiltext() {{ {python} "$@"; }}\npython() {{ {sys.executable!r} "$@"; }}\n'
+def run_quietly(commands: str, folder: Path) -> None:
     result = subprocess.run(
-        ["bash", "-c", script + "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=False
+        ["bash", "-c", COMMANDS + commands], cwd=folder, capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pages' commands are those of a Unix shell")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page(page: Path, tmp_path: Path, matches_golden: Check) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
+    compile_package(EXAMPLE, tmp_path / "Compiled.mlmodelc")
+    text = page.read_text(encoding="utf-8")
+    if "```text" in text:
+        matches_golden(page, follow(text, tmp_path))
+    else:
+        run_quietly("\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)), tmp_path)
     OUTCOMES[page.stem](tmp_path)
     pytest.importorskip("coremltools")
     for made in sorted(tmp_path.glob("*.mlpackage")):
