@@ -365,6 +365,15 @@ def test_topk_gives_what_is_asked_for() -> None:
     assert order.dtype == np.uint16
 
 
+def test_topk_at_places_that_uint16_does_not_hold() -> None:
+    call, x = 'a, b = topk(x, output_indices_dtype = "uint16")', np.zeros(65537, np.float32)
+    x[65535] = 1
+    assert applied(call, {"x": x})[1].tolist() == [65535]
+    x[65536] = 2
+    with pytest.raises(OperationFailure, match=r"`output_indices_dtype` is uint16, .* and there is a place 65536"):
+        applied(call, {"x": x})
+
+
 def test_topk_of_too_few() -> None:
     text = "a, b = topk(x, k = 4)"
     with pytest.raises(OperationFailure, match="`k` is 4, and `x` has 3 elements along `axis` -1"):

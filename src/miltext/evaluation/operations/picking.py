@@ -124,10 +124,8 @@ def _to_write(data: Array, mode: str) -> Array:
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
     if mode == "update":
         made[where] = updates
-    elif mode in MODES:
-        MODES[mode].at(made, where, updates)
     else:
-        raise Unfit(f"`mode` is {mode}, and takes {', '.join(MODES)} and update")
+        MODES[mode].at(made, where, updates)
 
 
 # ---- order
@@ -144,7 +142,9 @@ def argsort(x: Held, axis: int, ascending: bool) -> Held:
 
 
 @rule("topk")
-def topk(x: Held, k: int, axis: int, ascending: bool, return_indices: bool | None) -> Held | tuple[Held, Held]:
+def topk(
+    x: Held, k: int, axis: int, ascending: bool, return_indices: bool | None, output_indices_dtype: str | None
+) -> Held | tuple[Held, Held]:
     """Return the `k` greatest along `axis`, or the least if `ascending`, and where they stood; all where `k` is -1.
 
     They are in the order of `argsort`, also where `sort` is false, which leaves the order open.
@@ -153,6 +153,8 @@ def topk(x: Held, k: int, axis: int, ascending: bool, return_indices: bool | Non
     if not -1 <= k <= size:
         raise Unfit(f"`k` is {k}, and `x` has {size} elements along `axis` {axis}")
     places = argsort(x, axis, ascending).take(range(size if k == -1 else k), axis)
+    if output_indices_dtype == "uint16" and places.max(initial=0) > 65535:
+        raise Unfit(f"`output_indices_dtype` is uint16, which ends at 65535, and there is a place {places.max()}")
     values = np.take_along_axis(x, places, axis)
     return values if return_indices is False else (values, places)
 
