@@ -49,13 +49,12 @@ def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: 
 
 def _places(indices: Held, size: int, validated: bool | None) -> Held:
     """Return places along an axis of so many elements, counted from its start. Raise Unfit where there is none."""
-    least = 0 if validated else -size
     places = indices.astype(np.intp)
-    outside = (places < least) | (places >= size)
-    if outside.any():
+    least, low, high = 0 if validated else -size, places.min(initial=0), places.max(initial=-1)
+    if low < least or high >= size:
         takes = f"from {least} to {size - 1}" if size else "nothing from an axis without elements"
-        raise Unfit(f"`indices` holds {places[outside][0]}, and takes {takes}")
-    return np.where(places < 0, places + size, places)
+        raise Unfit(f"`indices` holds {low if low < least else high}, and takes {takes}")
+    return places if low >= 0 else np.where(places < 0, places + size, places)
 
 
 def _row_numbers(indices: Held, shape: Sequence[int], batch: int, validated: bool | None) -> Held:
