@@ -56,17 +56,19 @@ def test_a_loop_in_a_loop_uses_what_is_around_it() -> None:
         assert (made["rows"], made["cells"]) == (count, 10 * count * (count + 1) // 2)
 
 
-COND = """program(1.3) { func main<ios18>(bool p, tensor<fp32, [2]> x) {
+COND = """program(1.3) {{ func main<ios18>({} p, tensor<fp32, [2]> x) {{
     tensor<fp32, [2]> twice = add(x = x, y = x);
     tensor<fp32, [2]> y, tensor<fp32, [2]> z = cond(pred = p)
-        () { tensor<fp32, [2]> a = add(x = x, y = twice); } -> (a, twice)
-        () { tensor<fp32, [2]> b = relu(x = x); } -> (b, x);
-} -> (y, z); }"""
+        () {{ tensor<fp32, [2]> a = add(x = x, y = twice); }} -> (a, twice)
+        () {{ tensor<fp32, [2]> b = relu(x = x); }} -> (b, x);
+}} -> (y, z); }}"""
 
 
+@pytest.mark.parametrize("stated", ["bool", "tensor<bool, [1]>"])
 @pytest.mark.parametrize(("pred", "expected"), [(True, ([-3, 6], [-2, 4])), (False, ([0, 2], [-1, 2]))])
-def test_one_branch_is_done(pred: bool, expected: tuple[list[float], list[float]]) -> None:
-    made = computed(miltext.parse(COND), {"p": np.array(pred), "x": np.array([-1, 2], np.float32)})
+def test_one_branch_is_done(pred: bool, expected: tuple[list[float], list[float]], stated: str) -> None:
+    given = np.array(pred) if stated == "bool" else np.array([pred])
+    made = computed(miltext.parse(COND.format(stated)), {"p": given, "x": np.array([-1, 2], np.float32)})
     assert (made["y"].tolist(), made["z"].tolist()) == expected
 
 

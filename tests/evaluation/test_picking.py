@@ -374,6 +374,12 @@ def test_topk_at_places_that_uint16_does_not_hold() -> None:
         applied(call, {"x": x})
 
 
+@pytest.mark.parametrize("shape", [(2, 0), (0, 2)])
+def test_topk_of_nothing(shape: tuple[int, ...]) -> None:
+    values, order = applied("a, b = topk(x, k = -1)", {"x": np.zeros(shape, np.float32)})
+    assert values.shape == order.shape == shape
+
+
 def test_topk_of_too_few() -> None:
     text = "a, b = topk(x, k = 4)"
     with pytest.raises(OperationFailure, match="`k` is 4, and `x` has 3 elements along `axis` -1"):

@@ -151,7 +151,7 @@ def topk(
     size = x.shape[axis]
     if not -1 <= k <= size:
         raise Unfit(f"`k` is {k}, and `x` has {size} elements along `axis` {axis}")
-    places = argsort(x, axis, ascending).take(range(size if k == -1 else k), axis)
+    places = argsort(x, axis, ascending).take(np.arange(size if k == -1 else k), axis)
     if output_indices_dtype == "uint16" and places.max(initial=0) > 65535:
         raise Unfit(f"`output_indices_dtype` is uint16, which ends at 65535, and there is a place {places.max()}")
     values = np.take_along_axis(x, places, axis)
