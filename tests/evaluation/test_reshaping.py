@@ -284,6 +284,45 @@ def test_padding_is_rounded_to_the_type_of_x() -> None:
 
 # ---- values without a result
 
+UNEVEN = [
+    (
+        "depth_to_space(x, block_size = 2)",
+        (1, 6, 2, 2),
+        "`block_size` asks for a multiple of 4, and the number of chan",
+    ),
+    ("pixel_shuffle(x, upscale_factor = 2)", (0, 2, 2, 2), "`upscale_factor` asks for a multiple of 4, and the number"),
+    ("space_to_depth(x, block_size = 2)", (1, 1, 3, 2), "`block_size` asks for a multiple of 2, and the height of `x`"),
+    (
+        "pixel_unshuffle(x, downscale_factor = 2)",
+        (1, 1, 2, 5),
+        "`downscale_factor` asks .* 2, and the width of `x` is 5",
+    ),
+    (
+        "space_to_batch(x, [2, 1], paddings = [[1, 0], [0, 0]])",
+        (1, 1, 2, 5),
+        "`block_shape` .* 2, and the height .* is 3",
+    ),
+    (
+        "batch_to_space(x, [2, 2], crops = [[0, 0], [0, 0]])",
+        (6, 1, 2, 2),
+        "`block_shape` .* 4, and the batch of `x` is 6",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "shape", "told"), UNEVEN)
+def test_blocks_that_sizes_do_not_hold_are_told_at_their_operation(
+    call: str, shape: tuple[int, ...], told: str
+) -> None:
+    with pytest.raises(OperationFailure, match=told):
+        applied(call, {"x": np.ones(shape, np.float32)}, {"x": "tensor<fp32, [?, ?, ?, ?]>"})
+
+
+def test_a_vector_has_no_band() -> None:
+    with pytest.raises(OperationFailure, match=r"`x` is \[4\], and has no matrices"):
+        applied("band_part(x, lower = 0)", {"x": np.ones(4, np.float32)})
+
+
 UNFIT = [
     ("reshape(x, shape = s)", [2, 2], r"`shape` asks for \[2, 2\], and `x`, \[2, 3\], has 6 elements"),
     ("reshape(x, shape = s)", [-2, -3], r"`shape` asks for \[-2, -3\]"),

@@ -176,6 +176,8 @@ def band_part(x: Held, lower: int, upper: int) -> Held:
 
     A negative number stands for all of them.
     """
+    if x.ndim < 2:
+        raise Unfit(f"`x` is {show(x.shape)}, and has no matrices")
     rows, columns = x.shape[-2:]
     above = np.arange(columns) - np.arange(rows)[:, None]
     within = ((lower < 0) | (above >= -lower)) & ((upper < 0) | (above <= upper))
@@ -202,10 +204,11 @@ def depth_to_space(x: Held, block_size: int) -> Held:
 
     With b = `block_size` and C channels left, y[n, c, h*b + i, w*b + j] = x[n, (i*b + j)*C + c, h, w].
     """
-    n, c, h, w = x.shape
+    n, channels, h, w = x.shape
     b = block_size
-    parts = x.reshape(n, b, b, c // (b * b), h, w)
-    return np.reshape(parts.transpose(0, 3, 4, 1, 5, 2), (n, c // (b * b), h * b, w * b))
+    c = _share(channels, b * b, "the number of channels of `x`", "block_size")
+    parts = x.reshape(n, b, b, c, h, w)
+    return np.reshape(parts.transpose(0, 3, 4, 1, 5, 2), (n, c, h * b, w * b))
 
 
 @rule("space_to_depth")
@@ -214,9 +217,9 @@ def space_to_depth(x: Held, block_size: int) -> Held:
 
     With b = `block_size` and C channels of `x`, y[n, (i*b + j)*C + c, h, w] = x[n, c, h*b + i, w*b + j].
     """
-    n, c, h, w = x.shape
-    b = block_size
-    return np.reshape(_squares(x, b, b).transpose(0, 3, 5, 1, 2, 4), (n, c * b * b, h // b, w // b))
+    squares = _squares(x, (block_size, block_size), "block_size")
+    n, c, h, b, w, _ = squares.shape
+    return np.reshape(squares.transpose(0, 3, 5, 1, 2, 4), (n, c * b * b, h, w))
 
 
 @rule("pixel_shuffle")
@@ -225,10 +228,11 @@ def pixel_shuffle(x: Held, upscale_factor: int) -> Held:
 
     With f = `upscale_factor`, y[n, c, h*f + i, w*f + j] = x[n, (c*f + i)*f + j, h, w].
     """
-    n, c, h, w = x.shape
+    n, channels, h, w = x.shape
     f = upscale_factor
-    parts = x.reshape(n, c // (f * f), f, f, h, w)
-    return np.reshape(parts.transpose(0, 1, 4, 2, 5, 3), (n, c // (f * f), h * f, w * f))
+    c = _share(channels, f * f, "the number of channels of `x`", "upscale_factor")
+    parts = x.reshape(n, c, f, f, h, w)
+    return np.reshape(parts.transpose(0, 1, 4, 2, 5, 3), (n, c, h * f, w * f))
 
 
 @rule("pixel_unshuffle")
@@ -237,9 +241,9 @@ def pixel_unshuffle(x: Held, downscale_factor: int) -> Held:
 
     With f = `downscale_factor`, y[n, (c*f + i)*f + j, h, w] = x[n, c, h*f + i, w*f + j].
     """
-    n, c, h, w = x.shape
-    f = downscale_factor
-    return np.reshape(_squares(x, f, f).transpose(0, 1, 3, 5, 2, 4), (n, c * f * f, h // f, w // f))
+    squares = _squares(x, (downscale_factor, downscale_factor), "downscale_factor")
+    n, c, h, f, w, _ = squares.shape
+    return np.reshape(squares.transpose(0, 1, 3, 5, 2, 4), (n, c * f * f, h, w))
 
 
 @rule("space_to_batch")
@@ -248,11 +252,10 @@ def space_to_batch(x: Held, block_shape: Ints, paddings: Held) -> Held:
 
     With blocks of I rows and J columns, y[(i*J + j)*N + n, c, h, w] = padded[n, c, h*I + i, w*J + j].
     """
-    rows, columns = block_shape
     padded = np.pad(x, [(0, 0), (0, 0), *paddings.reshape(2, 2).tolist()])
-    n, c, h, w = padded.shape
-    blocks = _squares(padded, rows, columns).transpose(3, 5, 0, 1, 2, 4)
-    return np.reshape(blocks, (rows * columns * n, c, h // rows, w // columns))
+    squares = _squares(padded, block_shape, "block_shape")
+    n, c, h, rows, w, columns = squares.shape
+    return np.reshape(squares.transpose(3, 5, 0, 1, 2, 4), (rows * columns * n, c, h, w))
 
 
 @rule("batch_to_space")
@@ -263,12 +266,21 @@ def batch_to_space(x: Held, block_shape: Ints, crops: Held) -> Held:
     """
     rows, columns = block_shape
     batch, c, h, w = x.shape
-    n = batch // (rows * columns)
+    n = _share(batch, rows * columns, "the batch of `x`", "block_shape")
     blocks = x.reshape(rows, columns, n, c, h, w).transpose(2, 3, 4, 0, 5, 1)
     return _cropped(np.reshape(blocks, (n, c, h * rows, w * columns)), *crops.reshape(2, 2))
 
 
-def _squares(x: Held, rows: int, columns: int) -> Held:
+def _squares(x: Held, sizes: Ints, name: str) -> Held:
     """Return `x` [n, c, h, w] as blocks of so many rows and columns, [n, c, h / rows, rows, w / columns, columns]."""
     n, c, h, w = x.shape
-    return x.reshape(n, c, h // rows, rows, w // columns, columns)
+    rows, columns = sizes
+    down, across = _share(h, rows, "the height of `x`", name), _share(w, columns, "the width of `x`", name)
+    return x.reshape(n, c, down, rows, across, columns)
+
+
+def _share(size: int, by: int, of: str, name: str) -> int:
+    """Return a size divided into equal parts. Raise Unfit where it is no multiple."""
+    if by < 1 or size % by:
+        raise Unfit(f"`{name}` asks for a multiple of {by}, and {of} is {size}")
+    return size // by
