@@ -65,10 +65,12 @@ def runs(name: str, chunk: int, chunks: int) -> Iterator[list[Case]]:
         state = json.loads(files["json"]).get("state") or {"group": case, "step": 0}
         grouped.setdefault(str(state["group"]), []).append((state["step"], case))
     for group in sorted(grouped)[chunk::chunks]:
-        yield [_case(case, archive(name)[case]) for _, case in sorted(grouped[group])]
+        yield [read(name, case) for _, case in sorted(grouped[group])]
 
 
-def _case(name: str, files: Mapping[str, bytes]) -> Case:
+def read(archived: str, name: str) -> Case:
+    """Return a case of an archive."""
+    files = archive(archived)[name]
     arrays = np.load(BytesIO(files["npz"]), allow_pickle=True)
     sides: dict[str, dict[str, Any]] = {"in": {}, "out": {}}
     for key in arrays:
