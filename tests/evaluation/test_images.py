@@ -212,9 +212,17 @@ def test_a_size_may_come_at_run_time() -> None:
     assert actual.shape == (1, 3, 2)
 
 
-def test_nothing_cannot_be_made_larger() -> None:
-    with pytest.raises(OperationFailure, match="`x` has no elements along dimension 1, and 3"):
-        applied("resize_bilinear(x, target_size_height = 3)", {"x": np.zeros((2, 0, 1), np.float32)})
+@pytest.mark.parametrize("call", ["resize_bilinear", "resize_nearest_neighbor"])
+def test_nothing_cannot_be_made_larger(call: str) -> None:
+    with pytest.raises(OperationFailure, match="`x` has no elements along dimension 2, and 3"):
+        applied(f"{call}(x, target_size_height = 3, target_size_width = 1)", {"x": np.zeros((2, 2, 0, 1), np.float32)})
+
+
+def test_many_pictures_are_resized_some_at_a_time() -> None:
+    x = np.random.default_rng(2).standard_normal((2, 5, 90, 80)).astype(np.float32)
+    call = 'resize_bilinear(x, target_size_height = 200, target_size_width = 170, sampling_mode = "UNALIGN_CORNERS")'
+    expected = along(along(x, 2, places("UNALIGN_CORNERS", 90, 200)), 3, places("UNALIGN_CORNERS", 80, 170))
+    assert_near(applied(call, {"x": x})[0], expected, 1e-6)
 
 
 @pytest.mark.parametrize("mode", NOTES)

@@ -27,6 +27,9 @@ GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
 Source: the notes of resize_bilinear in coremltools, where the input has Xin = span + 1 pixels.
 """
 
+PIECE = 1 << 18
+"""How many pixels are made at a time: what they take on the way stays in the cache."""
+
 FIRST_CORNER = {"normalized_minus_one_to_one": -1.0, "normalized_zero_to_one": 0.0}
 """The coordinate of the first corner of an image, of which the last is at 1."""
 
@@ -96,11 +99,20 @@ def _scaled(x: Array, height: float, width: float) -> tuple[int, int]:
 
 
 def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
-    """Return `x` with its last dimensions in these sizes."""
-    floats = x if x.dtype.kind == "f" else x.astype(np.float64)
-    for axis, size in enumerate(sizes, -len(sizes)):
-        floats = _interpolated(floats, _grid_between(0, _some(x, axis, size) - 1, size, mode), axis)
-    return floats if x.dtype.kind == "f" else np.rint(floats)
+    """Return `x` with its last dimensions in these sizes, done some of its pictures at a time."""
+    kept = x.ndim - len(sizes)
+    axes = range(-len(sizes), 0)
+    grids = [_grid_between(0, _some(x, axis, size) - 1, size, mode) for axis, size in zip(axes, sizes, strict=True)]
+    pictures = x.reshape(math.prod(x.shape[:kept]), *x.shape[kept:])
+    result = np.empty((len(pictures), *sizes), x.dtype)
+    step = max(1, PIECE // max(1, math.prod(sizes)))
+    for start in range(0, len(pictures), step):
+        some = pictures[start : start + step]
+        floats = some if x.dtype.kind == "f" else some.astype(np.float64)
+        for axis, places in zip(axes, grids, strict=True):
+            floats = _interpolated(floats, places, axis)
+        result[start : start + step] = floats if x.dtype.kind == "f" else np.rint(floats)
+    return result.reshape(*x.shape[:kept], *sizes)
 
 
 def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
