@@ -54,9 +54,26 @@ def run(
 ) -> dict[str, Any]:
     """Return what a function of a model computes from these inputs: numpy arrays by the names of its outputs.
 
-    `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these; `weights` is the folder of
-    the weight files, where that is not the model's own. What the other arguments mean, and what is raised, says
-    `Evaluator`, which is for those who run a model more than once.
+    `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these. `weights` is the folder of the
+    weight files, where that is not the model's own. `function` is the one to run; if there is no `main`, that is the
+    default function of the description, or the only one. `compute` is "float32", in which fp16 is computed and then
+    rounded after each operation, or "native", to compute in the declared types.
+
+    `inputs` are arrays by name, or what numpy makes an array of; for an image, a picture of pillow's, too. An array has
+    a shape that the description allows, and numbers that the declared data type has, of which floats are rounded.
+    `state` has the array of each state, from one call to the next: it is empty at first, when states are zeros, and
+    holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
+
+    `values` are names of inner values that are wanted, too, or "all" for each that an operation makes. They stay in
+    memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is.
+    Constants among them are read-only views of the weights; all other arrays are the caller's own, of the declared
+    shape and data type. A string is an array of numpy's strings, a list one of Python, and what `classify` gives of
+    probabilities a dict.
+
+    Raise ParseError and ModelError as `load` and `build` do, and WeightsError for weights. Raise MiltextError before
+    anything runs: with all errors that `check` finds; MIL830 where there is no rule; MIL831 to MIL835 for inputs and
+    states, of which MIL835 is NaN or an infinity without `allow_nan`; MIL837 for an unknown function or value. Raise
+    MiltextError (MIL838) for an operation without a result.
     """
     evaluator = Evaluator(model, function, weights=weights, compute=compute)
     return evaluator.run(inputs, state=state, values=values, seed=seed, allow_nan=allow_nan)
@@ -65,17 +82,9 @@ def run(
 class Evaluator:
     """One function of a program, checked and planned once, and run as often as is asked for.
 
-    `subject` is a Model, a Program, MIL text (a draft, too), or the path of any of these. `weights` is the folder of
-    the weight files, where that is not the model's own. `function` is the one to run; if there is no `main`, that
-    is the default function of the description, or the only one. `compute` is "float32", or "native" to compute in the
-    declared types, without float32 between. With `check=False`, the program is taken to be right.
-
-    `inputs`, `states` and `outputs` are the types of what the function takes, keeps and gives, by name; `features` has
-    what the description says of the inputs and outputs besides.
-
-    Raise ParseError and ModelError as `load` and `build` do. Raise MiltextError: with all errors that `check` finds,
-    MIL830 for operations that no rule computes, MIL837 for an unknown function; WeightsError for weights that cannot
-    be read.
+    What the arguments mean, and what is raised, says `miltext.run`. With `check=False`, the program is taken to be
+    right. `inputs`, `states` and `outputs` are the types of what the function takes, keeps and gives, by name;
+    `features` has what the description says of the inputs and outputs besides.
     """
 
     def __init__(
@@ -116,7 +125,7 @@ class Evaluator:
         if function == "main" and (default in there or len(there) == 1):
             return default if default in there else next(iter(there))
         message = f"there is no function {named(function)}{did_you_mean(nearest(function, there))}"
-        way = Note(f"the functions are {listed(sorted(there), 'and')}" if there else "the program has none")
+        way = Note(f"the program has {listed(sorted(there), 'and') if there else 'none'}")
         raise MiltextError([error("MIL837", message, None, way)], path=self.subject.name)
 
     def _read_types(self, read: Function, block: Block) -> None:
@@ -147,22 +156,7 @@ class Evaluator:
         seed: int | None = None,
         allow_nan: bool = False,
     ) -> dict[str, Any]:
-        """Return what the function computes from these inputs: numpy arrays by the names of its outputs.
-
-        `inputs` are arrays by name, or what numpy makes an array of; for an image, a picture of pillow's, too. An
-        array has a shape that the description allows, and numbers that the declared data type has, of which floats are
-        rounded. `state` has the array of each state, from one call to the next: it is empty at first, when states are
-        zeros, and holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
-
-        `values` are names of inner values that are wanted, too, or "all" for each that an operation makes. They stay in
-        memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is.
-        Constants among them are read-only views of the weights; all other arrays are the caller's own. A string is an
-        array of numpy's strings, a list one of Python, and what `classify` gives of probabilities a dict.
-
-        Raise MiltextError before anything runs: MIL831 to MIL835 for inputs and states, all that is wrong at once, of
-        which MIL835 is NaN or an infinity without `allow_nan`; MIL837 for unknown `values`. Raise MiltextError
-        (MIL838) for an operation that has no result.
-        """
+        """Return what the function computes from these inputs, as `miltext.run` does."""
         wanted = self.wanted(values) - self.outputs.keys()
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
