@@ -265,6 +265,23 @@ def test_the_arrays_that_a_draft_names_are_found_beside_it(tmp_path: Path) -> No
     assert run(STORED, {"x": [1, 1]}, weights=tmp_path)["z"].tolist() == [20, 300]
 
 
+def test_the_arrays_of_a_text_without_a_path_are_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrays(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run(STORED, {"x": [1, 1]})["z"].tolist() == [20, 300]
+
+
+def test_a_folder_of_weights_that_is_not_there_is_told(tmp_path: Path) -> None:
+    arrays(tmp_path)
+    program = packaged(tmp_path, STORED).program
+    for weights in (None, tmp_path / "nowhere", tmp_path / "w.npy"):
+        with pytest.raises(WeightsError) as caught:
+            Evaluator(program, weights=weights)
+        assert caught.value.diagnostics[0].code == "MIL302"
+
+
 def test_a_text_in_the_long_spelling_may_name_arrays_too(tmp_path: Path) -> None:
     arrays(tmp_path)
     text = miltext.infer_draft(STORED, path=str(tmp_path / "model.mil"))

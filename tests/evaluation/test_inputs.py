@@ -67,6 +67,7 @@ TAKEN: dict[str, tuple[str, Any, Any]] = {
     "truth values for integers": ("tokens", np.array([[True, False, True, True]]), [[1, 0, 1, 1]]),
     "a number for one element": ("scale", 2, [2]),
     "an array of rank 0 for one element": ("scale", np.array(2.0), [2]),
+    "a mask of nothing": ("scale", np.ma.masked_array([1.0], [False]), [1]),
     "a number that fp16 rounds": ("scale", 1e-9, [0]),
 }
 
@@ -112,6 +113,7 @@ WRONG: dict[str, tuple[str, dict[Any, Any], str]] = {
     "nothing": ("MIL834", {"scale": [None]}, "is an array of Python objects"),
     "a mapping": ("MIL834", {"x": {"data": 1}}, "is an array of Python objects"),
     "huge integers": ("MIL834", {"scale": [2**70]}, "is an array of Python objects"),
+    "masked elements": ("MIL834", {"scale": np.ma.masked_array([1.0], [True])}, "has elements that are masked"),
     "rows of several lengths": ("MIL834", {"x": [[1, 2, 3], [4, 5]]}, "is not an array: "),
     "what raises": ("MIL834", {"x": Hostile()}, "is not an array: no array today"),
     "NaN": ("MIL835", {"x": [[1, 2, NAN], [NAN, 0, 0]]}, r"has NaN at \[0, 2\], and 1 more like it"),

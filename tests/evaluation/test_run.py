@@ -276,3 +276,14 @@ def test_seeds_make_random_numbers_repeatable() -> None:
     first, again, other = (run(text, {}, seed=seed)["y"] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).all()
+
+
+def test_blocks_may_stand_inside_one_another_as_deep_as_a_program_holds_them() -> None:
+    depth = 30
+    inner = "a0 = relu(x = x);"
+    for level in range(1, depth):
+        before = f"{{ {inner} }} -> (a{level - 1})"
+        inner = f"fp32 a{level} = cond(pred = pick) () {before} () {{ fp32 b{level} = tanh(x = x); }} -> (b{level});"
+    text = f"program(1.3)\n{{\n func main<ios18>(fp32 x, bool pick) {{ {inner} }} -> (a{depth - 1});\n}}\n"
+    evaluator = Evaluator(text.replace(" a0", " fp32 a0"))
+    assert evaluator.run({"x": 2, "pick": True})[f"a{depth - 1}"] == 2

@@ -122,6 +122,8 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
     """Return a value as an array of numbers, or of strings where those are declared."""
     if is_picture(value):
         return _pixels(called, value, feature)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise Refused("MIL834", f"{called} has elements that are masked", "give numbers for them: array.filled(0)")
     with refusing(lambda failure: Refused("MIL834", f"{called} is not an array: {failure}", "give a numpy array")):
         array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)  # torch's go through the CPU
     if type.dtype == "string":
