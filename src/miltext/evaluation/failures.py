@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, named
 from miltext.checking.inference.reading import Constant
@@ -77,10 +77,10 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
     Raise WeightsError for weight files, MiltextError (MIL838) for values that are not as their types say.
     """
     first: dict[str, tuple[Path, Diagnostic]] = {}
-    for path, name, value in _constants(plan):
-        problem = _problem(name, value, constants)
+    for each in _held(plan):
+        problem = _problem(each, constants)
         if problem is not None:
-            first.setdefault(problem.message, (path, problem))
+            first.setdefault(problem.message, (each.path, problem))
     if not first:
         return
     told = []
@@ -91,26 +91,33 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
     raise kind(told, text=text, path=subject.name)
 
 
-def _problem(name: str, value: Value, constants: Constants) -> Diagnostic | None:
-    """Return why the constant that a parameter has cannot be read, None if it can."""
-    try:
-        constants.find(value)
-    except WeightsError as failure:
-        found = failure.diagnostics[0]
-        return found._replace(notes=(*found.notes, ELSEWHERE)) if found.code == "MIL302" else found
-    except (ArithmeticError, ValueError) as failure:
-        way = Note("`miltext check` tells more of it, and the program that made the model is to be mended")
-        return error("MIL838", f"{named(name)} cannot be read: it is {failure}", None, way)
-    return None
+class _Held(NamedTuple):
+    """A constant that a parameter of an operation is given, and its place."""
+
+    step: Step
+    parameter: str
+    path: Path
+    value: Value
 
 
-def _constants(plan: Plan) -> Iterator[tuple[Path, str, Value]]:
-    """Yield the constants that the steps of a plan are given: place, parameter and value."""
+def _held(plan: Plan) -> Iterator[_Held]:
     for step in steps_of(plan):
         for given in step.given:
             for place, source in enumerate(given.sources):
                 if isinstance(source, Constant):
-                    held: Path = ("inputs", Key(given.name), "arguments", place)
+                    where: Path = ("inputs", Key(given.name), "arguments", place)
                     if given.name in step.operation.attributes:
-                        held = ("attributes", Key(given.name))
-                    yield (*step.path, *held), given.name, source.message
+                        where = ("attributes", Key(given.name))
+                    yield _Held(step, given.name, (*step.path, *where), source.message)
+
+
+def _problem(held: _Held, constants: Constants) -> Diagnostic | None:
+    """Return why a constant cannot be read, None if it can."""
+    try:
+        constants.find(held.value)
+    except WeightsError as failure:
+        found = failure.diagnostics[0]
+        return found._replace(notes=(*found.notes, ELSEWHERE)) if found.code == "MIL302" else found
+    except (ArithmeticError, ValueError) as failure:
+        return OperationFailure(held.step, f"{named(held.parameter)} {failure}").diagnostics[0]
+    return None

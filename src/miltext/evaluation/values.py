@@ -124,7 +124,7 @@ class Constants:
         return value
 
     def find(self, message: Message) -> None:
-        """Make sure that a value can be read. Raise WeightsError, and ValueError for one that is not as its type says.
+        """Make sure that a value can be read. Raise WeightsError, and Unfit for one that is not as its type says.
 
         Of a value in a weight file, only the head of its record is looked at.
         """
@@ -161,12 +161,12 @@ def _immediate(message: Message) -> Any:
         return {_plain(_immediate(pair.key)): _plain(_immediate(pair.value)) for pair in pairs}
     dtype, shape = tensor_dtype(message.type), tensor_shape(message.type)
     if dtype is None or shape is None:
-        raise ValueError("a constant of an unknown type")
+        raise Unfit("is of an unknown type")
     if dtype.kind == "string":
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
     found = immediate_data(message)
     if found is None:
-        raise Unfit("a constant of it has not as many elements as its type says; `check` tells of it")
+        raise Unfit("has not as many elements as its type says; `check` tells of it")
     return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
 
 
