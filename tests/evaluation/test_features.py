@@ -161,6 +161,27 @@ def test_an_input_without_both_is_missing(optional: bool, value: float | None, t
         Evaluator(model).run({})
 
 
+@pytest.mark.parametrize(
+    ("shape", "value", "code"),
+    [
+        ((1, 2, 5, 3), 1.0, "MIL833"),
+        ((1, -2, 4, 3), 1.0, "MIL833"),
+        ((1, 2, -4, 3), 1.0, "MIL833"),
+        ((1, 2, 4, 3), 1e39, "MIL834"),
+    ],
+)
+def test_a_default_that_the_program_does_not_take_is_told(
+    shape: tuple[int, ...], value: float, code: str, tmp_path: Path
+) -> None:
+    model, entry = described(tmp_path)
+    entry.type.multiArrayType.shape[:] = shape
+    entry.type.isOptional = True
+    entry.type.multiArrayType.doubleDefaultValue = value
+    with pytest.raises(MiltextError, match="the default of the input `x`") as caught:
+        Evaluator(model).run({})
+    assert [each.code for each in caught.value.diagnostics] == [code]
+
+
 # ---- pictures
 
 IMAGE = TEXT.replace("[1, ?, 4, ?]", "[1, 3, 4, 5]")

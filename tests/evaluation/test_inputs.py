@@ -190,6 +190,15 @@ def test_integers_past_the_ends_are_refused(dtype: Any, past: int) -> None:
         evaluator.run({"x": [end + past, 0]})
 
 
+@pytest.mark.parametrize(("dtype", "bits"), [("bf16", np.uint16), ("fp8e4m3fn", np.uint8), ("fp8e5m2", np.uint8)])
+def test_integers_that_may_be_the_bits_of_floats_are_refused(dtype: str, bits: Any) -> None:
+    """As which `Model.weights` gives these types."""
+    text = f"program(1.3)\n{{\n func main<ios18>(tensor<{dtype}, [2]> x) {{ }} -> (x);\n}}\n"
+    with pytest.raises(MiltextError, match="may be its bit patterns") as caught:
+        Evaluator(text, check=False).run({"x": np.array([1, 2], bits)})
+    assert [each.code for each in caught.value.diagnostics] == ["MIL834"]
+
+
 @pytest.mark.parametrize("given", [["a", "bc"], np.array(["a", "bc"]), np.array(["a", "bc"], object)])
 def test_strings_are_taken_for_strings(given: Any) -> None:
     text = "program(1.3)\n{\n func main<ios18>(tensor<string, [2]> x) { } -> (x);\n}\n"

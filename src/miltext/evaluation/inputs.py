@@ -20,7 +20,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.features import NOTHING_SAID, Feature
 from miltext.evaluation.pictures import colours_of, elements_of, is_picture
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
-from miltext.models.arrays.converting import Unfit, converted, range_of
+from miltext.models.arrays.converting import Unfit, converted, converts, range_of
 from miltext.models.arrays.headers import dtype_of
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.schema.dtypes import BY_NAME
@@ -70,7 +70,7 @@ class Intake:
         for name, declared in self.types.items():
             with _noting(problems):
                 if name in given:
-                    arrays[name] = self._array(name, declared, given[name], allow_nan)
+                    arrays[name] = self._array(name, declared, given[name], allow_nan=allow_nan)
                 else:
                     arrays[name] = self._filled(name, declared)
         return arrays
@@ -95,9 +95,11 @@ class Intake:
             shape, filling = known_sizes(type), 0
         if shape is None or filling is None or not isinstance(type, TensorType):
             raise Refused("MIL831", f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}")
-        return np.full(shape, filling, CARRIERS[type.dtype])
+        called, sizes = f"the default of the {self.kind} {named(name)}", [max(size, 0) for size in shape]
+        _shaped(called, np.broadcast_to(filling, sizes), type, feature)
+        return np.full(sizes, _carried(called, np.asarray(filling), type.dtype))
 
-    def _array(self, name: str, type: Type, value: Any, allow_nan: bool) -> Array:
+    def _array(self, name: str, type: Type, value: Any, *, allow_nan: bool) -> Array:
         called, feature = f"the {self.kind} {named(name)}", self.features.get(name, NOTHING_SAID)
         if not isinstance(type, TensorType):
             raise Refused("MIL834", f"{called} is {spelled(type)}, which nobody can give", "run another function")
@@ -189,7 +191,11 @@ def _carried(called: str, array: Array, dtype: str) -> Array:
         return array
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     try:
-        made = converted(np.ascontiguousarray(native).reshape(-1), dtype_of(array.dtype), target)
+        source = dtype_of(array.dtype)
+        if not converts(target, source):
+            message = f"{called} takes {dtype}, and these {source.name} may be its bit patterns"
+            raise Refused("MIL834", message, "give floats")
+        made = converted(np.ascontiguousarray(native).reshape(-1), source, target)
     except ArrayProblem as problem:
         message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
         raise Refused("MIL834", message, f"convert it to numbers, of {carrier} say") from problem
