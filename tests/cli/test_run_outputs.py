@@ -375,3 +375,31 @@ def test_two_at_once_into_one_file(folder: Path) -> None:
     assert [each.communicate(timeout=60)[1] for each in both] == [b"", b""]
     assert read("out.npz")["z"].tolist() in ([2], [3])
     assert sorted(os.listdir()) == ["draft.mil", "out.npz"]
+
+
+LISTS = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2]> x, tensor<fp32, [3]> w) {
+            l = make_list(init_length = 2, dynamic_length = true, elem_shape = ("n"), dtype = "fp32");
+            l2 = list_write(ls = l, index = 1, value = x);
+            l3 = list_write(ls = l2, index = 2, value = w);
+            y = list_read(ls = l3, index = 1);
+        } -> (y);
+}
+"""
+
+
+def test_lists(folder: Path) -> None:
+    text("lists.mil", LISTS)
+    given = ("lists.mil", "--input", "x=[1,2]", "--input", "w=[3,4,5]")
+    lines = [line.split() for line in done(*given, "--all").splitlines()]
+    assert lines[1][-2:] == ["no", "elements"]
+    assert lines[3] == "l3 list<tensor<fp32, [?]>, 3> 0 5 2.14286 0 0 2".split()
+    done(*given, "--all", "-o", "out.npz")
+    found = {name: array.tolist() for name, array in read("out.npz").items()}
+    assert found == {
+        **{"l2": [[0, 0], [1, 2]], "y": [1, 2]},
+        **{"l3/0": [0, 0], "l3/1": [1, 2], "l3/2": [3, 4, 5]},
+    }
+    assert "l3.npy cannot be written: a list whose" in refused(*given, "-o", "l3=l3.npy", "-o", "new.npz")
+    assert sorted(os.listdir()) == ["draft.mil", "lists.mil", "out.npz"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.evaluation.value_files import npy_pieces, npz_pieces, read_archive, read_array
+from miltext.evaluation.value_files import Unstorable, npy_pieces, npz_pieces, read_archive, read_array
 
 VALUES: dict[str, Any] = {
     "matrix": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -73,16 +73,19 @@ def test_the_same_values_make_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_list_is_an_array_if_its_elements_are_alike(tmp_path: Path) -> None:
-    same, other = [np.zeros(2), np.ones(2)], [np.zeros(2), np.ones(3)]
+    same, other = [np.zeros(2), np.ones(2)], [None, np.zeros(2), np.ones(3)]
     assert np.array_equal(read_archive(write(tmp_path / "x.npz", {"l": same}))["l"], np.stack(same))
     assert read_archive(write(tmp_path / "x.npz", {"l": []}))["l"].size == 0
-    with pytest.raises(ValueError, match="several shapes"):
-        write(tmp_path / "x.npz", {"l": other})
+    read = read_archive(write(tmp_path / "x.npz", {"l": other, "none": [None, None]}))
+    assert {name: array.tolist() for name, array in read.items()} == {"l/1": [0, 0], "l/2": [1, 1, 1]}
+    for unlike in (other, [None]):
+        with pytest.raises(Unstorable, match="several shapes"):
+            b"".join(npy_pieces(unlike))
 
 
 @pytest.mark.parametrize("value", [np.array(["a\0"], object), {"a\0": 0.5}])
 def test_a_string_that_numpy_would_cut_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match="null character"):
+    with pytest.raises(Unstorable, match="null character"):
         b"".join(npy_pieces(value))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,11 +102,23 @@ def write(
     with Staging(replace=True) as staging:
         places = {path: staging.place(Path(path)) for path in files.files if path != "-" and not is_stream(Path(path))}
         for path, pieces in _contents(files, results, states, features):
-            if path in places:
-                write_new(places[path], pieces)
-            else:
-                write_bytes(path, pieces, files.files[path], "-")
+            with _told_as(path):
+                if path in places:
+                    write_new(places[path], pieces)
+                else:
+                    write_bytes(path, pieces, files.files[path], "-")
         staging.commit()
+
+
+@contextmanager
+def _told_as(path: str) -> Iterator[None]:
+    """End the command where a value cannot be in the file of that path."""
+    from miltext.evaluation.value_files import Unstorable
+
+    try:
+        yield
+    except Unstorable as failure:
+        fail(f"{path} cannot be written: {failure}")
 
 
 def _contents(

@@ -17,10 +17,11 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy_format
 
-from miltext.diagnostics import MiltextError, error, refusing
+from miltext.diagnostics import MiltextError, Note, error, refusing
 from miltext.models.arrays.headers import LARGEST, dtype_of
 from miltext.models.arrays.npy import ENDING, Layout, read_layout
 from miltext.models.arrays.npz import refuse_odd
+from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import reading, stamp
 from miltext.schema.packing import pieces_in_order
 
@@ -32,6 +33,12 @@ PIECE = 1 << 18
 
 PAIR = ("key", "value")
 """The fields of a dictionary that is written as an array."""
+
+NOT_A_FILE = "MIL413"
+"""The code of a problem with a path, rather than with what the file holds."""
+
+NAME = "name an .npy, or an .npz where several arrays are given"
+WRITE = "write it again with numpy.save, or numpy.savez for several arrays; pickled objects are never read"
 
 MADE = (1980, 1, 1, 0, 0, 0)
 """The time of each member of an archive, the earliest that it can have: the same arrays make the same bytes."""
@@ -99,15 +106,19 @@ def _fill(stream: IO[bytes], view: memoryview) -> None:
 
 
 def _unreadable(path: Path, failure: Exception) -> MiltextError:
+    is_there = not isinstance(failure, ArrayProblem) or failure.code != NOT_A_FILE
     reason = str(failure) or type(failure).__name__
-    return MiltextError([error("MIL836", f"the arrays cannot be read: {reason}")], path=str(path))
+    return MiltextError(
+        [error("MIL836", f"no arrays can be read here: {reason}", None, Note(WRITE if is_there else NAME))],
+        path=str(path),
+    )
 
 
 # ---- writing
 
 
 def npy_pieces(value: Any) -> Iterator[bytes]:
-    """Yield a value as a `.npy`, in pieces. Raise ValueError for a list whose elements have several shapes."""
+    """Yield a value as a `.npy`, in pieces. Raise Unstorable."""
     array = storable(value)
     header = BytesIO()
     fields = {"descr": npy_format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
@@ -117,15 +128,32 @@ def npy_pieces(value: Any) -> Iterator[bytes]:
 
 
 def npz_pieces(values: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
-    """Yield named values as a `.npz`, in pieces: each value is written before the next is asked for."""
+    """Yield named values as a `.npz`, in pieces: each value is written before the next is asked for.
+
+    A list is an array if its elements are alike, else each of them is one: `NAME/0`, `NAME/1`. Raise Unstorable.
+    """
     written = _Pieces()
     with ZipFile(written, "w") as archive:
-        for name, value in values:
+        for name, value in _parts(values):
             with archive.open(ZipInfo(name + ENDING, MADE), "w", force_zip64=True) as member:
                 for piece in npy_pieces(value):
                     member.write(piece)
                     yield from written.taken()
     yield from written.taken()
+
+
+def _parts(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for name, value in values:
+        if isinstance(value, list) and not _are_alike(value):
+            yield from ((f"{name}/{index}", each) for index, each in enumerate(value) if each is not None)
+        else:
+            yield name, value
+
+
+def _are_alike(elements: list[Array | None]) -> bool:
+    """Tell whether the elements of a list, of which those that were never written are None, are all of one shape."""
+    shapes = {None if each is None else each.shape for each in elements}
+    return len(shapes) < 2 and None not in shapes
 
 
 class _Pieces:
@@ -149,23 +177,27 @@ class _Pieces:
         return pieces
 
 
+class Unstorable(ValueError):
+    """A value that no array of numpy's own types has."""
+
+
 def storable(value: Any) -> Array:
-    """Return a value as an array that numpy saves without pickling. Raise ValueError where that loses something."""
+    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses something."""
     if isinstance(value, Mapping):
         keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])
         pairs = np.empty(len(value), [(PAIR[0], keys.dtype), (PAIR[1], numbers.dtype)])
         pairs[PAIR[0]], pairs[PAIR[1]] = keys, numbers
         return pairs
     if isinstance(value, list):
-        if len({each.shape for each in value}) > 1:
-            raise ValueError("a list whose elements have several shapes is not an array")
+        if not _are_alike(value):
+            raise Unstorable("a list whose elements have several shapes is not an array; an .npz has each of them")
         return np.stack(value) if value else np.empty(0)
     return _of_fixed_length(value) if value.dtype.kind == "O" else value
 
 
 def _of_fixed_length(elements: Any) -> Array:
-    """Return strings, or integers, as an array of a type of numpy's own. Raise ValueError for an end that it drops."""
+    """Return strings, or integers, as an array of a type of numpy's own. Raise Unstorable for an end that it drops."""
     objects = np.asarray(elements, object)
     if any(isinstance(each, str) and each.endswith("\0") for each in objects.flat):
-        raise ValueError("a string that ends with a null character is not to be had in a numpy array")
+        raise Unstorable("numpy drops the null character at the end of a string")
     return np.array(objects.tolist(), None if objects.size else str).reshape(objects.shape)
