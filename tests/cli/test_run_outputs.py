@@ -141,6 +141,18 @@ def test_the_archive_goes_to_standard_output_and_into_pipes(folder: Path) -> Non
     Path("piped.npz").write_bytes(result.stdout_bytes)
     assert read("piped.npz")["y"].tolist() == Y
     assert done("draft.mil", *GIVEN, "-o", os.devnull) == ""
+    done("draft.mil", *GIVEN, "-o", "./y=.npz")
+    assert read("y=.npz")["y"].tolist() == Y
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+def test_named_pipes(folder: Path) -> None:
+    os.mkfifo("pipe")
+    running = process("draft.mil", *GIVEN, "-o", "pipe")
+    Path("piped.npz").write_bytes(Path("pipe").read_bytes())
+    assert running.communicate(timeout=60) == (b"", b"")
+    assert read("piped.npz")["y"].tolist() == Y
+    assert "it is not a regular file" in refused("draft.mil", "--inputs", "pipe")
 
 
 # ---- states
@@ -397,9 +409,7 @@ def test_lists(folder: Path) -> None:
     assert lines[3] == "l3 list<tensor<fp32, [?]>, 3> 0 5 2.14286 0 0 2".split()
     done(*given, "--all", "-o", "out.npz")
     found = {name: array.tolist() for name, array in read("out.npz").items()}
-    assert found == {
-        **{"l2": [[0, 0], [1, 2]], "y": [1, 2]},
-        **{"l3/0": [0, 0], "l3/1": [1, 2], "l3/2": [3, 4, 5]},
-    }
+    parts = {"l3/0": [0, 0], "l3/1": [1, 2], "l3/2": [3, 4, 5]}
+    assert found == parts | {"l2": [[0, 0], [1, 2]], "y": [1, 2]}
     assert "l3.npy cannot be written: a list whose" in refused(*given, "-o", "l3=l3.npy", "-o", "new.npz")
     assert sorted(os.listdir()) == ["draft.mil", "lists.mil", "out.npz"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE
+from conftest import EXAMPLE, slow_imports
 from support.running import DRAFT, GIVEN, TABLE, done, refused, run, text
 
 import miltext
@@ -113,6 +113,32 @@ def test_shapes_of_random_inputs(folder: Path) -> None:
     assert "is none of them" in refused("sizes.mil", "--input", "x=[[1,2,3]]", "--shape", "x=4,3")
 
 
+def test_an_optional_input_keeps_its_default(folder: Path) -> None:
+    text("one.mil", "program(1.3) { func main<ios18>(tensor<fp32, [2]> x) { y = relu(x = x); } -> (y); }")
+    miltext.build(miltext.load("one.mil"), "One.mlpackage")
+    model = miltext.load("One.mlpackage")
+    assert model.description is not None
+    kind = model.description.input[0].type
+    kind.isOptional, kind.multiArrayType.floatDefaultValue = True, 2.5
+    model.save("One.mlpackage", force=True)
+    assert "[2.5, 2.5]" in done("One.mlpackage")
+    assert "[2.5, 2.5]" in done("One.mlpackage", "--random")
+    assert "[2.5, 2.5]" not in done("One.mlpackage", "--random", "--shape", "x=2")
+
+
+def test_in_what_fp16_is_computed(folder: Path) -> None:
+    body = "y = linear_activation(x = x, alpha = 100.0, beta = -65000.0);"
+    text("native.mil", f"program(1.3) {{ func main<ios18>(tensor<fp16, [1]> x) {{ {body} }} -> (y); }}")
+    given = ("native.mil", "--input", "x=660")
+    assert "[1008]" in done(*given)
+    assert done(*given, "--compute", "float32") == done(*given)
+    assert "[inf]" in done(*given, "--compute", "native")
+
+
+def test_its_help_needs_no_numpy() -> None:
+    assert slow_imports("run", "--help") == []
+
+
 # ---- what is wrong with inputs
 
 
@@ -123,6 +149,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "unknown, with a suggestion": ([*GIVEN, "--input", "N2=1"], "there is no input `N2`"),
     "shape": (["--input", "x=[1,2]", "--input", "n=1"], "error[MIL833]: the input `x` has the shape [2]"),
     "fraction for an integer": (["--input", "x=x.npy", "--input", "n=0.5"], "error[MIL834]"),
+    "a huge integer": (["--input", "x=[[1,2,3],[4,5,99999999999999999999999]]", "--input", "n=1"], "error[MIL834]"),
+    "nested too deeply": (["--input", f"x={'[' * 5000}"], "error[MIL836]"),
     "ragged": (["--input", "x=[[1],[2,3]]", "--input", "n=1"], "error[MIL834]"),
     "NaN": (["--input", "x=nan.npy", "--input", "n=1"], "error[MIL835]"),
     "NaN as JSON": (["--input", "x=[[1,2,3],[1,2,NaN]]", "--input", "n=1"], "error[MIL835]"),

@@ -61,17 +61,12 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
 @click.option("--json", "as_json", is_flag=True, help="Write the table as JSON, also beside -o.")
 def command(
     model: str,
-    function: str,
     nested: str | None,
-    values: tuple[str, ...],
-    everything: bool,
-    compute: str,
-    allow_nan: bool,
     state: str | None,
     state_out: str | None,
     outputs: tuple[str, ...],
     as_json: bool,
-    **inputs: Any,
+    **options: Any,
 ) -> None:
     """Compute what MODEL makes of its inputs, in numpy on any machine, and show a table of it.
 
@@ -82,22 +77,23 @@ def command(
     An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. Of a
     value in a loop, the last is taken.
     """
-    given, files = Given(**inputs), targets(outputs, state_out)
+    given = Given(**{name: options[name] for name in Given._fields})
+    files = targets(outputs, state_out)
     files.check([model, *given.read], state)
     if as_json and files.archive == "-":
         raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
-    evaluator = Evaluator(load_model(model, nested), function, compute=compute)
+    evaluator = Evaluator(load_model(model, nested), options["function"], compute=options["compute"])
     check_pictures(files, evaluator.features)
-    asked = evaluator.wanted([*values, *files.single])
+    asked = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
     with _telling_of_options(given, evaluator):
-        arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, allow_nan)
+        arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = Shown(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
-        results = _Run(evaluator, arrays, states, asked, everything).results(given.seed, bar)
+        results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None:
         write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text()])
