@@ -37,6 +37,7 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
 @input_options
 @click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
 @nested_option()
+@click.option("--weights", metavar="DIR", help="The folder of the weight files that MODEL names.  [its own]")
 @click.option(
     "--value", "values", metavar="NAME", multiple=True, help="Also an inner value; several times for several."
 )
@@ -85,7 +86,8 @@ def command(
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
-    evaluator = Evaluator(load_model(model, nested), options["function"], compute=options["compute"])
+    chosen = {name: options[name] for name in ("function", "weights", "compute")}
+    evaluator = Evaluator(load_model(model, nested), **chosen)
     check_pictures(files, evaluator.features)
     asked = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from miltext.diagnostics import MiltextError, error
+from miltext.diagnostics import MiltextError, Note, error
 from miltext.evaluation.features import NOTHING_SAID
 from miltext.evaluation.inputs import known_sizes
 from miltext.evaluation.values import rounded
@@ -44,20 +44,21 @@ def random_inputs(
 
 def _numbers(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None, seed: int) -> Array:
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
-        raise _refused(
-            "MIL831", f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for; give it"
-        )
+        message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
+        raise _refused("MIL831", message, "give it by its name")
     shape = next((each for each in (chosen, known_sizes(type), feature.default) if each is not None), None)
     if shape is None:
-        raise _refused("MIL833", f"the sizes of the input `{name}`, {spelled(type)}, are not known; choose them")
+        message = f"nothing says which sizes the input `{name}`, {spelled(type)}, has unless they are chosen"
+        raise _refused("MIL833", message, f"choose them, on the command line with --shape {name}=SIZES")
     generator = np.random.default_rng([seed, crc32(name.encode(errors="surrogateescape"))])
     try:
         if feature.image is None and BY_NAME[type.dtype].kind == "float":
             return rounded(generator.standard_normal(shape, np.float32), type.dtype)
         return rounded(generator.integers(0, 2 if feature.image is None else 256, shape), type.dtype)
     except (MemoryError, ValueError) as failure:
-        raise _refused("MIL833", f"the input `{name}` of the shape {show(tuple(shape))} is too large") from failure
+        message = f"the input `{name}` of the shape {show(tuple(shape))} does not fit into memory"
+        raise _refused("MIL833", message, "choose smaller sizes") from failure
 
 
-def _refused(code: str, message: str) -> MiltextError:
-    return MiltextError([error(code, message)])
+def _refused(code: str, message: str, way: str) -> MiltextError:
+    return MiltextError([error(code, message, None, Note(way))])
