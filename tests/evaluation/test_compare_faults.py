@@ -127,7 +127,7 @@ def test_a_fault_in_3000_operations(where: float) -> None:
     assert found(comparison) == name
     assert [origin.value.name for origin in comparison.origins] == [name]
     assert len(comparison.values) + len(comparison.outputs) == 3001
-    assert taken < 30, taken  # about 2 seconds on a machine of its own
+    assert taken < 20, taken  # it takes 1.6 seconds on a busy machine
 
 
 @pytest.mark.parametrize("where", [0.0, 0.5, 1.0])

@@ -58,7 +58,7 @@ def measure(reference: Any, other: Any) -> Measure:
         return Measure(misfit=f"{_kind(reference)} against {_kind(other)}")
     a, b = np.asarray(reference), np.asarray(other)
     if a.shape != b.shape:
-        return Measure(misfit=f"shape {_shape(a)} against {_shape(b)}")
+        return Measure(misfit=f"shape {list(a.shape)} against {list(b.shape)}")
     if a.dtype.kind == "f" or b.dtype.kind == "f":
         return _measure_floats([(a, b)]) if "O" not in (a.dtype.kind, b.dtype.kind) else _alike(a, b)
     return _alike(a, b)
@@ -66,10 +66,6 @@ def measure(reference: Any, other: Any) -> Measure:
 
 def _kind(value: Any) -> str:
     return "a dictionary" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else "a tensor"
-
-
-def _shape(array: Array) -> str:
-    return str(list(array.shape))
 
 
 def _alike(a: Array, b: Array) -> Measure:
@@ -81,7 +77,7 @@ def _alike(a: Array, b: Array) -> Measure:
 def _measure_dictionaries(reference: Mapping[Any, Any], other: Mapping[Any, Any]) -> Measure:
     if reference.keys() != other.keys():
         lost, new = len(reference.keys() - other.keys()), len(other.keys() - reference.keys())
-        return Measure(misfit=f"{lost} keys are missing, {new} are new")
+        return Measure(misfit=f"other keys: {lost} only in the reference, {new} only here")
     a, b = (np.array([each[key] for key in reference]) for each in (reference, other))
     return measure(a, b)
 
@@ -89,10 +85,12 @@ def _measure_dictionaries(reference: Mapping[Any, Any], other: Mapping[Any, Any]
 def _measure_lists(reference: list[Any], other: list[Any]) -> Measure:
     if len(reference) != len(other):
         return Measure(misfit=f"{len(reference)} elements against {len(other)}")
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(reference, other, strict=True) if not (a is b is None)]
-    for place, (a, b) in enumerate(pairs):
-        if a.shape != b.shape:
-            return Measure(misfit=f"shape {_shape(a)} against {_shape(b)} at {place}")
+    for place, (a, b) in enumerate(zip(reference, other, strict=True)):
+        if (a is None) != (b is None):
+            return Measure(misfit=f"only one has an element at {place}")
+        if np.shape(a) != np.shape(b):
+            return Measure(misfit=f"shape {list(np.shape(a))} against {list(np.shape(b))} at {place}")
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(reference, other, strict=True) if a is not None]
     if any(array.dtype.kind == "f" for pair in pairs for array in pair):
         return _measure_floats(pairs)
     count, same = sum(a.size for a, _ in pairs), sum(int(np.count_nonzero(a == b)) for a, b in pairs)

@@ -21,7 +21,7 @@ FELL = "MIL841"
 LISTED = 10
 """How many inner values are listed unless all are asked for, and how many origins."""
 
-LOUD = 10.0
+LOUD = 20.0
 """How many dB are lost at least where the steepest loss is told: less is what rounding does."""
 
 LISTED_NAMES = 4

@@ -1,0 +1,115 @@
+"""`miltext compare`: what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from conftest import EXAMPLE, GOLDEN, Check
+
+from miltext.cli import command
+
+UNDERFLOW = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2, 4]> x) {
+            tensor<fp32, [2, 4]> small = mul(x = x, y = fp32(0.0001));
+            tensor<fp32, [2, 4]> energy = square(x = small);
+            tensor<fp32, [2, 4]> y = mul(x = energy, y = fp32(10000));
+        } -> (y);
+}
+"""
+
+NUMBERS = np.array([[1, 2, 3, 4], [-1, 0.5, 0, 9]], np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("fp32.mil").write_text(UNDERFLOW, encoding="utf-8")
+    Path("fp16.mil").write_text(UNDERFLOW.replace("fp32", "fp16"), encoding="utf-8")
+    np.save("x.npy", NUMBERS)
+    np.savez("x.npz", x=NUMBERS)
+    np.savez("y.npz", y=NUMBERS**2 * 1e-4, small=NUMBERS * 1e-4)
+    return tmp_path
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(command, ["compare", *arguments], input=stdin)
+
+
+REPORTS = {
+    "same": ("fp32.mil", "fp32.mil"),
+    "underflow": ("fp32.mil", "fp16.mil", "--input", "x=x.npy"),
+    "all": ("fp32.mil", "fp16.mil", "--inputs", "x.npz", "--all", "--min-snr", "0"),
+    "against": ("fp32.mil", "--inputs", "x.npz", "--against", "y.npz"),
+}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", REPORTS)
+def test_what_is_written(name: str, matches_golden: Check) -> None:
+    result = run(*REPORTS[name])
+    assert result.stderr == ""
+    assert result.exit_code == (name == "underflow")
+    matches_golden(GOLDEN / "compare" / f"{name}.txt", result.stdout)
+
+
+@pytest.mark.usefixtures("folder")
+def test_json() -> None:
+    result = run("fp32.mil", "fp16.mil", "--inputs", "x.npz", "--json")
+    told = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert (told["old"], told["new"], told["ok"], told["min_snr"]) == ("fp32.mil", "fp16.mil", False, 40)
+    assert (told["first"]["name"], told["first"]["operation"], told["first"]["line"]) == ("energy", "square", 5)
+    assert told["first"]["measure"]["vanished"] > 0
+    assert [each["name"] for each in told["values"]] == ["x", "small", "energy"]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fp32.mil",), "name a model B to compare with, or give --against FILE"),
+        (("fp32.mil", "fp16.mil", "--against", "y.npz"), "name a model B to compare with, or give --against FILE"),
+        (("-", "-"), "standard input can be only one of the models"),
+        (("fp32.mil", "none.mil"), "file or folder not found: none.mil"),
+        (("fp32.mil", "fp16.mil", "--input", "x"), "is not NAME=FILE"),
+        (("fp32.mil", "fp16.mil", "--input", "z=x.npy"), "error[MIL832]"),
+        (("fp32.mil", "fp16.mil", "--input", "x=none.npy"), "none.npy"),
+        (("fp32.mil", "fp16.mil", "--input", "x=[1]"), "error[MIL833]"),
+        (("fp32.mil", "fp16.mil", "--function", "mian"), "did you mean `main`?"),
+        (("fp32.mil", "wrong.mil"), "error[MIL604]"),
+        (("fp32.mil", "other.mil"), "error[MIL842]"),
+        (("fp32.mil", "--against", "x.npy"), "x.npy"),
+        (("fp32.mil", "--against", "z.npz"), "error[MIL844]: no output or inner value is called `smal`; did you mean"),
+        (("fp32.mil", "fp16.mil", "--min-snr", "much"), "'much' is not a valid float"),
+        (("fp32.mil", "fp16.mil", "--runs", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_compared_ends_with_2(arguments: tuple[str, ...], told: str) -> None:
+    Path("wrong.mil").write_text(UNDERFLOW.replace("x = small", "x = smal"), encoding="utf-8")
+    Path("other.mil").write_text(UNDERFLOW.replace("[2, 4]", "[2, 5]"), encoding="utf-8")
+    np.savez("z.npz", smal=NUMBERS)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.usefixtures("folder")
+def test_models_from_standard_input_and_random_numbers() -> None:
+    assert run("-", "fp32.mil", stdin=UNDERFLOW).exit_code == 0
+    assert run("fp32.mil", "-", "--random", stdin=UNDERFLOW).exit_code == 0
+    one, other = (run("fp32.mil", "fp16.mil", "--random", seed, "--json").stdout for seed in ("1", "2"))
+    assert json.loads(one)["outputs"][0]["measure"] != json.loads(other)["outputs"][0]["measure"]
+    assert run("fp32.mil", "fp16.mil", "--random=1", "--json").stdout == one
+    assert run("--random", "fp32.mil", "fp32.mil").exit_code == 0
+
+
+def test_a_package(tmp_path: Path) -> None:
+    result = run(str(EXAMPLE), str(EXAMPLE), "--runs", "2", "--compute", "native")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "2 outputs, none below 50.0 dB" in result.stdout
