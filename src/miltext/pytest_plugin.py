@@ -3,8 +3,9 @@
     def test_relu(mil_golden):
         mil_golden.check(convert(relu), "relu")
 
-pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests. `pytest --mil-update` writes the
-goldens anew. If all tests of a module pass, goldens that none of them checked are reported.
+pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; `mil_golden.numbers` pins what a model
+computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
+goldens that none of them checked are reported.
 
 pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
 """
@@ -19,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from miltext.testing import UPDATE_VARIABLE, compare, normalize
+from miltext.testing import ENDING, UPDATE_VARIABLE, check_numbers, compare, normalize
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Unpack
 
-    from miltext.testing import Normalization
+    from miltext.testing import Normalization, Running
 
 OPTION = "--mil-update"
 
@@ -45,12 +48,29 @@ class MilGolden:
         difference, ValueError for a name that leads elsewhere, and what `normalize` raises.
         """
         __tracebackhide__ = True
+        path = self._path(name, ".mil")
+        compare(normalize(source, **choices), path, self._updating, self._command)
+
+    def numbers(
+        self, source: Any, name: str, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
+    ) -> None:
+        """Assert that `name`.numbers.npz holds what the model `source` computes, or write it under `--mil-update`.
+
+        `inputs` and `choices` are those of `miltext.compare`: without inputs, they are random by the `seed`, and
+        outputs may be off by `min_snr` dB. Raise AssertionError that shows where the numbers began to differ, and
+        what `check` raises, too.
+        """
+        __tracebackhide__ = True
+        check_numbers(source, self._path(name, ENDING), inputs, self._updating, self._command, **choices)
+
+    def _path(self, name: str, ending: str) -> Path:
+        """Return the path of a golden, which is used now. Raise ValueError for a name that leads elsewhere."""
         place = PurePath(name)
         if not place.name or ".." in place.parts or place.anchor:
             raise ValueError(f"{name!r} is not the name of a golden: give a path below {self.folder}, without `..`")
-        path = self.folder / f"{name}.mil"
+        path = self.folder / f"{name}{ending}"
         self.used.append(str(path))
-        compare(normalize(source, **choices), path, self._updating, self._command)
+        return path
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -126,7 +146,8 @@ class Goldens:
         whole = {folder: True for _, folder in self._modules.values()}
         for module, (count, folder) in self._modules.items():
             whole[folder] &= self._passed[module] == count
-        found = [path for folder in whole if whole[folder] for path in Path(folder).rglob("*.mil")]
+        endings = ("*.mil", f"*{ENDING}")
+        found = [path for folder in whole if whole[folder] for end in endings for path in Path(folder).rglob(end)]
         return sorted(path for path in found if str(path) not in self._used)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

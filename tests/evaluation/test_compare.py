@@ -60,6 +60,7 @@ def test_all_that_can_be_compared(tmp_path: Path) -> None:
         miltext.parse(whole),
         whole,
     ]
+    source: Any
     for source in sources:
         comparison = compare(source, PLAIN)
         assert levels(comparison) == {"x": INF, "h": INF, "g": INF, "y": INF}

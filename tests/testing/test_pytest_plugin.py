@@ -190,4 +190,5 @@ def test_loading_the_plugin_imports_nothing_of_ours() -> None:
         "miltext.pytest_plugin",
         "miltext.testing",
         "miltext.testing.golden",
+        "miltext.testing.numbers",
     }

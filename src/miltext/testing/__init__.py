@@ -1,8 +1,20 @@
-"""Golden files: a program pinned as MIL text, for pytest, unittest or any other runner.
+"""Golden files: a program pinned as MIL text, or what it computes, for pytest, unittest or any other runner.
 
 Under pytest, the fixture `mil_golden` does the same with files beside the test: `miltext.pytest_plugin`.
 """
 
 from miltext.testing.golden import UPDATE_VARIABLE, Normalization, assert_matches_golden, compare, normalize
+from miltext.testing.numbers import ENDING, Running, assert_matches_numbers, assert_same_numbers, check_numbers
 
-__all__ = ["UPDATE_VARIABLE", "Normalization", "assert_matches_golden", "compare", "normalize"]
+__all__ = [
+    "ENDING",
+    "UPDATE_VARIABLE",
+    "Normalization",
+    "Running",
+    "assert_matches_golden",
+    "assert_matches_numbers",
+    "assert_same_numbers",
+    "check_numbers",
+    "compare",
+    "normalize",
+]

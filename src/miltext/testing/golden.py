@@ -59,8 +59,8 @@ def normalize(
     from miltext.schema.walk import values
     from miltext.syntax.programs import own_copy
 
-    source = _exported(source)  # its weights are there for as long as it is
-    message, folder = _program_and_folder(source)
+    source = exported(source)  # its weights are there for as long as it is
+    message, folder = program_and_folder(source)
     program = own_copy(message)
     if not keep_build_info:
         program.attributes.pop("buildInfo", None)
@@ -111,15 +111,15 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])
     elif golden is None:
-        raise AssertionError(f"missing golden {_shown(path)}\nto write it: {command}")
+        raise AssertionError(f"missing golden {shown(path)}\nto write it: {command}")
     else:
         advice = _advice(golden, text)
         raise AssertionError(
-            f"the program differs from {_shown(path)}:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
+            f"the program differs from {shown(path)}:\n{_difference(golden, text)}\n{advice}to accept it: {command}"
         )
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """Return a path from the working folder, as pytest's reports have it, or the whole path of one elsewhere."""
     whole, here = path.absolute(), Path.cwd()
     return str(whole.relative_to(here)) if here in whole.parents else str(path)
@@ -156,7 +156,7 @@ def _difference(golden: str, text: str) -> str:
     return "\n".join(lines)
 
 
-def _program_and_folder(source: Any) -> tuple[Message, Path | None]:
+def program_and_folder(source: Any) -> tuple[Message, Path | None]:
     """Return the Program message of a source, and the folder that `@model_path` means, where it is known."""
     from miltext.models.model import Model
     from miltext.syntax.programs import FULL_NAME
@@ -171,7 +171,7 @@ def _program_and_folder(source: Any) -> tuple[Message, Path | None]:
     raise TypeError(f"expected a Program, a model or coremltools' mil.Program, got {type(source).__name__}")
 
 
-def _exported(source: Any) -> Any:
+def exported(source: Any) -> Any:
     """Return a pymil Program as a model, and anything else as it is."""
     if not str(type(source).__module__).startswith("coremltools.converters.mil"):
         return source

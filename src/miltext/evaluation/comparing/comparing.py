@@ -16,7 +16,7 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.evaluation.planning import Plan
-    from miltext.evaluation.subjects import Runnable
+    from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
 """What is said instead of a name for arrays that a program is held against."""
@@ -32,8 +32,8 @@ A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 5
 
 
 def compare(
-    a: Runnable,
-    b: Runnable | None = None,
+    a: Runnable | Subject,
+    b: Runnable | Subject | None = None,
     inputs: Mapping[str, Any] | None = None,
     *,
     against: Mapping[str, Any] | None = None,

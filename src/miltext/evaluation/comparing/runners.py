@@ -34,7 +34,7 @@ class Side(NamedTuple):
     graph: Graph
 
 
-def side(source: Runnable, name: str, keys: Keys) -> Side:
+def side(source: Runnable | Subject, name: str, keys: Keys) -> Side:
     """Return a program to be compared; one that has no name of its own gets `name`. Raise MiltextError."""
     subject = opened(source)
     graph = Graph(subject.program, keys, Contents(keys, subject.folder))
@@ -83,8 +83,8 @@ class Arrangement:
             yield f"the input {named(name)} is only in {old.name}"
         for name in new.types.keys() - self.names.values():
             yield f"the input {named(name)} is only in {new.name}"
-        for names, where in ((self.partners.lost, old), (self.partners.gained, new)):
-            yield from (f"the output {named(name)} is only in {where.name}" for name in names)
+        yield from (f"the output {named(name)} is only in {old.name}" for name in self.partners.lost)
+        yield from (f"the output {named(name)} is only in {new.name}" for name in self.partners.gained)
 
 
 def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
@@ -120,7 +120,9 @@ def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compu
     unknown = [name for name in arrays if name not in known]
     if unknown or not arrays:
         raise MiltextError([_unknown(name, known) for name in unknown] or [error(UNKNOWN_VALUE, "there are no arrays")])
-    return Arrangement([only], by_name(only.walked, arrays), {name: name for name in only.types})
+    partners = by_name(only.walked, arrays)
+    partners.gained = [graph.names[number] for number in only.walked.outputs if graph.names[number] not in arrays]
+    return Arrangement([only], partners, {name: name for name in only.types})
 
 
 def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
@@ -159,6 +161,14 @@ def _refused(code: str, message: str) -> MiltextError:
 # ---- inputs
 
 
+def filled(evaluator: Evaluator, inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return inputs with random numbers for those that are missing, but not for those that have a default."""
+    features = evaluator.features
+    left = {name: declared for name, declared in evaluator.inputs.items() if name not in inputs}
+    missing = {name: left[name] for name in left if features[name].filling is None}
+    return {**inputs, **random_inputs(missing, seed, features=features)}
+
+
 class Feeder:
     """Gives the programs of an arrangement their inputs, and runs them; `state` is what states hold at first."""
 
@@ -190,10 +200,7 @@ class Feeder:
             return both
         for each, own in zip(self._runners, both, strict=True):
             self._share(own, both[0], each)
-            features = each.evaluator.features
-            left = {name: declared for name, declared in each.evaluator.inputs.items() if name not in own}
-            missing = {name: left[name] for name in left if features[name].filling is None}
-            own.update(random_inputs(missing, (seed or 0) + run, features=features))
+            own.update(filled(each.evaluator, own, (seed or 0) + run))
         return both
 
     def _share(self, own: dict[str, Any], first: Mapping[str, Any], runner: Runner) -> None:

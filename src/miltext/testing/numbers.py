@@ -1,0 +1,123 @@
+"""What a model computes, pinned in a file or held against another model, for pytest, unittest or any other runner."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from miltext.testing.golden import UPDATE_VARIABLE, exported, program_and_folder, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from miltext.evaluation.subjects import Runnable, Subject
+
+ENDING = ".numbers.npz"
+"""How the names of files end in which numbers are pinned."""
+
+
+class Running(TypedDict, total=False):
+    """How a model is run and compared; each choice is an argument of `miltext.compare`."""
+
+    function: str
+    min_snr: float | None
+    seed: int | None
+    compute: str
+
+
+def assert_same_numbers(
+    a: Runnable, b: Runnable, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
+) -> None:
+    """Assert that two models compute the same, as `miltext.compare` tells it of these arguments.
+
+    Raise AssertionError that shows the comparison, and what `compare` raises.
+    """
+    __tracebackhide__ = True
+    from miltext.evaluation.comparing.comparing import compare
+
+    comparison = compare(a, b, inputs, **choices)
+    if not comparison.ok:
+        raise AssertionError(f"the numbers differ:\n{comparison.to_text()}")
+
+
+def assert_matches_numbers(
+    source: Any,
+    path: str | os.PathLike[str],
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    update: bool | None = None,
+    **choices: Unpack[Running],
+) -> None:
+    """Assert that the file `path`, an `.npz`, holds what a model computes, its outputs by name.
+
+    `source` is what `normalize` takes; `inputs` and `choices` are those of `miltext.compare`. With `update`, write the
+    file instead; None stands for the environment variable MIL_UPDATE. Raise AssertionError that shows the comparison
+    and how to accept it.
+    """
+    __tracebackhide__ = True
+    command = f"set {UPDATE_VARIABLE}=1 and run the test again"
+    updating = bool(os.environ.get(UPDATE_VARIABLE)) if update is None else update
+    check_numbers(source, Path(path), inputs, updating, command, **choices)
+
+
+def check_numbers(
+    source: Any,
+    path: Path,
+    inputs: Mapping[str, Any] | None,
+    updating: bool,
+    command: str,
+    **choices: Unpack[Running],
+) -> None:
+    """Assert that the file `path` holds what a model computes, or write it; `command` accepts a difference."""
+    __tracebackhide__ = True
+    source = exported(source)  # its weights are there for as long as it is
+    subject = _subject(source)
+    if updating:
+        _write(subject, path, inputs, **choices)
+        return
+    if not path.exists():
+        raise AssertionError(f"missing golden {shown(path)}\nto write it: {command}")
+    difference = _difference(subject, path, inputs, **choices)
+    if difference:
+        raise AssertionError(f"the numbers differ from {shown(path)}:\n{difference}\nto accept them: {command}")
+
+
+def _subject(source: Any) -> Subject:
+    from miltext.evaluation.subjects import opened
+    from miltext.models.model import Model
+
+    return opened(source) if isinstance(source, Model) else opened(*program_and_folder(source))
+
+
+def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
+    """Return how a model's numbers differ from those of a file; nothing where they do not."""
+    from miltext.diagnostics import MiltextError
+    from miltext.evaluation.comparing.comparing import compare
+    from miltext.evaluation.comparing.runners import UNKNOWN_VALUE
+    from miltext.evaluation.value_files import read_archive
+
+    try:
+        comparison = compare(subject, None, inputs, against=read_archive(path), **choices)
+    except MiltextError as failure:
+        if failure.diagnostics[0].code != UNKNOWN_VALUE:
+            raise
+        return str(failure)
+    return "" if comparison.ok and not comparison.notes else comparison.to_text().rstrip("\n")
+
+
+def _write(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> None:
+    """Write what a model computes."""
+    from miltext.evaluation.comparing.runners import filled
+    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.value_files import npz_pieces
+    from miltext.models.files import write_file
+
+    seed = choices.get("seed")
+    evaluator = Evaluator(subject, choices.get("function", "main"), compute=choices.get("compute", "float32"))
+    given = inputs if inputs and seed is None else filled(evaluator, inputs or {}, seed or 0)
+    outputs = evaluator.run(given, seed=seed or 0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, npz_pieces(outputs.items()))
