@@ -102,6 +102,11 @@ def test_elements_of_each_data_type(dtype: str, value: str) -> None:
             FIXED + "b = list_scatter(a, indices = j, value = m); y = list_length(b);",
             "`indices` is 4, and `ls` has 2 elements and does not grow",
         ),
+        (
+            FIXED
+            + "b = list_write(a, index = 0, value = x); c = list_write(b, index = i, value = x); y = list_length(c);",
+            "`index` is 2, and `ls` has 2 elements and does not grow",
+        ),
         (GROWN + "y = list_read(a, index = i);", "`index` is 2, and `ls` has 2 elements"),
         (GROWN + "y = list_gather(a, indices = j);", "`indices` is 4, and `ls` has 2 elements"),
         (

@@ -82,13 +82,16 @@ MODES: dict[str, np.ufunc] = {
     "max": np.maximum,
     "min": np.minimum,
 }
-"""What is done with what stands at a place and what is written there; "update" replaces it, and the last one stays."""
+"""What is done with what stands at a place and what is written there; "update" replaces it, and the last one stays.
+
+Each is written in the data type of what it is written into: of a quotient of integers, that is the whole part.
+"""
 
 
 @rule("scatter")
 def scatter(data: Array, indices: Held, updates: Array, axis: int, mode: str, validate_indices: bool | None) -> Array:
     """Return `data` with data[:, ..., indices, ..., :] and `updates` combined by `mode`, `indices` at `axis`."""
-    made, axis = _to_write(data, mode), axis % data.ndim
+    made, axis = data.copy(), axis % data.ndim
     places = _places(indices, data.shape[axis], validate_indices)
     _write(np.moveaxis(made, axis, 0), (places,), np.moveaxis(updates, axis, 0), mode)
     return made
@@ -99,7 +102,7 @@ def scatter_along_axis(
     data: Array, indices: Held, updates: Array, axis: int, mode: str, validate_indices: bool | None
 ) -> Array:
     """Return `data` with data[p] and updates[p] combined by `mode`, where indices[p] stands for p[axis]."""
-    made, axis = _to_write(data, mode), axis % data.ndim
+    made, axis = data.copy(), axis % data.ndim
     where = _mesh(indices.shape, range(data.ndim))
     where[axis] = _places(indices, data.shape[axis], validate_indices)
     _write(made, tuple(where), updates, mode)
@@ -109,15 +112,10 @@ def scatter_along_axis(
 @rule("scatter_nd")
 def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_indices: bool | None) -> Array:
     """Return `data` with data[indices[p]] and updates[p] combined by `mode`, for each place p but for the last axis."""
-    made, depth = _to_write(data, mode), indices.shape[-1]
+    made, depth = data.copy(), indices.shape[-1]
     rows = made.reshape(prod(data.shape[:depth]), *data.shape[depth:])
     _write(rows, (_row_numbers(indices, data.shape, 0, validate_indices),), updates, mode)
     return made
-
-
-def _to_write(data: Array, mode: str) -> Array:
-    """Return a copy to write into; integers that are to be divided are fp64, of which the whole part is taken last."""
-    return np.array(data, np.float64 if mode == "div" and data.dtype.kind in "iu" else data.dtype, order="C")
 
 
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
