@@ -244,6 +244,15 @@ def test_scatters_add_by_default_and_leave_their_input(op_type: str) -> None:
     assert data.tolist() == [1, 2, 3]
 
 
+def test_floats_are_divided_by_zero_and_integers_are_not() -> None:
+    call, where = 'scatter(data = data, indices = i, updates = u, mode = "div")', np.array([0, 1], np.int32)
+    floats = {"data": np.array([1, 0], np.float32), "i": where, "u": np.array([0, 0], np.float32)}
+    assert [str(each) for each in applied(call, floats)[0].tolist()] == ["inf", "nan"]
+    integers = {"data": np.array([1, 0], np.int32), "i": where, "u": np.array([1, 0], np.int32)}
+    with pytest.raises(OperationFailure, match="`updates` has a 0, and integers are not divided by it"):
+        applied(call, integers)
+
+
 # ---- places that do not exist, and those from the end
 
 AT = {

@@ -119,6 +119,8 @@ def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_i
 
 
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
+    if mode == "div" and made.dtype.kind != "f" and not updates.all():
+        raise Unfit("`updates` has a 0, and integers are not divided by it")
     if mode == "update":
         made[where] = updates
     else:
