@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -92,18 +92,19 @@ class Planner:
         """
         last: dict[str, int] = {}
         own = {value.name for value in inputs}
-        for place, operation in enumerate(block.operations):
-            last.update(dict.fromkeys(_uses(operation), place))
-            for output in operation.outputs:
+        order = _order(block)
+        for turn, place in enumerate(order):
+            last.update(dict.fromkeys(_uses(block.operations[place]), turn))
+            for output in block.operations[place].outputs:
                 own.add(output.name)
-                last.setdefault(output.name, place)
+                last.setdefault(output.name, turn)
         leaving: dict[int, list[str]] = {}
         for name in own.difference(block.outputs):
             leaving.setdefault(last.get(name, 0), []).append(name)
         known = {name: constant for name, constant in (around or {}).items() if name not in own} | _constants(block)
         steps = [
-            self._step(operation, (*path, "operations", place), leaving.get(place, ()), known)
-            for place, operation in enumerate(block.operations)
+            self._step(block.operations[place], (*path, "operations", place), leaving.get(turn, ()), known)
+            for turn, place in enumerate(order)
         ]
         return Plan([value.name for value in inputs], steps, block.outputs)
 
@@ -183,6 +184,32 @@ def default_of(default: Any, form: str) -> Any:
     if default is None or form not in ("Array", "Held"):
         return default
     return np.asarray(default, np.float32 if isinstance(default, float) else None)
+
+
+def _order(block: Block) -> list[int]:
+    """Return the places of the operations as they are done: a compressed constant just before what first uses it.
+
+    Where many stand together, as coremltools has them in programs of fp32, all would be expanded at the same time.
+    """
+    waiting: dict[str, int] = {}
+    order: list[int] = []
+
+    def take(names: Iterable[str]) -> None:
+        for place in sorted({waiting[name] for name in names if name in waiting}):
+            for output in block.operations[place].outputs:
+                del waiting[output.name]
+            take(_uses(block.operations[place]))
+            order.append(place)
+
+    for place, operation in enumerate(block.operations):
+        if operation.type.startswith("constexpr_") and operation.outputs:
+            waiting.update((output.name, place) for output in operation.outputs)
+        else:
+            if waiting:
+                take(_uses(operation))
+            order.append(place)
+    take(waiting)
+    return order
 
 
 def _uses(operation: Operation) -> set[str]:
