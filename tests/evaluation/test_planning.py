@@ -35,7 +35,7 @@ SCALED = "tensor<fp32, [2]> {} = constexpr_blockwise_shift_scale(data = {}, scal
         (
             [sparse("a", 1), sparse("b", 2), SCALED.format("s", "a", "b"), add("c", "x", "x"), add("d", "s", "b")],
             "d",
-            "c b a s d",
+            "c a b s d",
         ),
         ([sparse("a", 1), sparse("b", 2), add("c", "x", "x")], "c", "c a b"),
         ([sparse("a", 1), sparse("b", 2), add("c", "x", "x")], "c, b", "c a b"),
@@ -52,6 +52,14 @@ def test_compressed_constants_are_expanded_where_they_are_used(body: list[str], 
     assert sorted(map(int, places)) == list(range(len(body)))
     made = evaluator.run({"x": np.ones(2, np.float32)}, values="all")
     assert made.keys() >= set(order.split())
+
+
+def test_a_long_chain_of_them() -> None:
+    chain = [SCALED.format(f"w{place + 1}", f"w{place}", "one") for place in range(3000)]
+    text = f"""program(1.3) {{ func main<ios18>(tensor<fp32, [2]> x) {{
+        tensor<fp32, [1]> one = const()[val = tensor<fp32, [1]>([1])];
+        {sparse("w0", 5)} {" ".join(chain)} {add("y", "x", "w3000")} }} -> (y); }}"""
+    assert computed(miltext.parse(text), {"x": np.ones(2, np.float32)})["y"].tolist() == [6, 1]
 
 
 def test_one_that_a_branch_uses_is_expanded_before_it() -> None:

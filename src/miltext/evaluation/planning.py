@@ -195,10 +195,13 @@ def _order(block: Block) -> list[int]:
     order: list[int] = []
 
     def take(names: Iterable[str]) -> None:
-        for place in sorted({waiting[name] for name in names if name in waiting}):
+        needed: set[int] = set()
+        while found := {waiting[name] for name in names if name in waiting} - needed:
+            needed |= found
+            names = {name for place in found for name in _uses(block.operations[place])}
+        for place in sorted(needed):
             for output in block.operations[place].outputs:
                 del waiting[output.name]
-            take(_uses(block.operations[place]))
             order.append(place)
 
     for place, operation in enumerate(block.operations):
