@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.evaluation import BOUND, CONVERTED, MILTEXT, TORCH
+
 if TYPE_CHECKING:
     from benchmarks.measure import Result, Spread
 
@@ -112,5 +114,10 @@ REACHES = [
     _at_most("completing a value, against check", 0.1, SERVER, "complete a value", CHECK),
     _at_most("completing an operation, against check", 0.1, SERVER, "complete an operation", CHECK),
     _at_most("hovering over a value, against check", 0.1, SERVER, "hover, a value", CHECK),
+    *(_at_most(f"run {each}, against torch on one thread", 5, f"{each}: run", MILTEXT, TORCH) for each in CONVERTED),
+    *(
+        _at_most(f"memory of running {each}, against {BOUND}", 1, f"{each}: memory", MILTEXT, BOUND)
+        for each in CONVERTED
+    ),
 ]
 """Every figure that was set out to be reached; of two for the same thing, the stricter."""

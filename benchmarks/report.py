@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Results = Mapping[str, "Result"]
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("protobuf", "lark", "numpy", "coremltools", "onnx", "xdsl")
+PACKAGES = ("protobuf", "lark", "numpy", "coremltools", "torch", "onnx", "xdsl")
 
 
 def _duration(cost: float) -> str:

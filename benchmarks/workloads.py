@@ -17,6 +17,7 @@ from google.protobuf import json_format, text_format
 
 import miltext
 from benchmarks import peers
+from benchmarks.evaluation import evaluation
 from benchmarks.measure import Contender, Contest, cold, cold_and_warm, peak_bytes, returned
 from benchmarks.programs import immediate_program, nested_text, network_text
 from benchmarks.server import Session
@@ -290,4 +291,5 @@ WORKLOADS: dict[str, Callable[[Sizes], Iterator[Contest]]] = {
     "checking": checking,
     "server": server,
     "memory": memory,
+    "evaluation": evaluation,
 }

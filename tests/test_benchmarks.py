@@ -15,6 +15,7 @@ import miltext
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.evaluation import CONVERTED, PRECISIONS, Pair
 from benchmarks.measure import Contender, Contest, Result, cold, measure, returned
 from benchmarks.peers import coremltools, mlir_text
 from benchmarks.programs import immediate_program, nested_text, network_text
@@ -125,6 +126,26 @@ def test_the_server_is_asked_what_it_can_answer() -> None:
     assert [contender.name for contender in typed.contenders] == [*TYPED]
     assert all(0 < returned(contender.run) < 60 for contender in typed.contenders if contender.run)
     assert list(contests) == []
+
+
+@pytest.mark.parametrize("name", ["resnet18", "a stateful decoder"])
+def test_networks_come_out_as_in_torch(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the networks are torch's")
+    pytest.importorskip("coremltools", reason="coremltools converts the networks")
+    for precision in PRECISIONS:
+        pair = Pair(name, 64, precision, tmp_path)
+        assert pair.evaluator.plan.steps  # it has computed what torch does, or there is none
+        assert pair.run().shape == pair.run_torch().shape
+        if sys.platform == "linux":
+            measured, bound = pair.memory
+            assert 0 < measured < bound
+
+
+def test_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.evaluation.find_spec", lambda _: None)
+    contests = list(WORKLOADS["evaluation"](lambda number: number))
+    assert len(contests) == 2 * len(CONVERTED)
+    assert not any(contender.run for contest in contests for contender in contest.contenders)
 
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:
