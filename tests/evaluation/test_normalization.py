@@ -39,6 +39,31 @@ def test_channels_are_normalized(op: str, shape: tuple[int, ...], scaled: tuple[
     assert_near(layer(op, {"x": x}, "epsilon = 0.125", mode=mode, **held), expected, mode)
 
 
+IN_PARTS = {
+    "batch_norm": "epsilon = 0.125",
+    "instance_norm": "epsilon = 0.125",
+    "layer_norm": "axes = [-1]",
+    "layer_norm, middle axis": "axes = [1]",
+    "l2_norm": "epsilon = 0.5",
+    "local_response_norm": "size = 3",
+}
+
+
+@pytest.mark.parametrize("elements", [1, 7, 30])
+@pytest.mark.parametrize("what", IN_PARTS)
+def test_a_normalization_in_parts_is_the_same(what: str, elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    op, x = what.partition(",")[0], numbers(1, 2, 3, 4, 5)
+    sizes = {"layer_norm": 3 if "middle" in what else 5}
+    held = {name: np.abs(numbers(seed, sizes.get(op, 3))) for seed, name in enumerate(["gamma", "beta"])}
+    if op == "batch_norm":
+        held |= {"mean": numbers(7, 3), "variance": np.abs(numbers(8, 3))}
+    if op in ("l2_norm", "local_response_norm"):
+        held = {}
+    whole = layer(op, {"x": x}, IN_PARTS[what], **held)
+    monkeypatch.setattr("miltext.evaluation.operations.windows.PART_ELEMENTS", elements)
+    assert_near(layer(op, {"x": x}, IN_PARTS[what], **held), whole.astype(np.float64), MODES[0])
+
+
 @pytest.mark.parametrize("mode", MODES, ids="-".join)
 @pytest.mark.parametrize("axes", [(-1,), (1,), (0, 2), (-1, -2), (2, 1), (0, 1, 2), None], ids=str)
 @pytest.mark.parametrize("scaled", [(), ("gamma",), ("gamma", "beta")], ids=lambda names: "+".join(names) or "plain")

@@ -54,6 +54,15 @@ def test_a_pooling_is_what_its_definition_says(op: str, shape: str, stride: int,
     assert_near(found, defined(op, x, kernel, stride, pads, excluded=bool(excluded)), mode)
 
 
+@pytest.mark.parametrize("elements", [1, 50, 200])
+@pytest.mark.parametrize("op", ["max_pool", "avg_pool", "l2_pool"])
+def test_a_pooling_in_parts_is_the_same(op: str, elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("miltext.evaluation.operations.windows.PART_ELEMENTS", elements)
+    x = numbers(1, 2, 3, 7, 6)
+    found = layer(op, {"x": x}, 'kernel_sizes = [3, 3], pad_type = "custom", pad = [1, 1, 1, 1]')
+    assert_near(found, defined(op, x, 3, 1, [(1, 1), (1, 1)], excluded=False), MODES[0])
+
+
 @pytest.mark.parametrize("pad_type", ["same", "same_lower"])
 @pytest.mark.parametrize("op", ["max_pool", "avg_pool", "l2_pool"])
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RUNNING = frozenset(["Random", "Blocks"])
 """Forms of what only a run has."""
 
-AROUND = RUNNING | {"Made", "Opset"}
+AROUND = RUNNING | {"Made", "Opset", "Widen"}
 """Forms of what is around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
@@ -82,6 +82,7 @@ class Planner:
         self.opset = Opset(opset)
         self.constants = constants
         self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
+        self.widen = _itself if native else widened
 
     def plan(
         self, block: Block, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
@@ -112,7 +113,7 @@ class Planner:
         rule = RULES[operation.type]
         types = [output.stated.type for output in operation.outputs]
         given, fixed = self._arguments(rule, operation, known)
-        around = {"Made": types, "Opset": self.opset}
+        around = {"Made": types, "Opset": self.opset, "Widen": self.widen}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {name: form for name, form in rule.forms.items() if form in RUNNING}
         blocks = [
@@ -224,6 +225,10 @@ def _uses(operation: Operation) -> set[str]:
 
 
 # ---- the forms in which arguments come
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _held(values: list[Any]) -> Any:

@@ -10,7 +10,8 @@ A rule is a function whose parameters are those of its ops. The annotation of ea
 
 A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
 parameters stand for what is around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
-`generator: Generator` for random numbers, and `blocks: Blocks` its blocks.
+`generator: Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an
+`Array` of a `Held`, for rules that do so with a part at a time.
 
 A rule returns one array, or a tuple of them, in any dtype that holds the result: what is declared is rounded to
 afterwards. It never writes into what it is given. It raises Unfit where these values have no result.
@@ -39,6 +40,7 @@ Values: TypeAlias = list[Any]
 Made: TypeAlias = Sequence[Type]
 Blocks: TypeAlias = "Sequence[Callable[..., Generator[Any, None, list[Any]]]]"
 Random: TypeAlias = np.random.Generator
+Widen: TypeAlias = Callable[[Held], Array]
 
 
 class Opset(str):

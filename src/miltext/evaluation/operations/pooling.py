@@ -8,46 +8,60 @@ from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.operations.windows import Sliding, sliding, tap
-from miltext.evaluation.rules import Array, Ints, rule
+from miltext.evaluation.operations.windows import Sliding, parts, sliding, tap
+from miltext.evaluation.rules import Array, Held, Ints, Widen, rule
 
 
 @rule("max_pool")
 def max_pool(
-    x: Array, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool
-) -> Array:
+    x: Held, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool, widen: Widen
+) -> Held:
     """Return the greatest element of each window; padding is less than any."""
-    return pooled(np.maximum, x, sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode))
+    windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
+    made = _empty(x, windows)
+    for part in parts(x, 2):
+        made[part] = pooled(np.maximum, widen(x[part]), windows)
+    return made
 
 
 @rule("avg_pool")
 def avg_pool(
-    x: Array,
+    x: Held,
     kernel_sizes: Ints,
     strides: Ints | None,
     pad_type: str,
     pad: Ints | None,
     exclude_padding_from_average: bool,
     ceil_mode: bool,
-) -> Array:
+    widen: Widen,
+) -> Held:
     """Return the mean of each window, in which padding counts as zeros unless it is excluded.
 
     What a window has past the padding, where the number of windows is rounded up, never counts, as in torch.
     """
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
-    sums = pooled(np.add, x, windows)
-    counts = [_counted(each, padding=not exclude_padding_from_average) for each in windows]
-    sums /= reduce(np.multiply.outer, counts).astype(x.dtype)
-    return sums
+    counts = reduce(np.multiply.outer, [_counted(each, padding=not exclude_padding_from_average) for each in windows])
+    made = _empty(x, windows)
+    for part in parts(x, 2):
+        sums = pooled(np.add, widen(x[part]), windows)
+        made[part] = sums / counts.astype(sums.dtype)
+    return made
 
 
 @rule("l2_pool")
 def l2_pool(
-    x: Array, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool
-) -> Array:
+    x: Held, kernel_sizes: Ints, strides: Ints | None, pad_type: str, pad: Ints | None, ceil_mode: bool, widen: Widen
+) -> Held:
     """Return the square root of the sum of squares of each window."""
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
-    return np.sqrt(pooled(np.add, x * x, windows))
+    made = _empty(x, windows)
+    for part in parts(x, 2):
+        made[part] = np.sqrt(pooled(np.add, np.square(widen(x[part])), windows))
+    return made
+
+
+def _empty(x: Held, windows: Sequence[Sliding]) -> Held:
+    return np.empty((*x.shape[:2], *(each.places for each in windows)), x.dtype)
 
 
 def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:

@@ -7,22 +7,21 @@ from math import prod
 import numpy as np
 
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, blocks
-from miltext.evaluation.rules import Array, Arrays, Held, rule
-from miltext.evaluation.values import widened
+from miltext.evaluation.rules import Array, Arrays, Held, Widen, rule
 
 
 @rule("linear")
-def linear(x: Array, weight: Held, bias: Array | None) -> Array:
+def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
     """Return the product of the last axis of `x` and that of `weight`, plus `bias`.
 
     The weight is widened a block of its rows at a time: a large one of fp16 is never held as a whole in float32.
     """
     if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
-        made = _product(x, (weight if x.dtype == weight.dtype else widened(weight)).T)
+        made = _product(x, widen(weight).T)
     else:
         made = np.empty((*x.shape[:-1], weight.shape[0]), np.result_type(x, weight))
         for (rows,) in blocks(weight.shape[:1], WORKING_ELEMENTS // max(1, weight.shape[1])):
-            made[..., rows] = _product(x, widened(weight[rows]).T)
+            made[..., rows] = _product(x, widen(weight[rows]).T)
     if bias is not None:
         made += bias
     return made

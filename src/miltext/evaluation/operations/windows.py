@@ -10,10 +10,14 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 if TYPE_CHECKING:
-    from miltext.evaluation.rules import Array, Ints
+    from miltext.evaluation.rules import Array, Held, Ints
 
 WORKING_ELEMENTS = 1 << 19
 """How many elements a block of work may make beside its result: 2 MB of fp32, what a core's own cache holds."""
+
+
+PART_ELEMENTS = 1 << 17
+"""How many elements of a tensor are worked on at once, where several arrays of that size are made of them."""
 
 
 class Sliding(NamedTuple):
@@ -136,6 +140,11 @@ def blocks(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
     for place in range(first):
         for block in blocks(rest, most):
             yield (slice(place, place + 1), *block)
+
+
+def parts(x: Held, kept: int) -> Iterator[tuple[slice, ...]]:
+    """Yield the blocks of the first axes of a tensor, `kept` of them, so that parts of it stay in the cache."""
+    return blocks(x.shape[:kept], PART_ELEMENTS // max(1, prod(x.shape[kept:])))
 
 
 def _even(size: int, most: int) -> list[slice]:
