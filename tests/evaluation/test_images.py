@@ -441,6 +441,16 @@ def test_a_roi_of_four_is_of_all_pictures(opset: str) -> None:
         assert_near(actual[box, index], cropped(x[index], BOXES[box], (2, 3), "ALIGN_CORNERS", 0), 1e-6)
 
 
+@pytest.mark.parametrize(("opset", "expected"), [("ios15", [3.5, 5.5, 11.5, 13.5]), ("ios16", [0, 0, 0, 0])])
+def test_outside_is_a_mirror_or_the_padding(opset: str, expected: list[float]) -> None:
+    x, roi = counted((1, 1, 4, 4), np.float32), np.array([2, 2, 1, 1], np.float32).reshape(1, 1, 4, 1, 1)
+    call = (
+        "crop_resize(x, roi, target_height = 2, target_width = 2, normalized_coordinates = true, "
+        'sampling_mode = "UNALIGN_CORNERS")'
+    )
+    assert applied(call, {"x": x, "roi": roi}, opset=opset)[0].ravel().tolist() == expected
+
+
 def test_a_roi_of_five_says_its_picture() -> None:
     x = picture(1, 2, 4, 5)
     roi = np.array([[0, *box] for box in BOXES[:3]], np.float32).reshape(3, 1, 5, 1, 1)

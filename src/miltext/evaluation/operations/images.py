@@ -188,6 +188,9 @@ def crop_resize(
     for place, (top, left, bottom, right) in enumerate(corners):
         rows = _grid_between(top, bottom, target_height, sampling_mode)
         columns = _grid_between(left, right, target_width, sampling_mode)
+        # ios15 has no pad_value; coremltools' test of this mode expects that the picture goes on mirrored there.
+        if pad_value is None and sampling_mode == "UNALIGN_CORNERS":
+            rows, columns = _folded(rows, 0, x.shape[-2] - 1), _folded(columns, 0, x.shape[-1] - 1)
         result[place] = _cropped(pictures[place], rows, columns, pad_value or 0)
     return result
 
