@@ -30,6 +30,7 @@ TWINS = {
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that has both models."""
+    pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'miltext[models]'")
     folder = tmp_path_factory.mktemp("published")
     fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries", "1", "-q", "-d", str(folder), WHEEL]
     try:
@@ -46,7 +47,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("kind", ["noise", "tone", "click"])
 def test_each_output_is_that_of_the_twin(kind: str, published: Path) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'miltext[models]'")
+    import onnxruntime
+
     sound = sounds()[kind]
     twin = onnxruntime.InferenceSession(str(published / "nmp.onnx"), providers=["CPUExecutionProvider"])
     given = twin.get_inputs()[0].name
