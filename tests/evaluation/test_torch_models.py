@@ -13,6 +13,7 @@ from support.evaluation import computed
 from support.nearness import nearness
 
 import miltext
+from miltext.evaluation.evaluator import COMPUTING
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -70,13 +71,14 @@ def test_a_model_of_torch_computes_the_same(name: str, precision: str, models: A
     shape = SHAPES[name]
     x = torch.randint(0, 50, shape, dtype=torch.int32) if name == "Encoder" else torch.randn(shape)
     model = converted(network, {"x": x}, precision, tmp_path)
-    actual = computed(model.program, {"x": x.numpy()}, weights=model.model_path)
     with torch.no_grad():
         expected = network(x)
     outputs = expected if isinstance(expected, tuple) else (expected,)
-    assert len(actual) == len(outputs)
-    for (output, mine), theirs in zip(actual.items(), outputs, strict=True):
-        assert nearness(mine, theirs.numpy()) >= LEAST[precision], output
+    for compute in COMPUTING:
+        actual = computed(model.program, {"x": x.numpy()}, weights=model.model_path, compute=compute)
+        assert len(actual) == len(outputs)
+        for (output, mine), theirs in zip(actual.items(), outputs, strict=True):
+            assert nearness(mine, theirs.numpy()) >= LEAST[precision], (compute, output)
 
 
 @pytest.mark.parametrize("precision", LEAST)
