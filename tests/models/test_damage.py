@@ -37,7 +37,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, here: Path) -> None:
     assert counts[REFUSED] + counts[READ] == COUNT
 
 
-@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", *ARRAYS])
+@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", "input", "inputs", *ARRAYS])
 def test_whole_files_are_read(name: str, here: Path) -> None:
     """The verbs do what they should, so that it is the damage that they refuse."""
     for verb in KINDS[name].calls:

@@ -76,7 +76,8 @@ COMPARING = (
     "sidecar --full",
     "sidecar --draft",
 )
-OF_MODELS = (*PRINTING, *BUILDING, *LOOKING, *COMPARING, "parse --to txtpb", "parse -o out.pb")
+RUNNING = ("run --random", "run --random --all -o out.npz")
+OF_MODELS = (*PRINTING, *BUILDING, *LOOKING, *COMPARING, *RUNNING, "parse --to txtpb", "parse -o out.pb")
 
 
 def _of_program(model: str) -> tuple[str, ...]:
@@ -91,8 +92,9 @@ def _of_model(model: str) -> tuple[str, ...]:
 def _of_pipeline(model: str) -> tuple[str, ...]:
     looked = _each(model, "info", "info --json", "check", "build -o out.mlpackage", "sidecar")
     chosen = _each(model, "print --model 0", "print --model net", "weights --model 0", "diff same.mlmodel --model 0")
+    run = _each(model, "run --random --model 0")
     edited = _each(model, "rename --model 0 -o out.mlpackage", "build good.mil --model 0 -o out.mlpackage --from")
-    return (*looked, *chosen, *(verb + " scores_cast_fp16 result" * verb.startswith("rename") for verb in edited))
+    return (*looked, *chosen, *run, *(verb + " scores_cast_fp16 result" * verb.startswith("rename") for verb in edited))
 
 
 ON_ARRAYS = ("check", "build -o out.mlpackage", "build -o out/m.mlmodel")
@@ -122,6 +124,8 @@ KINDS = {
     "names": Kind("P.mlmodelc/modelNames/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "stage": Kind("P.mlmodelc/model1/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     **{kind: Kind(f"w.{kind}", _each(f"{kind}.mil", *ON_ARRAYS)) for kind in ("npy", "npz", "safetensors")},
+    "input": Kind("x.npy", _each("M.mlpackage", "run --input image=x.npy", "run --input image=x.npy -o out.npz")),
+    "inputs": Kind("x.npz", _each("M.mlpackage", "run --inputs x.npz", "run --inputs x.npz --all")),
     "sidecar": Kind(
         "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
     ),
@@ -207,7 +211,10 @@ def _metadata() -> bytes:
 
 
 def _write_arrays(folder: Path) -> None:
-    """Each kind of file that has arrays, and a text that names one."""
+    """Each kind of file that has arrays, and a text that names one; and inputs of the example."""
+    image = np.linspace(0, 1, 256, dtype=np.float32).reshape(1, 1, 16, 16)
+    np.save(folder / "x.npy", image)
+    np.savez_compressed(folder / "x.npz", image=image)
     array = np.arange(12, dtype=np.float16).reshape(3, 4)
     np.save(folder / "w.npy", np.asfortranarray(array))
     np.savez_compressed(folder / "w.npz", w=array, v=array)
