@@ -126,13 +126,19 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
         return _pixels(called, value, feature)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise Refused("MIL834", f"{called} has elements that are masked", "give numbers for them: array.filled(0)")
-    with refusing(lambda failure: Refused("MIL834", f"{called} is not an array: {failure}", "give a numpy array")):
+    with refusing(lambda failure: _unreadable(called, failure)):
         array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)  # torch's go through the CPU
     if type.dtype == "string":
         return _strings(called, array)
     if array.dtype.kind == "O":
         raise Refused("MIL834", f"{called} is an array of Python objects", f"give an array of {type.dtype}")
     return array
+
+
+def _unreadable(called: str, failure: Exception) -> Refused:
+    """Return what is said of a value that numpy makes no array of: the first line of what it says itself."""
+    reason = str(failure).strip().partition("\n")[0] or type(failure).__name__
+    return Refused("MIL834", f"{called} is not an array: {reason}", "give a numpy array")
 
 
 def _pixels(called: str, picture: Any, feature: Feature) -> Array:

@@ -180,7 +180,7 @@ def _stored(whole: TextModel, folder: Path | None) -> Model:
     from miltext.models.building.build import store
     from miltext.models.opening import load
 
-    made = TemporaryDirectory(prefix="miltext-")
+    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps what is mapped
     path = Path(made.name) / "model.mlmodel"
     store(whole, path, folder)
     model = load(path)
