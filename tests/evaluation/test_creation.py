@@ -211,3 +211,9 @@ def test_weights_that_are_not_a_distribution_are_told(row: list[float]) -> None:
         return
     with pytest.raises(OperationFailure, match="`x` has a row that is not a distribution"):
         applied('random_categorical(x, mode = "probs")', {"x": x})
+
+
+@pytest.mark.parametrize("mode", ["probs", "logits"])
+def test_nothing_is_drawn_from_nothing(mode: str) -> None:
+    with pytest.raises(OperationFailure, match="`x` has nothing to draw in rows without elements"):
+        applied(f'random_categorical(x, mode = "{mode}")', {"x": np.zeros((2, 0), np.float32)})

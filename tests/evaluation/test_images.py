@@ -225,6 +225,17 @@ def test_many_pictures_are_resized_some_at_a_time() -> None:
     assert_near(applied(call, {"x": x})[0], expected, 1e-6)
 
 
+def test_pictures_without_pixels_have_none_to_read() -> None:
+    given = {"x": np.zeros((1, 3, 0, 8), np.float32), "at": np.zeros((1, 2, 2, 2), np.float32)}
+    modes = 'align_corners = false, coordinates_mode = "unnormalized", padding_mode = "border", padding_value = 0.0'
+    for sampling in ("nearest", "bilinear"):
+        with pytest.raises(OperationFailure, match="`x` has no pixels in pictures of 0 x 8"):
+            applied(f'resample(x, at, {modes}, sampling_mode = "{sampling}")', given)
+    crop = "crop_resize(x, boxes, box_indices = [0], target_height = 4, target_width = 4)"
+    with pytest.raises(OperationFailure, match="`x` has no elements along dimension 2, and 4"):
+        applied(crop, {"x": given["x"], "boxes": np.zeros((1, 4), np.float32)}, opset="ios17")
+
+
 @pytest.mark.parametrize("mode", NOTES)
 def test_a_pixel_without_weight_has_no_part(mode: str) -> None:
     x = np.array([[[1, np.nan, 3, np.inf, 5]]], np.float32)

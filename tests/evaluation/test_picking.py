@@ -514,3 +514,15 @@ def test_boxes_without_area_share_nothing(boxes: Any) -> None:
     scores = np.arange(boxes.shape[2], dtype=np.float32).reshape(1, 1, -1)
     call = "p, q, r = non_maximum_suppression(boxes = b, scores = s, iou_threshold = 0.0, max_boxes = 4)"
     assert applied(call, {"b": boxes, "s": scores})[2].tolist() == [[*range(boxes.shape[2])[::-1], *[-1] * 4][:4]]
+
+
+@pytest.mark.parametrize(
+    ("opset", "boxes", "scores"), [("ios17", (1, 20, 4), (1, 20, 3)), ("ios18", (1, 4, 5), (1, 1, 6))]
+)
+def test_boxes_in_another_order_are_told(opset: str, boxes: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    call = "p, q, r = non_maximum_suppression(boxes = b, scores = s, iou_threshold = 0.0, max_boxes = 4)"
+    given = {"b": np.zeros(boxes, np.float32), "s": np.zeros(scores, np.float32)}
+    with pytest.raises(
+        OperationFailure, match=re.escape("`boxes` must be [batches, 4, boxes], and `scores` have as many")
+    ):
+        applied(call, given, opset=opset)

@@ -72,6 +72,8 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
 
     `x` are probabilities ("probs"), or their logarithms ("logits"), but for a factor.
     """
+    if not x.shape[-1]:
+        raise Unfit("`x` has nothing to draw in rows without elements")
     weights = x.astype(np.float64)
     if mode == "logits":
         weights = np.exp(weights - weights.max(axis=-1, keepdims=True))

@@ -178,6 +178,8 @@ def crop_resize(
 
     A box is of the picture that `box_indices` says, or the first of the 5 numbers of a `roi`. A `roi` of 4 is of all.
     """
+    for axis, size in ((-2, target_height), (-1, target_width)):
+        _some(x, axis, size)
     numbers = np.asarray(boxes if roi is None else roi.reshape(roi.shape[0], roi.shape[2]), np.float64)
     corners = _corners(numbers[:, -4:], box_coordinate_mode) * spatial_scale
     if normalized_coordinates:
@@ -314,6 +316,8 @@ def _between(picture: Array, rows: Array, columns: Array, padding: Array) -> Arr
 def _pixels(picture: Array, rows: Array, columns: Array, padding: Array) -> Array:
     """Return the pixels of whole rows and columns, `padding` outside of the picture, NaN where one of them is NaN."""
     channels, height, width = picture.shape
+    if not height * width:
+        raise Unfit(f"`x` has no pixels in pictures of {height} x {width}")
     row, column = (np.nan_to_num(each).astype(np.intp) for each in (rows, columns))
     inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
     pixels = picture.reshape(channels, height * width).take(np.where(inside, row * width + column, 0), 1)
