@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.evaluation import computed
 from support.layers import MODES, assert_near, layer, numbers
+from support.one_operation import applied
 
 PAIRS = {
     "two matrices": ((3, 4), (4, 5)),
@@ -161,3 +162,10 @@ def test_attention_writes_into_none_of_its_arguments() -> None:
     before = {name: array.copy() for name, array in given.items()}
     layer("scaled_dot_product_attention", given)
     assert all((given[name] == array).all() for name, array in before.items())
+
+
+def test_a_bias_may_have_fractions_where_the_products_are_integers() -> None:
+    x = np.array([[4, 2, 3]], np.int32)
+    [made] = applied("linear(x, [[1, 0, 1], [0, 1, 0]], bias = [0.5, -0.5])", {"x": x})
+    assert made.dtype == np.int32
+    assert made.tolist() == [[7, 1]]
