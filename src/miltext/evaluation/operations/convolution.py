@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, seen, sliding
+from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, every, seen, sliding
 from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
 
 
@@ -149,7 +149,7 @@ def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slid
     if 0 in weight.shape[2:]:
         out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(windows))
     elif weight.shape[1] == 1 and groups > 1:
-        _by_taps(x, weight, bias, windows, groups, out)
+        _by_channel(x, weight, bias, windows, groups, out)
     else:
         _by_products(x, weight, bias, windows, groups, out)
 
@@ -173,20 +173,40 @@ def _by_products(
         target[...] = made.reshape(outputs, target.shape[0], *target.shape[2:]).swapaxes(0, 1)
 
 
-def _by_taps(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
-    """Convolve each channel by kernels of its own, one element of the kernels at a time."""
-    outputs, _, *kernel = weight.shape
-    several, rank = outputs // groups, len(kernel)
-    factors = weight.reshape(groups, several, *kernel, *(1,) * rank)
-    target = out.reshape(x.shape[0], groups, several, *out.shape[2:])
-    dtype = np.result_type(x, weight)
-    places = [slice(0, each.places) for each in windows]
-    for batch, channels in blocks((x.shape[0], groups), WORKING_ELEMENTS // max(1, several * prod(out.shape[2:]))):
-        columns = seen(x[batch, channels, None], windows, places, dtype)
-        made = np.zeros(target[batch, channels].shape, dtype)
-        for place in product(*map(range, kernel)):
-            element: Any = (..., *place, *(slice(None),) * rank)
-            made += factors[channels][element] * columns[element]
+def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
+    """Convolve each channel by kernels of its own, by products of these and of what each element of a kernel meets.
+
+    That is a run of the channel, once it is laid out flat with its padding, each remainder of the strides by itself.
+    At the end of each row are sums that nobody wants.
+    """
+    several, kernel, (_, *counts) = weight.shape[0] // groups, weight.shape[2:], out.shape[1:]
+    rows = weight.reshape(groups, several, prod(kernel))
+    target = out.reshape(x.shape[0], groups, several, *counts)
+    sizes = [each.places + (each.kernel - 1) * each.dilation // each.stride for each in windows]
+    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    length = sum((count - 1) * step for count, step in zip(counts, steps, strict=True)) + 1
+    wanted: Any = (..., *map(slice, counts))
+    for batch, channels in blocks((x.shape[0], groups), WORKING_ELEMENTS // (prod(kernel) * length)):
+        columns = _runs(x[batch, channels], windows, sizes, steps, length, np.result_type(x, weight))
+        sums = np.empty((*columns.shape[:2], several, counts[0] * steps[0]), columns.dtype)
+        np.matmul(rows[channels], columns, out=sums[..., :length])
         if bias is not None:
-            made += bias.reshape(groups, several, *(1,) * rank)[channels]
-        target[batch, channels] = made
+            sums += bias.reshape(groups, several, 1)[channels]
+        target[batch, channels] = sums.reshape(*sums.shape[:3], counts[0], *sizes[1:])[wanted]
+
+
+def _runs(
+    x: Held, windows: Sequence[Sliding], sizes: Sequence[int], steps: Sequence[int], length: int, dtype: Any
+) -> Array:
+    """Return the runs that elements of a kernel meet: [batch, channels, elements of the kernel, length]."""
+    kernel = [each.kernel for each in windows]
+    runs = np.empty((*x.shape[:2], prod(kernel), length), dtype)
+    laid: dict[tuple[int, ...], Array] = {}
+    for place, taps in enumerate(np.ndindex(*kernel)):
+        both = [divmod(tap * each.dilation, each.stride) for tap, each in zip(taps, windows, strict=True)]
+        remainders = tuple(remainder for _, remainder in both)
+        if remainders not in laid:
+            laid[remainders] = every(x, windows, remainders, sizes, dtype)
+        start = sum(offset * step for (offset, _), step in zip(both, steps, strict=True))
+        runs[:, :, place] = laid[remainders][..., start : start + length]
+    return runs

@@ -126,6 +126,35 @@ def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype
     return part
 
 
+def every(
+    x: Array, windows: Sequence[Sliding], firsts: Sequence[int], sizes: Sequence[int], dtype: np.dtype[np.generic]
+) -> Array:
+    """Return every so many elements of the last axes of `x` as windows step, laid out flat, zeros outside of it.
+
+    Along each axis, the first is so far from where windows begin, and there are as many as its size says.
+    """
+    axes = list(zip(windows, firsts, sizes, strict=True))
+    skipped = [max(0, -((first - each.before) // each.stride)) for each, first, _ in axes]
+    starts = [first - each.before + skip * each.stride for (each, first, _), skip in zip(axes, skipped, strict=True)]
+    strides = [each.stride for each in windows]
+    lengths = [size - skip for size, skip in zip(sizes, skipped, strict=True)]
+    found: Any = (
+        ...,
+        *(
+            slice(start, start + length * stride, stride)
+            for start, length, stride in zip(starts, lengths, strides, strict=True)
+        ),
+    )
+    taken = x[found]
+    made = np.zeros((*taken.shape[: -len(sizes)], *sizes), dtype)
+    places: Any = (
+        ...,
+        *(slice(skip, skip + size) for skip, size in zip(skipped, taken.shape[-len(sizes) :], strict=True)),
+    )
+    made[places] = taken
+    return made.reshape(*taken.shape[: -len(sizes)], prod(sizes))
+
+
 def blocks(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
     """Cut the places of a shape into blocks of at most so many, at least one: whole along the last axes, and even."""
     if not sizes:
