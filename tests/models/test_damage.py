@@ -37,12 +37,19 @@ def test_a_damaged_file_is_read_or_refused(name: str, here: Path) -> None:
     assert counts[REFUSED] + counts[READ] == COUNT
 
 
-@pytest.mark.parametrize("name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", "input", "inputs", *ARRAYS])
+@pytest.mark.parametrize(
+    "name", ["mlpackage", "pipeline", "stage", "bundle's text", "mil", "input", "inputs", "states", *ARRAYS]
+)
 def test_whole_files_are_read(name: str, here: Path) -> None:
     """The verbs do what they should, so that it is the damage that they refuse."""
     for verb in KINDS[name].calls:
         case = run(verb, b"", here)
         assert case.outcome == READ, (verb, case.story)
+
+
+def test_a_whole_picture_is_read(here: Path) -> None:
+    pytest.importorskip("PIL", reason="pictures are read with the extra `images`")
+    assert [run(verb, b"", here).outcome for verb in KINDS["picture"].calls] == [READ]
 
 
 def test_damage_is_found_out(here: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import struct
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -14,6 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from click.testing import CliRunner
 from conftest import EXAMPLE, GOLDEN
 from google.protobuf import text_format
@@ -126,6 +128,8 @@ KINDS = {
     **{kind: Kind(f"w.{kind}", _each(f"{kind}.mil", *ON_ARRAYS)) for kind in ("npy", "npz", "safetensors")},
     "input": Kind("x.npy", _each("M.mlpackage", "run --input image=x.npy", "run --input image=x.npy -o out.npz")),
     "inputs": Kind("x.npz", _each("M.mlpackage", "run --inputs x.npz", "run --inputs x.npz --all")),
+    "states": Kind("states.npz", _each("states.mil", "run --state FILE --random --state-out out.npz")),
+    "picture": Kind("image.png", _each("I.mlpackage", "run --input image=FILE --resize -o out.npz")),
     "sidecar": Kind(
         "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
     ),
@@ -155,6 +159,7 @@ def make_scene(folder: Path) -> None:
     _write_models(folder, example)
     _write_bundles(folder)
     _write_arrays(folder)
+    _write_states_and_pictures(folder)
     CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
 
 
@@ -223,6 +228,42 @@ def _write_arrays(folder: Path) -> None:
     for kind, key in (("npy", ""), ("npz", ', "w"'), ("safetensors", ', "w"')):
         text = text_of(f'${kind}("w.{kind}"{key})', "fp16", array.shape)
         write(folder / f"{kind}.mil", text.encode())
+
+
+STATEFUL = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [4]> x, state<tensor<fp16, [4]>> sum) {
+            tensor<fp16, [4]> before = read_state(input = sum);
+            tensor<fp16, [4]> after = add(x = before, y = x);
+            write_state(data = after, input = sum);
+        } -> (after);
+}
+"""
+
+
+def _write_states_and_pictures(folder: Path) -> None:
+    """What states hold, and a picture for a package that takes one."""
+    np.savez(folder / "states.npz", sum=np.arange(4, dtype=np.float16))
+    write(folder / "states.mil", STATEFUL.encode())
+    write(folder / "image.png", _png(np.arange(256, dtype=np.uint8).reshape(16, 16)))
+    shutil.copytree(EXAMPLE, folder / "I.mlpackage")
+    path = folder / "I.mlpackage" / DATA / "model.mlmodel"
+    spec = Model.FromString(path.read_bytes())
+    image = spec.description.input[0].type.imageType
+    image.width, image.height, image.colorSpace = 16, 16, image.GRAYSCALE
+    write(path, _wire(spec))
+
+
+def _png(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """A picture of grey pixels, as https://www.w3.org/TR/png-3 has it."""
+    height, width = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    parts = {b"IHDR": struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0), b"IDAT": zlib.compress(rows), b"IEND": b""}
+    chunks = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts.items()
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 # ---- damage
