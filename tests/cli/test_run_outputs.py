@@ -278,6 +278,17 @@ def test_what_is_not_a_picture(picture: Any) -> None:
     assert "name an .npy" in said
 
 
+def test_without_pillow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = images()
+    for name in ("PIL", "PIL.Image"):
+        monkeypatch.setitem(sys.modules, name, None)
+    said = refused(package, "--input", "image=cat.png")
+    assert "error[MIL839]" in said
+    assert "pip install 'miltext[images]'" in said
+    assert "MIL839" in refused(package, "--random", "-o", "y=y.png", "-o", "out.npz")
+    assert sorted(os.listdir()) == ["Images.mlpackage", "draft.mil", "images.mil"]
+
+
 # ---- how it runs
 
 

@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 from conftest import EXAMPLE, slow_imports
-from support.running import DRAFT, GIVEN, TABLE, done, refused, run, text
+from support.running import DRAFT, GIVEN, RUNNER, TABLE, done, refused, run, text
 
 import miltext
+from miltext.cli import command
 
 
 def saved(path: Path, **arrays: Any) -> Path:
@@ -247,6 +249,18 @@ def test_values_of_inner_blocks(folder: Path) -> None:
     assert "other.npy is not written" in refused(*given, "-o", "other=other.npy")
     assert not Path("other.npy").exists()
     assert "limit" in done(*given, "--value", "limit")
+
+
+def test_what_is_not_finite_is_red_in_colour(folder: Path) -> None:
+    body = "a = sub(x = x, y = x); y = relu(x = x); z = exp(x = x); s = reduce_sum(x = x, keep_dims = false);"
+    text("red.mil", f"program(1.3) {{ func main<ios18>(tensor<fp32, [8]> x) {{ {body} }} -> (a, y, z, s); }}")
+    given = ("red.mil", "--input", "x=[1,2,3,4,5,6,7,99]")
+    coloured = RUNNER.invoke(command, ["--color", "always", "run", *given]).stdout.splitlines()
+    red = [line.startswith("\x1b[31m") for line in coloured]
+    assert red == [False, False, False, True, False]
+    assert [click.unstyle(line) for line in coloured] == done(*given).splitlines()
+    nan = ("red.mil", "--input", "x=[1,2,3,4,5,6,7,NaN]", "--allow-nan")
+    assert RUNNER.invoke(command, ["--color", "always", "run", *nan]).stdout.count("\x1b[31m") == 4
 
 
 def test_a_classifier_shows_its_label_and_the_most_probable(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 KINDS = {".npy": "npy", ".png": "png"}
 """The endings of files that hold a single value."""
 
+
+NOT_FINITE = re.compile(r"\b(nan|inf)\b")
+"""What is not finite in a value that is shown itself."""
 
 SIDES = ("inputs", "constants", "values", "outputs", "states")
 """What results are, in the order in which they are shown; `values` are those of operations that are no outputs."""
@@ -194,10 +198,22 @@ class Shown:
         sides = {side: list(looks.values()) for side, looks in self._looks.items()}
         return json.dumps({"function": function, **sides}, indent=2, ensure_ascii=False) + "\n"
 
-    def to_text(self) -> str:
-        """Return a table of the results. An empty line is between inner values, outputs and states."""
+    def to_text(self, *, color: bool = False) -> str:
+        """Return a table of the results, with an empty line between sides; in colour, what is not finite is red."""
         from miltext.evaluation.summaries import table
 
         parts = [list(looks.values()) for looks in self._looks.values() if looks]
         rows = [row for part in parts for row in [("",), *part]][1:]
-        return "".join(f"{line}\n" for line in table(rows))
+        headings, *lines = table(rows)
+        if color:
+            lines = [
+                click.style(line, fg="red") if _is_infinite(row) else line
+                for row, line in zip(rows, lines, strict=True)
+            ]
+        return "".join(f"{line}\n" for line in (headings, *lines))
+
+
+def _is_infinite(row: tuple[str, ...]) -> bool:
+    """Tell whether a row is of a value with an element that is NaN or infinite."""
+    *_, last = row
+    return row[5:7] not in ((), ("0", "0")) or ('"' not in last and NOT_FINITE.search(last) is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from miltext.cli.given_inputs import Given, given_inputs, input_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
-from miltext.cli.streams import OptionalNumbers, load_model, model_argument, nested_option, write_text
+from miltext.cli.streams import OptionalNumbers, colored, load_model, model_argument, nested_option, write_text
 from miltext.diagnostics import MiltextError, Note
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def command(
         results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None:
-        write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text()])
+        color = colored(sys.stdout)
+        write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text(color=color)])
 
 
 @contextmanager
