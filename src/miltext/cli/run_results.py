@@ -154,10 +154,17 @@ def _contents(
 
 
 def check_pictures(files: Targets, features: Mapping[str, Feature]) -> None:
-    """Refuse the name of a picture for a value that is not an image of pixels. Raise click's UsageError."""
+    """Refuse the name of a picture for a value that is not an image of pixels, and any without pillow.
+
+    Raise click's UsageError, and MiltextError (MIL839).
+    """
+    from miltext.evaluation.pictures import pillow
+
     for name, path in files.single.items():
-        if _kind(path) == "png" and (name not in features or not _has_pixels(features[name].image)):
-            raise click.UsageError(f"{path}: the description has no image {name!r} of whole numbers: name an .npy")
+        if _kind(path) == "png":
+            if name not in features or not _has_pixels(features[name].image):
+                raise click.UsageError(f"{path}: the description has no image {name!r} of whole numbers: name an .npy")
+            pillow()
 
 
 def _has_pixels(image: ImageFeatureType | None) -> bool:

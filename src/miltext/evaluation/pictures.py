@@ -59,7 +59,7 @@ def picture_of(array: Array, image: ImageFeatureType) -> Any:
     Numbers are rounded and cut to 0 to 255, except in the floats of GRAYSCALE_FLOAT16; NaN is 0. Raise MiltextError
     (MIL839) without pillow.
     """
-    module, colours = _pillow(), colours_of(image)
+    module, colours = pillow(), colours_of(image)
     channels = array.reshape(array.shape[-3:])[list(colours.channels)].astype(np.float32)
     if colours.mode != "F":
         channels = np.clip(np.rint(np.nan_to_num(channels)), 0, 255).astype(np.uint8)
@@ -72,7 +72,7 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
 
     Raise MiltextError: MIL839 without pillow, MIL836 for what is not a picture.
     """
-    module = _pillow()
+    module = pillow()
     with refusing(lambda failure: _unreadable(failure, str(path))), module.open(path) as picture:
         return picture.convert(colours_of(image).mode)
 
@@ -82,7 +82,8 @@ def _unreadable(failure: Exception, path: str) -> MiltextError:
     return MiltextError([error("MIL836", f"this picture cannot be read: {failure}", None, way)], path=path)
 
 
-def _pillow() -> Any:
+def pillow() -> Any:
+    """Return pillow's module of images. Raise MiltextError (MIL839) where it is not installed."""
     try:
         import PIL.Image
     except ImportError as failure:
