@@ -106,6 +106,11 @@ def running(folder: Path) -> None:
         assert states["total"].tolist() == [2, 4]
 
 
+def keeping(folder: Path) -> None:
+    assert types(folder / "New.mlpackage") == [{"relu": "clip"}.get(each, each) for each in ORIGINAL]
+    assert miltext.compare(EXAMPLE, folder / "New.mlpackage", min_snr=100).ok
+
+
 OUTCOMES: dict[str, Callable[[Path], None]] = {
     "README": readme,
     "expose-an-intermediate-value": expose,
@@ -116,6 +121,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "drop-an-operation": drop,
     "compiled-model-to-package": compiled,
     "run-a-model": running,
+    "keep-the-numbers": keeping,
 }
 
 

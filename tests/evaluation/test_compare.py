@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE
+from conftest import EXAMPLE, GOLDEN, ROOT
 
 import miltext
 from miltext import Comparison, MiltextError, compare
@@ -555,6 +556,23 @@ def test_long_lists_are_cut() -> None:
     comparison = compare(text, text.replace("fp32", "fp16"))
     assert "... the 10 worst of 41 that differ" in comparison.to_text()
     assert comparison.to_text(full=True).count(" mul ") == 40
+
+
+PAGE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_what_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = (GOLDEN / "compare" / "underflow.txt").read_text(encoding="utf-8")
+    assert f"```text\n{shown}```\n" in PAGE
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # the page's own example
+    assert "error" not in capsys.readouterr().err
+
+
+def test_the_page_names_all_keys_of_the_json_form() -> None:
+    told = compare(PLAIN, PLAIN.replace("exp", "tanh")).to_json()
+    keys = {*told, *told["first"], *told["outputs"][0], *told["first"]["measure"]}
+    assert [key for key in sorted(keys) if f"`{key}`" not in PAGE] == []
 
 
 # ---- time and memory

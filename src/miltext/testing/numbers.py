@@ -94,6 +94,8 @@ def _subject(source: Any) -> Subject:
 
 def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
     """Return how a model's numbers differ from those of a file; nothing where they do not."""
+    from dataclasses import replace
+
     from miltext.diagnostics import MiltextError
     from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.runners import UNKNOWN_VALUE
@@ -105,7 +107,9 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
         if failure.diagnostics[0].code != UNKNOWN_VALUE:
             raise
         return str(failure)
-    return "" if comparison.ok and not comparison.notes else comparison.to_text().rstrip("\n")
+    if comparison.ok and not comparison.notes:
+        return ""
+    return replace(comparison, old="golden", new="now").to_text().rstrip("\n")
 
 
 def _write(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> None:

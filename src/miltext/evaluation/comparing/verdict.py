@@ -122,7 +122,8 @@ class Verdict:
 
     def _origin(self, index: int, sighting: Sighting, reaches_output: bool) -> Origin:
         number = self._pairs[index].new
-        between = [f"{node.label} ({node.operation.type})" for node in self._partners.between(number)]
+        alone = self._partners.between(number) if self._lockstep.sides[0].walked else ()
+        between = [f"{node.label} ({node.operation.type})" for node in alone]
         inputs = [(name_text(self._name(other)), level) for other, level in sighting.inputs]
         return Origin(
             self.value(index),
