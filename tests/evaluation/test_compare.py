@@ -54,14 +54,13 @@ def test_a_model_is_itself(compute: str) -> None:
 def test_all_that_can_be_compared(tmp_path: Path) -> None:
     (tmp_path / "a.mil").write_text(PLAIN)
     whole = miltext.infer_draft(PLAIN)
-    sources = [
+    sources: list[Any] = [
         tmp_path / "a.mil",
         str(tmp_path / "a.mil"),
         miltext.load(tmp_path / "a.mil"),
         miltext.parse(whole),
         whole,
     ]
-    source: Any
     for source in sources:
         comparison = compare(source, PLAIN)
         assert levels(comparison) == {"x": INF, "h": INF, "g": INF, "y": INF}
@@ -286,6 +285,23 @@ def test_a_constant_that_matters_to_nothing_is_not_at_fault() -> None:
     wrong = compare(one, other.replace("exp", "tanh"))
     assert wrong.first is not None
     assert [each.value.name for each in wrong.origins] == ["y"]
+
+
+def test_a_compressed_weight_is_held_against_the_weight() -> None:
+    inputs = "tensor<fp16, [2, 3]> x"
+    head = "w0 = const()[val = tensor<fp16, [2, 3]>([[1, 2, 3], [4, 5, 6]])]; y = linear(x = x, weight = w0);"
+    other = """
+        w = constexpr_affine_dequantize()[
+            axis = int32(0), quantized_data = tensor<int8, [2, 3]>([[1, 2, 3], [4, 5, 6]]),
+            scale = tensor<fp16, [2]>([1, {}]), zero_point = tensor<int8, [2]>([0, 0])];
+        y = linear(x = x, weight = w);
+    """
+    one = program(head, inputs=inputs)
+    comparison = compare(one, program(other.replace("{}", "1"), inputs=inputs))
+    assert (comparison.ok, comparison.min_snr, levels(comparison)["w"]) == (True, 40, INF)
+    wrong = compare(one, program(other.replace("{}", "1.5"), inputs=inputs))
+    assert wrong.first is not None
+    assert (wrong.first.value.name, wrong.first.value.old_name) == ("w", "w0")
 
 
 def test_a_mask_of_another_size_is_not_at_fault() -> None:
@@ -565,7 +581,7 @@ def test_the_page_shows_what_is_written(capsys: pytest.CaptureFixture[str]) -> N
     shown = (GOLDEN / "compare" / "underflow.txt").read_text(encoding="utf-8")
     assert f"```text\n{shown}```\n" in PAGE
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # the page's own example
+    exec(compile(code, "compare.md", "exec"), {})  # the page's own example
     assert "error" not in capsys.readouterr().err
 
 

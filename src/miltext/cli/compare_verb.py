@@ -45,7 +45,7 @@ read or run, their inputs differ, or nothing in one corresponds to the other.
     type=float,
     metavar="DB",
     help="The signal-to-noise ratio that a value has at least.  [80 if both compute in fp32, 50 if neither does, "
-    "40 if one does]",
+    "40 if one does, or has compressed weights]",
 )
 @click.option("--function", default="main", metavar="NAME", help="The function of A to run.  [main]")
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
 from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, side
 from miltext.evaluation.comparing.verdict import Verdict
+from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
+    from miltext.evaluation.comparing.runners import Runner
     from miltext.evaluation.planning import Plan
     from miltext.evaluation.subjects import Runnable, Subject
 
@@ -22,10 +24,10 @@ AGAINST = "the numbers given"
 """What is said instead of a name for arrays that a program is held against."""
 
 COARSE = ("fp16", "bf16", "fp8e4m3fn", "fp8e5m2")
-"""The floats of which rounding is heard in outputs."""
+"""The floats whose rounding shows in outputs."""
 
 FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
-"""The thresholds in dB: both compute in fp32; both in a coarser float; one of them does.
+"""The thresholds in dB: both compute in fp32; both in a coarser float; one of them does, or has compressed weights.
 
 A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 55 or more, in fp32 100 or more.
 """
@@ -56,7 +58,8 @@ def compare(
     they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
     how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
     below which a value is too far: if it is None, 80 where both compute in fp32, 50 where both compute in fp16 or less,
-    40 where one of them does. `compute` and `allow_nan` are as in `run`; `progress` is told of each operation done.
+    and 40 where one of them does, or has compressed weights. `compute` and `allow_nan` are as in `run`; `progress` is
+    told of each operation done.
 
     Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
     and where nothing can be compared (MIL843, MIL844); OSError for files.
@@ -70,10 +73,7 @@ def compare(
     else:
         arrangement = arranged_against(sides[0], against, function, compute)
     runners = arrangement.runners
-    coarse = [any(map(_is_coarse, _dtypes(each.evaluator.plan))) for each in runners]
-    if against is not None:
-        coarse.append(any(np.asarray(array).dtype == np.float16 for array in against.values()))
-    threshold = (UNEVEN if coarse[0] != coarse[1] else EVEN if coarse[0] else FINE) if min_snr is None else min_snr
+    threshold = _threshold(runners, against or {}) if min_snr is None else min_snr
     lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, threshold)
     feeder = Feeder(arrangement, state or {}, allow_nan)
     for run in range(runs):
@@ -98,13 +98,21 @@ def _nobody(_: int) -> None:
     """Is told of progress where nobody asks for it."""
 
 
-def _is_coarse(dtype: str) -> bool:
-    return dtype in COARSE
+def _threshold(runners: Sequence[Runner], against: Mapping[str, Any]) -> float:
+    """Return the threshold for what is compared."""
+    kinds = [{*_kinds(each.evaluator.plan)} for each in runners]
+    if len(kinds) == 1:
+        halves = any(np.asarray(array).dtype == np.float16 for array in against.values())
+        kinds.append({"coarse"} if halves else set())
+    if kinds[0] != kinds[1]:
+        return UNEVEN
+    return EVEN if "coarse" in kinds[0] else FINE
 
 
-def _dtypes(plan: Plan) -> Iterator[str]:
-    """Yield the data types of all that a plan makes."""
-    for step in plan.steps:
-        yield from (each.dtype for each in step.types if isinstance(each, TensorType))
-        for block in step.blocks:
-            yield from _dtypes(block)
+def _kinds(plan: Plan) -> Iterator[str]:
+    """Yield what makes numbers coarse in a plan: floats, or compressed weights."""
+    for step in steps_of(plan):
+        if step.operation.type.startswith("constexpr_"):
+            yield "compressed"
+        if any(isinstance(each, TensorType) and each.dtype in COARSE for each in step.types):
+            yield "coarse"

@@ -60,6 +60,11 @@ class Walked:
             for block in node.blocks:
                 yield from block.outputs
 
+    def is_constant(self, number: int) -> bool:
+        """Tell whether a value comes from no input."""
+        maker = self.graph.makers[number]
+        return maker is not None and not maker.grounded
+
     def inside(self, node: Node) -> Iterator[int]:
         """Yield the values that are made in the inner blocks of an operation."""
         for block in node.blocks:
@@ -129,6 +134,7 @@ def by_structure(
     same = dict(inputs)
     if block is not None:
         same.update(_operations(block))
+        same.update(_constants(old, new, same))
     outputs = _outputs(old, new, same, has_more=len(same) > len(inputs))
     pairs = [Pair(a, b, OUTPUT if outputs.get(a) == b else VALUE) for a, b in same.items()]
     pairs += [Pair(a, b, OUTPUT) for a, b in outputs.items() if same.get(a) != b]
@@ -165,6 +171,27 @@ def _outputs(old: Walked, new: Walked, same: Mapping[int, int], *, has_more: boo
     free = [number for number in dict.fromkeys(new.outputs) if number not in found.values()]
     rest = match_names(old.graph, left, new.graph, free) if has_more else []
     return found | {left[i]: free[j] for i, j in rest}
+
+
+def _constants(old: Walked, new: Walked, same: Mapping[int, int]) -> dict[int, int]:
+    """Return the constants that nothing else pairs, and that corresponding operations take in the same place.
+
+    So a weight is held against the weight that is compressed.
+    """
+    found: dict[int, int] = {}
+    taken = {*same.values()}
+    for a, b in same.items():
+        maker, other = old.graph.makers[a], new.graph.makers[b]
+        if maker is None or other is None:
+            continue
+        places = dict(zip(other.slots, other.operands, strict=True))
+        for slot, number in zip(maker.slots, maker.operands, strict=True):
+            partner = places.get(slot, -1)
+            is_free = number not in same and number not in found and partner >= 0 and partner not in taken
+            if is_free and old.is_constant(number) and new.is_constant(partner):
+                found[number] = partner
+                taken.add(partner)
+    return found
 
 
 def _casts(new: Walked, pairs: Iterable[Pair]) -> list[Pair]:

@@ -21,8 +21,14 @@ FELL = "MIL841"
 LISTED = 10
 """How many inner values are listed unless all are asked for, and how many origins."""
 
+WARNED = 3
+"""How many origins are told if no output fell."""
+
 LOUD = 20.0
 """How many dB are lost at least where the steepest loss is told: less is what rounding does."""
+
+MANY = 0.1
+"""The share of elements that are told of if they became 0: few small ones always do."""
 
 LISTED_NAMES = 4
 """How many inputs of an origin are named, the worst ones, and how many operations before it."""
@@ -77,7 +83,7 @@ def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
 
 def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
     origins = comparison.origins
-    shown = origins if full else origins[:LISTED]
+    shown = origins if full else origins[: WARNED if comparison.ok else LISTED]
     found = located(comparison, shown)
     yield from (render(diagnostic, found.text, comparison.new) for diagnostic in found.diagnostics)
     if len(origins) > len(shown):
@@ -133,7 +139,8 @@ def _reasons(origin: Origin) -> Iterator[str]:
         yield f"before it, only the new program has {names}{f' and {more} more' if more > 0 else ''}"
     counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
     told = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
-    told += [f"{measure.vanished} are 0, and not in the reference"] if measure.vanished else []
+    vanished = measure.vanished if measure.vanished >= MANY * measure.count else 0
+    told += [f"{vanished} are 0, and not in the reference"] if vanished else []
     if told:
         yield f"of {_count(measure.count, 'element')}, {'; '.join(told)}"
     worst = sorted(origin.inputs, key=lambda each: each[1])
