@@ -15,6 +15,8 @@ from conftest import EXAMPLE, GOLDEN, ROOT
 
 import miltext
 from miltext import Comparison, MiltextError, compare
+from miltext.evaluation.comparing import comparing
+from miltext.evaluation.comparing.lockstep import Lockstep
 
 INF = math.inf
 
@@ -438,6 +440,29 @@ def test_a_loop_that_runs_more_often_is_told() -> None:
     assert comparison.first.turn == 3
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (LOOP, LOOP),
+        (LOOP, LOOP.replace("100.0", "10.0")),
+        (LOOP.replace("100.0", "10.0"), LOOP),
+        (BRANCHES, BRANCHES.replace("greater", "less")),
+        (PLAIN, PLAIN.replace("exp", "tanh")),
+    ],
+)
+def test_nothing_waits_in_the_end(one: str, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Lockstep] = []
+
+    class Watched(Lockstep):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(comparing, "Lockstep", Watched)
+    compare(one, other, {"x": np.full((2, 3), 1, np.float32)})
+    assert [(side.waiting, side.size) for side in made[0].sides] == [({}, 0), ({}, 0)]
+
+
 STATEFUL = program(
     "s = read_state(input = k); t = add(x = s, y = x); write_state(input = k, data = t); y = exp(x = t);",
     inputs="tensor<fp16, [2, 3]> x, state<tensor<fp16, [2, 3]>> k",
@@ -545,6 +570,20 @@ def test_one_of_two_ways() -> None:
         compare(PLAIN)
     with pytest.raises(TypeError, match="give either"):
         compare(PLAIN, PLAIN, against={"y": 1})
+    with pytest.raises(TypeError, match="the numbers of one run"):
+        compare(PLAIN, against={"y": 1}, runs=2)
+
+
+def test_numbers_of_a_block_that_is_not_done() -> None:
+    given, zeros = {"x": np.full((2, 3), -1, np.float32)}, np.zeros((2, 3), np.float32)
+    comparison = compare(BRANCHES, None, given, against={"t": zeros, "f": np.sin(given["x"])})
+    assert comparison.notes == (
+        "the output `y` is only in old",
+        "the value `t` was not computed: its block is not done for these inputs",
+    )
+    assert comparison.ok
+    ((code, message),) = refused(BRANCHES, None, given, against={"t": zeros})
+    assert (code, "its block is not done" in message) == ("MIL843", True)
 
 
 # ---- forms

@@ -75,6 +75,8 @@ def command(
     """
     if (new is None) == (against is None):
         raise click.UsageError("name a model B to compare with, or give --against FILE")
+    if against is not None and options["runs"] > 1:
+        raise click.UsageError("--against has the numbers of one run: leave out --runs")
     if old == new == "-":
         raise click.UsageError("standard input can be only one of the models: name the other")
     given = Given(**{name: options.pop(name) for name in Given._fields})

@@ -9,7 +9,7 @@ import numpy as np
 
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
-from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, side
+from miltext.evaluation.comparing.runners import NOTHING_PAIRS, Feeder, arranged, arranged_against, refused, side
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
@@ -66,6 +66,8 @@ def compare(
     """
     if (b is None) == (against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
+    if against is not None and runs > 1:
+        raise TypeError("`against` has the numbers of one run: leave out `runs`")
     keys = Keys()
     sides = [side(source, name, keys) for source, name in ((a, "old"), (b, "new")) if source is not None]
     if against is None:
@@ -80,6 +82,9 @@ def compare(
         given = feeder.given(inputs or {}, seed, run)
         feeder.run(lockstep, given, against or {}, seed or 0, progress or _nobody)
     verdict = Verdict(lockstep)
+    missed = (*verdict.missed(),)
+    if not any(verdict.values(outputs=True)):
+        raise refused(NOTHING_PAIRS, "; ".join(missed))
     return Comparison(
         old=AGAINST if against is not None else sides[0].name,
         new=sides[-1].name,
@@ -89,7 +94,7 @@ def compare(
         origins=tuple(verdict.origins()),
         steepest=verdict.steepest(),
         oddities=tuple(verdict.oddities()),
-        notes=(*arrangement.notes(), *verdict.uneven()),
+        notes=(*arrangement.notes(), *missed, *verdict.uneven()),
         told=sides[-1].subject.told,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.evaluation.comparing.partners import Partners, Walked, by_name, by_structure
+from miltext.evaluation.comparing.partners import VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
@@ -79,10 +79,9 @@ class Arrangement:
     def notes(self) -> Iterator[str]:
         """Yield what has no partner."""
         old, new = self.runners[0], self.runners[-1]
-        for name in old.types.keys() - self.names.keys():
-            yield f"the input {named(name)} is only in {old.name}"
-        for name in new.types.keys() - self.names.values():
-            yield f"the input {named(name)} is only in {new.name}"
+        paired = {*self.names.values()}
+        yield from (f"the input {named(name)} is only in {old.name}" for name in old.types if name not in self.names)
+        yield from (f"the input {named(name)} is only in {new.name}" for name in new.types if name not in paired)
         yield from (f"the output {named(name)} is only in {old.name}" for name in self.partners.lost)
         yield from (f"the output {named(name)} is only in {new.name}" for name in self.partners.gained)
 
@@ -93,7 +92,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
     chosen = first.evaluator.function
     paired = next(pair for pair in pair_functions(old.graph, new.graph) if pair.old_name == chosen)
     if paired.new is None:
-        raise _refused(NOTHING_PAIRS, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}")
+        raise refused(NOTHING_PAIRS, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}")
     second = runner(new, paired.name, compute)
     inputs = [(first.walked.inputs[i], second.walked.inputs[j]) for i, j in paired.inputs]
     names = {old.graph.names[i]: new.graph.names[j] for i, j in inputs}
@@ -104,8 +103,8 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
     states = {i: j for i, j in inputs if old.graph.names[i] in first.evaluator.states}
     tensors = {i: j for i, j in inputs if i not in states}
     partners = by_structure(first.walked, second.walked, tensors, states, block)
-    if not any(pair.kind != "value" for pair in partners.pairs):
-        raise _refused(
+    if all(pair.kind == VALUE for pair in partners.pairs):
+        raise refused(
             NOTHING_PAIRS,
             f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
         )
@@ -154,7 +153,8 @@ def _fits(old: Type, new: Type) -> bool:
     return type(old) is type(new)
 
 
-def _refused(code: str, message: str) -> MiltextError:
+def refused(code: str, message: str) -> MiltextError:
+    """Return the error of two programs, or of numbers, that cannot be compared."""
     return MiltextError([error(code, message)])
 
 

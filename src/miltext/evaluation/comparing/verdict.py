@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE
 from miltext.syntax.names import name_text
@@ -183,7 +184,13 @@ class Verdict:
             name, kind, graph.names[found.number], self._operation(graph, found.number), found.elements, found.turn
         )
 
-    # ---- blocks that run more often in one program
+    # ---- what does not run alike
+
+    def missed(self) -> Iterator[str]:
+        """Yield a note for each output that was not made in both runs, as in a block that is not done."""
+        for index, pair in enumerate(self._pairs):
+            if pair.kind != VALUE and self._tracks[index].worst is None:
+                yield f"the value {named(self._name(index))} was not computed: its block is not done for these inputs"
 
     def uneven(self) -> Iterator[str]:
         """Yield a note for each operation whose inner blocks do not run as often in both programs."""
