@@ -133,7 +133,7 @@ KINDS = {
     "sidecar": Kind(
         "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
     ),
-    "lfs pointer": Kind("pointer.mlmodel", (*_of_model("pointer.mlmodel"), "fmt FILE", "infer FILE")),
+    "lfs pointer": Kind("pointer.mlmodel", (*_of_model("pointer.mlmodel"), "fmt FILE")),
 }
 
 
