@@ -205,16 +205,16 @@ def test_wrong_states(folder: Path) -> None:
 IMAGES = """program(1.3)
 {
     func main<ios18>(tensor<fp32, [1, 3, 4, 6]> image) {
-            y = sub(x = 255.0, y = image);
+            y = OUTPUT;
         } -> (y);
 }
 """
 
 
-def images(colours: int = ImageFeatureType.RGB) -> str:
+def images(colours: int = ImageFeatureType.RGB, output: str = "sub(x = 255.0, y = image)") -> str:
     """The name of a package that turns the colours of a picture."""
     channels = 3 if colours in (ImageFeatureType.RGB, ImageFeatureType.BGR) else 1
-    text("images.mil", IMAGES.replace("[1, 3,", f"[1, {channels},"))
+    text("images.mil", IMAGES.replace("[1, 3,", f"[1, {channels},").replace("OUTPUT", output))
     miltext.build(miltext.load("images.mil"), "Images.mlpackage", force=True)
     model = miltext.load("Images.mlpackage")
     assert model.description is not None
@@ -276,6 +276,16 @@ def test_what_is_not_a_picture(picture: Any) -> None:
     done(package, "--input", "image=cat.png", "-o", "y=y.npy")
     said = refused(images(ImageFeatureType.GRAYSCALE_FLOAT16), "--input", "image=cat.png", "-o", "y=y.png")
     assert "name an .npy" in said
+
+
+@pytest.mark.parametrize(
+    "output", ["tile(x = image, reps = [2, 1, 1, 1])", "reduce_sum(x = image, axes = [1], keep_dims = true)"]
+)
+def test_an_output_that_is_not_the_picture_that_is_described(output: str, picture: Any) -> None:
+    package = images(output=output)
+    said = refused(package, "--input", "image=cat.png", "-o", "y=y.png")
+    assert "miltext: y.png cannot be written: its value is not the picture that the description says" in said
+    assert not Path("y.png").exists()
 
 
 def test_without_pillow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from miltext.cli.streams import fail, write_bytes
+from miltext.diagnostics import refusing
 
 if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
@@ -176,9 +177,11 @@ def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
     from io import BytesIO
 
     from miltext.evaluation.pictures import picture_of
+    from miltext.evaluation.value_files import Unstorable
 
     written = BytesIO()
-    picture_of(value, image).save(written, "PNG")
+    with refusing(lambda failure: Unstorable(f"its value is not the picture that the description says: {failure}")):
+        picture_of(value, image).save(written, "PNG")
     yield written.getvalue()
 
 
