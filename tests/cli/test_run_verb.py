@@ -269,6 +269,30 @@ def test_a_classifier_shows_its_label_and_the_most_probable(folder: Path) -> Non
     assert lines[2].startswith('classLabel_probs  dict<string, fp64>  "circle" 0.')
 
 
+NUMBERED = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 7]> x) {
+            p = softmax(x = x, axis = -1);
+            list<int64, 7> classes = const()[val = list<int64, 7>([10, 20, 30, 40, 50, 60, 9223372036854775807])];
+            label, probs = classify(probabilities = p, classes = classes);
+        } -> (label, probs);
+}
+"""
+
+
+def test_labels_that_are_numbers(folder: Path) -> None:
+    text("numbered.mil", NUMBERED)
+    given = ("numbered.mil", "--input", "x=[[1,2,3,4,5,6,7]]")
+    label, probabilities = done(*given).splitlines()[1:]
+    assert label.split() == ["label", "int64", str(2**63 - 1)]
+    assert "  9223372036854775807 0.632698, 60 0.232756, " in probabilities
+    assert probabilities.endswith(", ... of 7")
+    found = json.loads(done(*given, "--json", "-o", "out.npz"))["outputs"]
+    assert [*found[1]["value"]] == ["10", "20", "30", "40", "50", "60", str(2**63 - 1)]
+    with np.load("out.npz") as archive:
+        assert {str(key): number for key, number in archive["probs"].tolist()} == found[1]["value"]
+
+
 def test_json(folder: Path) -> None:
     found = json.loads(done("draft.mil", *GIVEN, "--value", "a", "--json"))
     assert [*found] == ["function", "inputs", "constants", "values", "outputs", "states"]
