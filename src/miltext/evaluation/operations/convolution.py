@@ -182,24 +182,24 @@ def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sl
     several, kernel, (_, *counts) = weight.shape[0] // groups, weight.shape[2:], out.shape[1:]
     rows = weight.reshape(groups, several, prod(kernel))
     target = out.reshape(x.shape[0], groups, several, *counts)
-    sizes = [each.places + (each.kernel - 1) * each.dilation // each.stride for each in windows]
-    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-    length = sum((count - 1) * step for count, step in zip(counts, steps, strict=True)) + 1
-    wanted: Any = (..., *map(slice, counts))
-    for batch, channels in blocks((x.shape[0], groups), WORKING_ELEMENTS // (prod(kernel) * length)):
-        columns = _runs(x[batch, channels], windows, sizes, steps, length, np.result_type(x, weight))
-        sums = np.empty((*columns.shape[:2], several, counts[0] * steps[0]), columns.dtype)
-        np.matmul(rows[channels], columns, out=sums[..., :length])
+    for batch, channels, *block in blocks((x.shape[0], groups, *counts), WORKING_ELEMENTS // prod(kernel)):
+        here = [each.among(places) for each, places in zip(windows, block, strict=True)]
+        sizes = [each.places + (each.kernel - 1) * each.dilation // each.stride for each in here]
+        columns = _runs(x[batch, channels], here, sizes, np.result_type(x, weight))
+        sums = np.empty((*columns.shape[:2], several, here[0].places * prod(sizes[1:])), columns.dtype)
+        np.matmul(rows[channels], columns, out=sums[..., : columns.shape[3]])
         if bias is not None:
             sums += bias.reshape(groups, several, 1)[channels]
-        target[batch, channels] = sums.reshape(*sums.shape[:3], counts[0], *sizes[1:])[wanted]
+        wanted: Any = (..., *(slice(each.places) for each in here))
+        places: Any = (batch, channels, slice(None), *block)
+        target[places] = sums.reshape(*sums.shape[:3], here[0].places, *sizes[1:])[wanted]
 
 
-def _runs(
-    x: Held, windows: Sequence[Sliding], sizes: Sequence[int], steps: Sequence[int], length: int, dtype: Any
-) -> Array:
-    """Return the runs that elements of a kernel meet: [batch, channels, elements of the kernel, length]."""
+def _runs(x: Held, windows: Sequence[Sliding], sizes: Sequence[int], dtype: Any) -> Array:
+    """Return the runs that elements of a kernel meet in rows of these sizes: [batch, channels, elements, length]."""
     kernel = [each.kernel for each in windows]
+    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    length = sum((each.places - 1) * step for each, step in zip(windows, steps, strict=True)) + 1
     runs = np.empty((*x.shape[:2], prod(kernel), length), dtype)
     laid: dict[tuple[int, ...], Array] = {}
     for place, taps in enumerate(np.ndindex(*kernel)):

@@ -40,6 +40,11 @@ class Sliding(NamedTuple):
         """How many elements lie between the ends of the window, both counted."""
         return (self.kernel - 1) * self.dilation + 1
 
+    def among(self, places: slice) -> Sliding:
+        """Return the windows that stand at some of the places."""
+        before, count = self.before - places.start * self.stride, places.stop - places.start
+        return self._replace(before=before, places=count)
+
 
 def sliding(
     sizes: Sequence[int],
@@ -95,13 +100,12 @@ def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np
 
     It is a view: of `x` itself where that is of the data type and windows see nothing outside, else of a copy.
     """
-    starts = [part.start * each.stride - each.before for each, part in zip(windows, block, strict=True)]
-    counts = [part.stop - part.start for part in block]
-    sizes = [(count - 1) * each.stride + each.reach for each, count in zip(windows, counts, strict=True)]
-    view = _part(x, starts, sizes, dtype)
+    here = [each.among(part) for each, part in zip(windows, block, strict=True)]
+    sizes = [(each.places - 1) * each.stride + each.reach for each in here]
+    view = _part(x, [-each.before for each in here], sizes, dtype)
     steps = view.strides[-len(windows) :]
-    kernel = [(each.kernel, step * each.dilation) for each, step in zip(windows, steps, strict=True)]
-    places = [(count, step * each.stride) for count, each, step in zip(counts, windows, steps, strict=True)]
+    kernel = [(each.kernel, step * each.dilation) for each, step in zip(here, steps, strict=True)]
+    places = [(each.places, step * each.stride) for each, step in zip(here, steps, strict=True)]
     outer = x.ndim - len(windows)
     shape, strides = zip(*zip(view.shape[:outer], view.strides[:outer], strict=True), *kernel, *places, strict=True)
     made: Array = as_strided(view, shape, strides, writeable=False)
