@@ -336,6 +336,15 @@ def test_an_operation_that_only_the_new_program_has_is_named() -> None:
     assert "only the new program has" in comparison.to_text()
 
 
+def test_an_operation_that_only_the_old_program_has_is_named() -> None:
+    one = program("h = relu(x = x); t = sin(x = h); g = exp(x = t); y = mul(x = g, y = 0.5);")
+    comparison = compare(one, program("h = relu(x = x); g = exp(x = h); y = mul(x = g, y = 0.5);"))
+    assert comparison.first is not None
+    assert comparison.first.value.name == "g"
+    assert (comparison.first.between, comparison.first.removed) == ((), ("t (sin)",))
+    assert "before it, only the old program has t (sin)" in comparison.to_text()
+
+
 def test_the_cast_in_which_numbers_overflow_is_named() -> None:
     one = program("h = relu(x = x); g = exp(x = h); y = mul(x = g, y = 0.5);")
     other = program(

@@ -47,8 +47,8 @@ class ComparedValue:
 class Origin:
     """Where precision was lost: the value, its distance then, and the ratios that its inputs had then, by name.
 
-    `between` are the operations without partners between the two, as text. `reaches_output`: what fell because of it
-    leads to an output that fell.
+    `between` are the operations without partners before it, of the new program, and `removed` those of the old one.
+    `reaches_output`: what fell because of it leads to an output that fell.
     """
 
     value: ComparedValue
@@ -56,6 +56,7 @@ class Origin:
     turn: int
     inputs: tuple[tuple[str, float], ...]
     between: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     reaches_output: bool = False
     path: Path = field(default=(), repr=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.models.pairing.matching import match_names
@@ -60,6 +60,18 @@ class Walked:
             for block in node.blocks:
                 yield from block.outputs
 
+    def through(self, number: int, paired: Container[int]) -> Iterable[int]:
+        """Return the values that a value comes from, and for those that are not `paired` what they come from."""
+        seen: dict[int, None] = {}
+        waiting = list(self.sources(number))
+        while waiting:
+            value = waiting.pop()
+            if value not in seen and value != number:
+                seen[value] = None
+                if value not in paired:
+                    waiting += self.sources(value)
+        return seen
+
     def is_constant(self, number: int) -> bool:
         """Tell whether a value comes from no input."""
         maker = self.graph.makers[number]
@@ -102,26 +114,15 @@ class Partners:
     def nearest(self, number: int) -> tuple[int, ...]:
         """Return the pairs of the values that a value of the new program comes from, through what has no partner."""
         if number not in self._nearest:
-            found = (self.main.get(value) for value in self._through(number))
+            found = (self.main.get(value) for value in self.new.through(number, self.main))
             self._nearest[number] = tuple(index for index in found if index is not None)
         return self._nearest[number]
 
-    def between(self, number: int) -> list[Node]:
-        """Return the operations without partners that stand between a value and the nearest that have one."""
-        makers = [self.new.graph.makers[value] for value in self._through(number) if value not in self.main]
-        return list(dict.fromkeys(maker for maker in makers if maker is not None))
 
-    def _through(self, number: int) -> Iterable[int]:
-        """Return the values that a value comes from, and for those without a partner what they come from."""
-        seen: dict[int, None] = {}
-        waiting = list(self.new.sources(number))
-        while waiting:
-            value = waiting.pop()
-            if value not in seen and value != number:
-                seen[value] = None
-                if value not in self.main:
-                    waiting += self.new.sources(value)
-        return seen
+def between(walked: Walked, number: int, paired: Container[int]) -> list[Node]:
+    """Return the operations without partners that stand between a value and the nearest that have one."""
+    makers = [walked.graph.makers[value] for value in walked.through(number, paired) if value not in paired]
+    return list(dict.fromkeys(maker for maker in makers if maker is not None))
 
 
 def by_structure(

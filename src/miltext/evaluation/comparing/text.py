@@ -133,10 +133,11 @@ def _reasons(origin: Origin) -> Iterator[str]:
     value, measure = origin.value, origin.measure
     if value.old_operation not in (value.operation, ""):
         yield f"the reference is made by `{value.old_operation}`"
-    if origin.between:
-        more = len(origin.between) - LISTED_NAMES
-        names = ", ".join(origin.between[:LISTED_NAMES])
-        yield f"before it, only the new program has {names}{f' and {more} more' if more > 0 else ''}"
+    for names, which in ((origin.between, "new"), (origin.removed, "old")):
+        if names:
+            more = len(names) - LISTED_NAMES
+            listed = f"{', '.join(names[:LISTED_NAMES])}{f' and {more} more' if more > 0 else ''}"
+            yield f"before it, only the {which} program has {listed}"
     counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
     told = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
     vanished = measure.vanished if measure.vanished >= MANY * measure.count else 0

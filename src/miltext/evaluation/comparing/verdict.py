@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
-from miltext.evaluation.comparing.partners import VALUE
+from miltext.evaluation.comparing.partners import VALUE, between
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.lockstep import Lockstep, Side, Sighting
-    from miltext.models.pairing.graph import Graph
+    from miltext.models.pairing.graph import Graph, Node
 
 HEALED = 40.0
 """How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
@@ -123,17 +123,19 @@ class Verdict:
 
     def _origin(self, index: int, sighting: Sighting, reaches_output: bool) -> Origin:
         number = self._pairs[index].new
-        alone = self._partners.between(number) if self._lockstep.sides[0].walked else ()
-        between = [f"{node.label} ({node.operation.type})" for node in alone]
+        old = self._lockstep.sides[0].walked
+        alone = between(self._partners.new, number, self._partners.main) if old else []
+        gone = between(old, self._pairs[index].old, {pair.old for pair in self._pairs}) if old else []
         inputs = [(name_text(self._name(other)), level) for other, level in sighting.inputs]
         return Origin(
-            self.value(index),
-            sighting.measure,
-            sighting.turn,
-            tuple(dict.fromkeys(inputs)),
-            tuple(between),
-            reaches_output,
-            self._partners.new.paths[number],
+            value=self.value(index),
+            measure=sighting.measure,
+            turn=sighting.turn,
+            inputs=tuple(dict.fromkeys(inputs)),
+            between=_labels(alone),
+            removed=_labels(gone),
+            reaches_output=reaches_output,
+            path=self._partners.new.paths[number],
         )
 
     # ---- where most was lost
@@ -206,3 +208,8 @@ class Verdict:
                         f"a block of {node.label} ({node.operation.type}) runs {turns[0]} times in the old program, "
                         f"and {turns[1]} times in the new one"
                     )
+
+
+def _labels(nodes: list[Node]) -> tuple[str, ...]:
+    """Return operations as they are named."""
+    return tuple(f"{node.label} ({node.operation.type})" for node in nodes)
