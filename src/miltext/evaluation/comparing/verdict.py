@@ -152,15 +152,16 @@ class Verdict:
 
     def _worst_way(self, index: int) -> list[int]:
         """Return a pair, and back from it always the worst of those that it comes from and can have its error from."""
-        chain = [index]
+        chain = {index: None}
         while True:
-            level = self._level(chain[-1])
-            inputs = self._partners.nearest(self._pairs[chain[-1]].new)
+            level = self._level(index)
+            inputs = self._partners.nearest(self._pairs[index].new)
             able = [each for each in inputs if each not in chain and self._level(each) >= level - HEALED]
             worst = min(able, key=self._level, default=None)
-            if worst is None or self._tracks[worst].worst is None or math.isinf(self._level(worst)) > 0:
-                return chain
-            chain.append(worst)
+            if worst is None or self._level(worst) == math.inf:
+                return list(chain)
+            chain[worst] = None
+            index = worst
 
     def _level(self, index: int) -> float:
         worst = self._tracks[index].worst
