@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 WORKING_ELEMENTS = 1 << 19
 """How many elements a block of work may make beside its result: 2 MB of fp32, what a core's own cache holds."""
 
-
 PART_ELEMENTS = 1 << 17
 """How many elements of a tensor are worked on at once, where several arrays of that size are made of them."""
 
@@ -137,26 +136,11 @@ def every(
 
     Along each axis, the first is so far from where windows begin, and there are as many as its size says.
     """
-    axes = list(zip(windows, firsts, sizes, strict=True))
-    skipped = [max(0, -((first - each.before) // each.stride)) for each, first, _ in axes]
-    starts = [first - each.before + skip * each.stride for (each, first, _), skip in zip(axes, skipped, strict=True)]
-    strides = [each.stride for each in windows]
-    lengths = [size - skip for size, skip in zip(sizes, skipped, strict=True)]
-    found: Any = (
-        ...,
-        *(
-            slice(start, start + length * stride, stride)
-            for start, length, stride in zip(starts, lengths, strides, strict=True)
-        ),
-    )
-    taken = x[found]
-    made = np.zeros((*taken.shape[: -len(sizes)], *sizes), dtype)
-    places: Any = (
-        ...,
-        *(slice(skip, skip + size) for skip, size in zip(skipped, taken.shape[-len(sizes) :], strict=True)),
-    )
-    made[places] = taken
-    return made.reshape(*taken.shape[: -len(sizes)], prod(sizes))
+    starts = [first - each.before for first, each in zip(firsts, windows, strict=True)]
+    spans = [(size - 1) * each.stride + 1 for size, each in zip(sizes, windows, strict=True)]
+    steps: Any = (..., *(slice(None, None, each.stride) for each in windows))
+    part = _part(x, starts, spans, x.dtype)[steps].astype(dtype, copy=False)
+    return part.reshape(*x.shape[: -len(sizes)], prod(sizes))
 
 
 def blocks(sizes: Sequence[int], most: int) -> Iterator[tuple[slice, ...]]:
