@@ -50,7 +50,8 @@ class Machine:
                 values = step.settled
             else:
                 values = (yield from self._flowing(step, scope)) if step.blocks else self._values(step, scope)
-            scope.update(zip(step.names, values, strict=True))
+            for name, value in zip(step.names, values, strict=True):
+                scope[name] = value
             yield Made(step, values)
             for name in step.frees:
                 del scope[name]
