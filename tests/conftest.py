@@ -18,6 +18,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # of numpy and torch: each core has a worker of pytest's
+    os.environ.setdefault(threads, "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
