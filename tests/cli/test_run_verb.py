@@ -251,6 +251,25 @@ def test_values_of_inner_blocks(folder: Path) -> None:
     assert "limit" in done(*given, "--value", "limit")
 
 
+SHADOWS = BLOCKS.replace("taken", "twice").replace("other", "w").replace("most", "x")
+
+
+def test_a_name_means_the_value_of_the_functions_own_block_first(folder: Path) -> None:
+    text("shadows.mil", SHADOWS)
+    given = ("shadows.mil", "--input", "p=true", "--input", "x=3")
+    shown = {line.split()[0]: line.split()[-1] for line in done(*given, "--all").splitlines() if line}
+    assert shown == {"name": "zeros", "more": "false", "twice": "[192]", "y": "[20.0855]", "w": "[192]"}
+    assert done(*given, "--all", "-o", "all.npz", "-o", "w=w.npy", "-o", "x=x.npy") == ""
+    arrays = dict(np.load("all.npz"))
+    assert {name: array.tolist() for name, array in arrays.items()} == {
+        "x": [3], "more": False, "twice": [192], "y": arrays["y"].tolist(), "w": [192]}  # fmt: skip
+    assert (np.load("w.npy"), np.load("x.npy")) == ([192], [3])
+    found = json.loads(done(*given, "--all", "--json"))
+    assert [each["name"] for each in found["values"]] == ["twice", "more"]
+    inner = miltext.run(SHADOWS, {"p": True, "x": 3}, values="all")
+    assert inner.keys() - {"limit"} == arrays.keys() - {"x"}
+
+
 def test_what_is_not_finite_is_red_in_colour(folder: Path) -> None:
     body = "a = sub(x = x, y = x); y = relu(x = x); z = exp(x = x); s = reduce_sum(x = x, keep_dims = false);"
     text("red.mil", f"program(1.3) {{ func main<ios18>(tensor<fp32, [8]> x) {{ {body} }} -> (a, y, z, s); }}")

@@ -564,6 +564,16 @@ def test_numbers_from_elsewhere() -> None:
     assert compare(PLAIN, None, given, against={"y": made["y"].astype(np.float16)}).min_snr == 40
 
 
+def test_a_name_of_numbers_means_a_value_of_the_functions_own_block_first() -> None:
+    inner = "tensor<fp32, [2, 3]> h = exp(x = x);"
+    text = program(f"y = cond(pred = p) () {{ {inner} }} -> (h) () {{ {inner} }} -> (h); h = relu(x = y);", "y",
+                   "bool p, tensor<fp32, [2, 3]> x")  # fmt: skip
+    given = {"p": True, "x": np.ones((2, 3)) - 3}
+    made = miltext.run(text, given, values=["h"])
+    assert compare(text, None, given, against={"h": made["h"]}).ok
+    assert compare(text, None, given, against={"h": made["y"] + 1}).ok is False
+
+
 @pytest.mark.parametrize(
     ("arrays", "told"),
     [

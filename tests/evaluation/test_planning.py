@@ -106,3 +106,34 @@ def test_few_compressed_constants_are_expanded_at_a_time() -> None:
         tracemalloc.stop()
     assert set(made.tolist()) == {1.5 * count}
     assert peak < 6 * given.nbytes
+
+
+NAMES = """program(1.3)
+{
+    func main<ios18>(bool p, fp32 x) {
+            fp32 c = const()[val = fp32(7)];
+            fp32 y = cond(pred = p)
+                () {
+                    fp32 late = exp(x = x);
+                    fp32 a = add(x = late, y = c);
+                    fp32 x = const()[val = fp32(1)];
+                    fp32 c = add(x = x, y = a);
+                    fp32 b = add(x = c, y = late);
+                } -> (b)
+                () {
+                    fp32 a = add(x = x, y = c);
+                    fp32 c = const()[val = fp32(2)];
+                    fp32 b = mul(x = a, y = c);
+                } -> (b);
+            fp32 late = add(x = x, y = c);
+            fp32 z = add(x = y, y = late);
+        } -> (z);
+}
+"""
+
+
+@pytest.mark.parametrize(("p", "y"), [(True, 1 + 7 + 1 + 1), (False, 14)])
+def test_a_name_that_inner_blocks_use_for_something_else(p: bool, y: float) -> None:
+    """Until a block makes a value, its name means that of the block around; and after it, in that one."""
+    assert [each.severity for each in miltext.check(NAMES) if each.severity == "error"] == []
+    assert miltext.run(NAMES, {"p": p, "x": 0})["z"] == y + 7

@@ -125,6 +125,48 @@ def test_of_a_value_in_a_loop_the_last_is_kept(x: int, names: set[str]) -> None:
         assert outputs["twice"] == outputs["y"] == 128
 
 
+SHADOWS = """program(1.3)
+{
+    func main<ios18>(bool p, fp32 x, fp32 s) {
+            fp32 before = relu(x = x);
+            fp32 y = cond(pred = p)
+                () {
+                    fp32 before = exp(x = x);
+                    fp32 after = exp(x = before);
+                    fp32 inner = exp(x = after);
+                    fp32 s = exp(x = x);
+                } -> (inner)
+                () {
+                    fp32 after = sin(x = x);
+                    fp32 inner = sin(x = after);
+                } -> (inner);
+            fp32 z = cond(pred = p)
+                () {
+                    fp32 inner = add(x = x, y = fp32(10));
+                    fp32 y = sin(x = inner);
+                } -> (inner)
+                () {
+                    fp32 other = sin(x = x);
+                } -> (other);
+            fp32 after = add(x = y, y = s);
+        } -> (y, after, z);
+}
+"""
+
+
+@pytest.mark.parametrize("p", [True, False])
+def test_a_name_means_the_value_of_the_functions_own_block_first(p: bool) -> None:
+    """Of several inner values of a name, the last that was made is given."""
+    given = {"p": p, "x": 0.5, "s": 2}
+    everything = run(SHADOWS, given, values="all")
+    assert everything.keys() == {"y", "after", "z", "before", "inner"} | (set() if p else {"other"})
+    assert (everything["before"], everything["after"]) == (0.5, everything["y"] + 2)
+    assert everything["inner"] == (10.5 if p else everything["y"])
+    for name, value in everything.items():
+        assert run(SHADOWS, given, values=[name])[name] == value
+    assert run(SHADOWS, given, values=["s"])["s"] == 2
+
+
 # ---- functions
 
 TWO = """program(1.3)

@@ -77,7 +77,7 @@ def command(
     values, labels and the most probable classes themselves. What devices do otherwise is not modelled.
 
     An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. Of a
-    value in a loop, the last is taken.
+    value in a loop, the last is taken; a name means the value of the function's own block, if that has one.
     """
     given = Given(**{name: options[name] for name in Given._fields})
     files = targets(outputs, state_out)
@@ -162,7 +162,7 @@ class _Run(NamedTuple):
     def _of_step(self, made: Made) -> Iterator[Result]:
         """Yield what a step has made of what is asked for; outputs come in the end."""
         is_constant = made.step.operation.type == "const"
-        for name, value, declared in zip(made.step.names, made.values, made.step.types, strict=True):
+        for name, value, declared in self.evaluator.of_step(made):
             is_asked = name in self.asked or (self.everything and not is_constant)
             if is_asked and name not in self.evaluator.outputs:
                 yield Result("constants" if is_constant else "values", name, value, declared)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.reading import Function
     from miltext.evaluation.features import Feature
+    from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
     from miltext.schema.paths import Path
 
@@ -65,7 +66,8 @@ def run(
     holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
 
     `values` are names of inner values that are wanted, too, or "all" for each that an operation makes. They stay in
-    memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is.
+    memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is. A name
+    means the value in the function's own block first: that of an inner block with the same name is not given.
     Constants among them are read-only views of the weights; all other arrays are the caller's own, of the declared
     shape and data type. A string is an array of numpy's strings, a list one of Python, and what `classify` gives of
     probabilities a dict.
@@ -113,6 +115,8 @@ class Evaluator:
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
         self.plan = Planner(opset, self.constants, native=native).plan(block, read.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
+        self._names: dict[str, Step | None] = dict.fromkeys(self.plan.inputs)  # of its own block, by what makes them
+        self._names |= {name: step for step in self.plan.steps for name in step.names}
         self._read_types(read, block)
 
     def _chosen(self, function: str) -> str:
@@ -164,7 +168,7 @@ class Evaluator:
         running = Running(self._steps(given, held, state, seed))
         for made in running:
             if wanted:
-                _keep(made, wanted, kept, owner)
+                self._keep(made, wanted, kept, owner)
         return running.outputs | kept
 
     def steps(
@@ -226,10 +230,11 @@ class Evaluator:
         """Return the names of the inner values that are wanted. Raise MiltextError (MIL837)."""
         if values is None:
             return set()
-        made = {name for step in steps_of(self.plan) for name in step.names}
+        own = {name for step in self.plan.steps for name in step.names}
+        inside = {name for step in steps_of(self.plan) for name in step.names} - self._names.keys()
         if values == "all":
-            return made
-        known = made | self.inputs.keys()
+            return own | inside
+        known = own | inside | self.inputs.keys()
         asked = {values} if isinstance(values, str) else {*values}
         unknown = [
             error("MIL837", f"there is no value {named(name)}{did_you_mean(nearest(name, known))}", None, Note(HIDDEN))
@@ -238,6 +243,23 @@ class Evaluator:
         if unknown:
             raise MiltextError(unknown, path=self.subject.name)
         return asked
+
+    def of_step(self, made: Made) -> Iterator[tuple[str, Any, Type]]:
+        """Yield what a step has made: names, values and declared types.
+
+        A name that the function's own block has means the value there, and none of an inner block.
+        """
+        step = made.step
+        for name, value, declared in zip(step.names, made.values, step.types, strict=True):
+            if self._names.get(name, step) is step:
+                yield name, value, declared
+
+    def _keep(self, made: Made, wanted: Collection[str], kept: dict[str, Any], owner: Owner) -> None:
+        """Keep those values of a step that are wanted."""
+        is_constant = made.step.operation.type == "const"
+        for name, value, _ in self.of_step(made):
+            if name in wanted:
+                kept[name] = value if is_constant else owner.own(value)
 
 
 class Running:
@@ -250,10 +272,3 @@ class Running:
     def __iter__(self) -> Iterator[Made]:
         self.outputs = yield from self._steps
 
-
-def _keep(made: Made, wanted: Collection[str], kept: dict[str, Any], owner: Owner) -> None:
-    """Keep those values of a step that are wanted."""
-    is_constant = made.step.operation.type == "const"
-    for name, value in zip(made.step.names, made.values, strict=False):
-        if name in wanted:
-            kept[name] = value if is_constant else owner.own(value)

@@ -92,21 +92,23 @@ class Planner:
         `around` are the constants of the blocks around it, by name.
         """
         last: dict[str, int] = {}
-        own = {value.name for value in inputs}
+        taken = {value.name for value in inputs}
+        own = {*taken}
         order = _order(block)
         for turn, place in enumerate(order):
             last.update(dict.fromkeys(_uses(block.operations[place]), turn))
             for output in block.operations[place].outputs:
                 own.add(output.name)
-                last.setdefault(output.name, turn)
+                last[output.name] = turn  # what used the name before meant a value of another block
         leaving: dict[int, list[str]] = {}
         for name in own.difference(block.outputs):
             leaving.setdefault(last.get(name, 0), []).append(name)
-        known = {name: constant for name, constant in (around or {}).items() if name not in own} | _constants(block)
-        steps = [
-            self._step(block.operations[place], (*path, "operations", place), leaving.get(turn, ()), known)
-            for turn, place in enumerate(order)
-        ]
+        known = {name: constant for name, constant in (around or {}).items() if name not in taken}
+        steps = []
+        for turn, place in enumerate(order):
+            operation = block.operations[place]
+            steps.append(self._step(operation, (*path, "operations", place), leaving.get(turn, ()), known))
+            _note_constant(operation, known)
         return Plan([value.name for value in inputs], steps, block.outputs)
 
     def _step(self, operation: Operation, path: Path, frees: Sequence[str], known: Mapping[str, Constant]) -> Step:
@@ -167,13 +169,12 @@ def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> lis
         return None
 
 
-def _constants(block: Block) -> dict[str, Constant]:
-    """Return what the constants of a block hold, by name."""
-    return {
-        operation.outputs[0].name: operation.attributes["val"]
-        for operation in block.operations
-        if operation.type == "const" and operation.outputs and "val" in operation.attributes
-    }
+def _note_constant(operation: Operation, known: dict[str, Constant]) -> None:
+    """Have the names of what an operation makes stand for its constant, if it is one, and for no other."""
+    for output in operation.outputs:
+        known.pop(output.name, None)
+    if operation.type == "const" and operation.outputs and "val" in operation.attributes:
+        known[operation.outputs[0].name] = operation.attributes["val"]
 
 
 def _is_immediate(constant: Constant) -> bool:

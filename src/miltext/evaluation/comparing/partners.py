@@ -146,12 +146,12 @@ def by_structure(
 
 
 def by_name(new: Walked, names: Iterable[str]) -> Partners:
-    """Return what is called by the names: outputs, or else the first inner values.
+    """Return what is called by the names: values of the function's own block, or else the first of inner blocks.
 
     The old numbers are the places of the names, and all count as outputs. Raise KeyError for a name that no value has.
     """
-    known = {new.graph.names[number]: number for number in reversed(new.paths)}
-    known |= {new.graph.names[number]: number for number in new.outputs}
+    own = (*new.inputs, *(number for node in new.region.nodes for number in node.values))
+    known = {new.graph.names[number]: number for number in (*reversed(new.paths), *own)}
     found = [known[name] for name in names]
     return Partners(new, [Pair(place, number, OUTPUT) for place, number in enumerate(found)])
 
