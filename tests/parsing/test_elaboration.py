@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from itertools import product
 
 import pytest
 from conftest import GOLDEN
 
 import miltext
-from miltext import ParseError, format_text, infer_draft
-from miltext.diagnostics import line_and_column
+from miltext import MiltextError, ParseError, format_text, infer_draft
+from miltext.diagnostics import Diagnostic, line_and_column
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import recover
 from miltext.syntax.tree import named, walk
@@ -425,3 +426,26 @@ def test_work_grows_with_the_text(lines: list[str]) -> None:
 def test_goldens_in_the_long_spelling_are_not_elaborated() -> None:
     for path in sorted((GOLDEN / "print").glob("*.mil")):
         assert recover(path.read_text(encoding="utf-8")).elaborated is None
+
+
+SHORT_BLOCK = "fp32 a = cond(pick) () {", "} -> (a) () { fp32 b = tanh(x); } -> (b);"
+NESTED = {
+    "in an operation": (*SHORT_BLOCK, "fp32 a = relu(x);"),
+    "innermost": ("cond(pred = pick) () {", "} -> () () {} -> ();", "fp32 a = relu(x);"),
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+@pytest.mark.parametrize("depth", [60, 150, 200, 400])
+def test_blocks_that_nest_more_deeply_than_a_program(kind: str, depth: int) -> None:
+    opening, closing, inner = NESTED[kind]
+    body = opening * depth + inner + closing * depth
+    text = f"program(1.3) {{ func main<ios18>(fp32 x, bool pick) {{ {body} }} -> (); }}"
+    for found in (miltext.check(text), refused(miltext.infer_draft, text), refused(miltext.run, text, {})):
+        assert "MIL006" in [each.code for each in found if each.severity == "error"]
+
+
+def refused(read: Callable[..., object], *arguments: object) -> list[Diagnostic]:
+    with pytest.raises(MiltextError) as caught:
+        read(*arguments)
+    return caught.value.diagnostics

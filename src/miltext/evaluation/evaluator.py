@@ -271,4 +271,3 @@ class Running:
 
     def __iter__(self) -> Iterator[Made]:
         self.outputs = yield from self._steps
-

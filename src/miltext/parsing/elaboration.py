@@ -13,10 +13,11 @@ from itertools import count
 from operator import itemgetter
 from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, Note, Span, error
+from miltext.diagnostics import Diagnostic, Note, ParseError, Span, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
+from miltext.parsing.syntax_errors import TOO_NESTED
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.literals import shown
 from miltext.syntax.names import identifier, name_text
@@ -115,8 +116,18 @@ def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
 
 
 def elaborate(text: str, root: Node) -> Elaborated | None:
-    """Return the long form of a text whose tree is given; None if nothing in it is short."""
-    return _Elaboration(text, root).run() if _is_short(root) else None
+    """Return the long form of a text whose tree is given; None if nothing in it is short.
+
+    Raise ParseError (MIL006) where that nests more deeply than any Program does.
+    """
+    if not _is_short(root):
+        return None
+    elaboration = _Elaboration(text, root)
+    try:
+        return elaboration.run()
+    except RecursionError:
+        found = error("MIL006", TOO_NESTED, Span(elaboration.reached, elaboration.reached + 1))
+    raise ParseError([found], text=text)
 
 
 def _is_short(phrase: Node) -> bool:
@@ -142,7 +153,10 @@ def _walk(root: Node) -> Iterator[Node]:
 
 
 class _Elaboration:
-    """A walk over a tree; `values` are the names of the values of what is hoisted, by where that begins."""
+    """A walk over a tree, which has `reached` a phrase that begins there.
+
+    `values` are the names of the values of what is hoisted, by where that begins.
+    """
 
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
@@ -151,6 +165,7 @@ class _Elaboration:
         self.opset = ""
         self.diagnostics: list[Diagnostic] = []
         self.values: dict[int, str] = {}
+        self.reached = 0
 
     def run(self) -> Elaborated:
         start, end = self.root.span
@@ -172,6 +187,7 @@ class _Elaboration:
 
     def phrase(self, phrase: Node) -> list[Piece]:
         """Return a phrase in the long spelling."""
+        self.reached = phrase.start
         if phrase.name == "operation":
             return self.statement(phrase)
         if phrase.name == "function":

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, Span, error
+from miltext.diagnostics import Diagnostic, ParseError, Span, error
 from miltext.parsing.elaboration import Elaborated, elaborate
 from miltext.parsing.spans import Enter, find, phrases_by_path
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
@@ -69,8 +69,11 @@ def recover(text: str) -> Recovered:
     with gc_paused:
         reading = _Reading(text)
         root = written_root = reading.read()
-        long = None
-        if root and (long := elaborate(text, root)):
+        try:
+            long = elaborate(text, root) if root else None
+        except ParseError as failure:
+            return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
+        if long:
             reading = _Reading(long.text)
             root = reading.read()
             reading.passed += long.wrong
