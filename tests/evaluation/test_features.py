@@ -261,6 +261,61 @@ def test_a_picture_in_a_file_is_read_in_the_colours_of_the_input(tmp_path: Path)
     np.testing.assert_array_equal(np.asarray(read_picture(tmp_path / "x.png", image)), PIXELS)
 
 
+def gray(colours: str = "GRAYSCALE") -> ImageFeatureType:
+    return ImageFeatureType(width=3, height=2, colorSpace=getattr(ImageFeatureType, colours))
+
+
+@pytest.mark.parametrize("dtype", ["<u2", ">u2"])
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_a_picture_of_16_bits_is_scaled(ending: str, dtype: str, tmp_path: Path) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    path = tmp_path / f"deep.{ending}"
+    pillow.fromarray(np.array([[0, 128, 257], [300, 32768, 65535]], dtype)).save(path)
+    assert np.asarray(read_picture(path, gray())).tolist() == [[0, 0, 1], [1, 128, 255]]
+    assert np.asarray(read_picture(path, gray("RGB")))[1, 1].tolist() == [128, 128, 128]
+    floats = np.asarray(read_picture(path, gray("GRAYSCALE_FLOAT16")))
+    np.testing.assert_allclose(floats, np.array([[0, 128, 257], [300, 32768, 65535]]) / 257, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+@pytest.mark.parametrize("colours", ["GRAYSCALE", "RGB", "GRAYSCALE_FLOAT16"])
+def test_numbers_without_a_white_are_taken_by_an_input_of_floats_alone(
+    colours: str, dtype: Any, tmp_path: Path
+) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    path = tmp_path / "deep.tif"
+    numbers = np.array([[0, -1, 2], [300, 5, 7]], dtype)
+    pillow.fromarray(numbers).save(path)
+    if (colours, dtype) == ("GRAYSCALE_FLOAT16", np.float32):
+        np.testing.assert_array_equal(np.asarray(read_picture(path, gray(colours))), numbers)
+        return
+    with pytest.raises(MiltextError, match="whose numbers have no known white") as caught:
+        read_picture(path, gray(colours))
+    assert [each.code for each in caught.value.diagnostics] == ["MIL836"]
+    assert "scale its numbers" in str(caught.value)
+
+
+def test_a_deep_picture_is_not_advised_to_be_cut(tmp_path: Path) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    with pytest.raises(MiltextError, match="scale its numbers to 0 to 255"):
+        Evaluator(pictured(tmp_path, "GRAYSCALE", GRAY)).run({"x": pillow.fromarray(np.ones((4, 5), np.uint16))})
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_in_a_file_is_turned_upright(orientation: int, tmp_path: Path) -> None:
+    """What a camera notes beside the pixels: 1 is upright; 2 to 4 are mirrored or upside down; 5 to 8 lie down."""
+    pillow = pytest.importorskip("PIL.Image")
+    pixels = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+    turned = [
+        pixels, pixels[:, ::-1], pixels[::-1, ::-1], pixels[::-1],
+        pixels.T, np.rot90(pixels, -1), pixels[::-1, ::-1].T, np.rot90(pixels),
+    ]  # fmt: skip
+    made, noted = pillow.fromarray(pixels), pillow.Exif()
+    noted[0x0112] = orientation
+    made.save(tmp_path / "x.png", exif=noted)
+    assert np.asarray(read_picture(tmp_path / "x.png", gray())).tolist() == turned[orientation - 1].tolist()
+
+
 @pytest.mark.parametrize("content", [None, b"", b"not a picture", b"\x89PNG\r\n\x1a\n\0\0"])
 def test_what_is_not_a_picture_is_refused(content: bytes | None, tmp_path: Path) -> None:
     pytest.importorskip("PIL.Image")

@@ -18,7 +18,7 @@ from miltext.checking.findings import listed, named
 from miltext.diagnostics import Diagnostic, Note, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.features import NOTHING_SAID, Feature
-from miltext.evaluation.pictures import colours_of, elements_of, is_picture
+from miltext.evaluation.pictures import SCALING, UNSCALED, colours_of, elements_of, is_picture
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
 from miltext.models.arrays.converting import Unfit, converted, converts, range_of
 from miltext.models.arrays.headers import dtype_of
@@ -148,7 +148,8 @@ def _pixels(called: str, picture: Any, feature: Feature) -> Array:
     mode = colours_of(feature.image).mode
     if picture.mode != mode:
         message = f"{called} takes pictures of the mode {mode!r}, and this one is of {picture.mode!r}"
-        raise Refused("MIL834", message, f"convert it: picture.convert({mode!r})")
+        is_deep = picture.mode.startswith(UNSCALED)
+        raise Refused("MIL834", message, SCALING if is_deep else f"convert it: picture.convert({mode!r})")
     return elements_of(picture, feature.image)
 
 

@@ -34,6 +34,12 @@ COLOURS = {
     ImageFeatureType.GRAYSCALE_FLOAT16: Colours("F", (0,)),
 }
 
+UNSCALED = ("I", "F")
+"""The modes of pillow whose numbers are of any size: its conversion cuts what is not from 0 to 255."""
+
+READABLE = "name a picture of a format that pillow reads: .png, .jpg"
+SCALING = "scale its numbers to 0 to 255 and give them as an .npy of the input's shape, or as a picture of 8 bits"
+
 
 def colours_of(image: ImageFeatureType) -> Colours:
     """Return how the pixels of an image lie; Core ML takes one that says nothing for RGB."""
@@ -68,18 +74,33 @@ def picture_of(array: Array, image: ImageFeatureType) -> Any:
 
 
 def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
-    """Return the picture in a file, converted to the mode that an image has.
+    """Return the picture in a file, upright and converted to the mode that an image has.
 
-    Raise MiltextError: MIL839 without pillow, MIL836 for what is not a picture.
+    Raise MiltextError: MIL839 without pillow, MIL836 for what is not a picture, and for numbers without a known white.
     """
     module = pillow()
-    with refusing(lambda failure: _unreadable(failure, str(path))), module.open(path) as picture:
-        return picture.convert(colours_of(image).mode)
+    from PIL.ImageOps import exif_transpose
+
+    with refusing(lambda failure: _unreadable(str(path), f"cannot be read: {failure}", READABLE)):
+        with module.open(path) as picture:
+            return _converted(exif_transpose(picture), colours_of(image).mode, str(path))
 
 
-def _unreadable(failure: Exception, path: str) -> MiltextError:
-    way = Note("name a picture of a format that pillow reads: .png, .jpg")
-    return MiltextError([error("MIL836", f"this picture cannot be read: {failure}", None, way)], path=path)
+def _converted(picture: Any, mode: str, path: str) -> Any:
+    """Return a picture in another mode; one of 16 bits is scaled to 8, where pillow would cut all above 255 to white.
+
+    Other numbers beyond 8 bits have no white of their own to be scaled by.
+    """
+    if picture.mode.startswith("I;16"):
+        scaled = np.asarray(picture).astype(np.float32) / 257
+        picture = pillow().fromarray(scaled if mode == "F" else np.rint(scaled).astype(np.uint8))
+    if picture.mode in UNSCALED and picture.mode != mode:
+        raise _unreadable(path, f"is of the mode {picture.mode!r}, whose numbers have no known white", SCALING)
+    return picture.convert(mode)
+
+
+def _unreadable(path: str, reason: str, way: str) -> MiltextError:
+    return MiltextError([error("MIL836", f"this picture {reason}", None, Note(way))], path=path)
 
 
 def pillow() -> Any:
