@@ -70,15 +70,33 @@ def test_range_counts(start: int, end: int, step: int, dtype: Any) -> None:
     assert made.dtype == dtype
 
 
-@pytest.mark.parametrize(("start", "end", "step"), [(0, 1, 0.1), (0.5, 9.75, 0.25), (1, -1, -0.3), (0, 0.3, 0.1)])
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [(0, 1, 0.1), (0.5, 9.75, 0.25), (1, -1, -0.3), (0, 0.3, 0.1), (0, 1, 0.01), (0, 0.6, 0.2), (0, 1.2, 0.1)],
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_range_has_as_many_numbers_as_inference_says(start: float, end: float, step: float, dtype: Any) -> None:
     name = DTYPES[np.dtype(dtype)]
     low, high, by = (float(dtype(each)) for each in (start, end, step))
     stated = ", ".join(f"{key} = {name}({value})" for key, value in [("start", low), ("end", high), ("step", by)])
     text = f"program(1.3) {{ func main<ios18>(fp32 x) {{ y = range_1d({stated}); }} -> (y); }}"
-    expected = [low + place * by for place in range(ceil((high - low) / by))]
+    count = ceil(np.float32(high - low) / np.float32(by))
+    expected = [low + place * by for place in range(count)]
     assert computed(text, {"x": np.float32(0)})["y"].tolist() == [float(dtype(each)) for each in expected]
+
+
+def test_range_has_as_many_numbers_as_are_declared() -> None:
+    text = """program(1.3)
+{
+    func main<ios18>(fp32 x) {
+            tensor<fp32, [%d]> y = range_1d(start = 0.0, end = 1.0, step = 0.01);
+        } -> (y);
+}
+"""
+    for declared in (100, 101):
+        assert computed(text % declared, {"x": np.float32(0)})["y"].shape == (declared,)
+    with pytest.raises(OperationFailure, match="makes"):
+        computed(text % 103, {"x": np.float32(0)})
 
 
 @pytest.mark.parametrize(

@@ -138,13 +138,34 @@ def test_both_corners_and_centers_cannot_be() -> None:
 def test_nearest_upsampling_is_torchs(factors: tuple[float, float], dtype: npt.DTypeLike) -> None:
     torch = pytest.importorskip("torch", reason="torch is what this is held against")
     x = counted((1, 2, 3, 5), dtype)
-    expected = torch.nn.functional.interpolate(
-        torch.tensor(x.astype(np.float32)), scale_factor=factors, mode="nearest", recompute_scale_factor=True
-    )
+    expected = torch.nn.functional.interpolate(torch.tensor(x.astype(np.float32)), scale_factor=factors, mode="nearest")
     height, width = factors
     call = f"upsample_nearest_neighbor(x, scale_factor_height = {height}, scale_factor_width = {width})"
     (actual,) = applied(call, {"x": x})
     assert np.array_equal(actual, expected.numpy())
+
+
+FRACTIONS = [(5, 1.4), (3, 5 / 3), (10, 1.4), (10, 2.3), (10, 0.7), (5, 1.3), (8, 1.7), (3, 2.5), (7, 0.3)]
+
+
+@pytest.mark.parametrize(("old", "factor"), FRACTIONS)
+def test_nearest_upsampling_goes_by_the_factor(old: int, factor: float) -> None:
+    torch = pytest.importorskip("torch", reason="torch is what this is held against")
+    x = counted((1, 1, old, old), np.float32)
+    expected = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=factor, mode="nearest").numpy()
+    call = f"upsample_nearest_neighbor(x, scale_factor_height = {factor}, scale_factor_width = {factor})"
+    assert np.array_equal(applied(call, {"x": x})[0], expected)
+
+
+@pytest.mark.parametrize(("old", "factor"), FRACTIONS)
+def test_bilinear_upsampling_has_torchs_sizes(old: int, factor: float) -> None:
+    torch = pytest.importorskip("torch", reason="torch is what this is held against")
+    x = picture(1, 1, old, old)
+    expected = torch.nn.functional.interpolate(
+        torch.tensor(x), scale_factor=factor, mode="bilinear", align_corners=True, recompute_scale_factor=True
+    )
+    call = f"upsample_bilinear(x, scale_factor_height = {factor}, scale_factor_width = {factor}, align_corners = true)"
+    assert_near(applied(call, {"x": x})[0], expected.numpy(), 1e-5)
 
 
 @pytest.mark.parametrize(("old", "new"), [*SIZES, (2, 3), (2, 4), (5, 20), (20, 60), (60, 7), (10, 15)])

@@ -81,9 +81,11 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
     module = pillow()
     from PIL.ImageOps import exif_transpose
 
-    with refusing(lambda failure: _unreadable(str(path), f"cannot be read: {failure}", READABLE)):
-        with module.open(path) as picture:
-            return _converted(exif_transpose(picture), colours_of(image).mode, str(path))
+    with (
+        refusing(lambda failure: _unreadable(str(path), f"cannot be read: {failure}", READABLE)),
+        module.open(path) as picture,
+    ):
+        return _converted(exif_transpose(picture), colours_of(image).mode, str(path))
 
 
 def _converted(picture: Any, mode: str, path: str) -> Any:

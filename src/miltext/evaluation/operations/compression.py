@@ -109,8 +109,9 @@ def lut_to_dense(indices: Held, lut: Held, shape: Ints | None, vector_axis: int 
     """
     if shape is None:
         return _looked_up(indices, lut, vector_axis)
-    whole = indices.size == prod(shape)
-    unpacked = indices.reshape(shape) if whole else _unpacked(indices, len(lut).bit_length() - 1, shape)
+    bits = len(lut).bit_length() - 1
+    whole = indices.size == prod(shape) != packed_size(prod(shape), bits)
+    unpacked = indices.reshape(shape) if whole else _unpacked(indices, bits, shape)
     return _looked_up(unpacked, lut.reshape([1] * len(shape) + [-1, 1]), None)
 
 

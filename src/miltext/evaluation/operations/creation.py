@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from miltext.evaluation.operations.counts import count_of
 from miltext.evaluation.rules import Array, Held, Ints, Made, Random, Unfit, rule
 from miltext.evaluation.values import CARRIERS
 from miltext.schema.types import show
@@ -25,14 +26,14 @@ def fill_like(ref_tensor: Held, value: Held) -> Held:
 
 
 @rule("range_1d")
-def range_1d(end: float, start: float, step: float) -> Array:
+def range_1d(end: float, start: float, step: float, made: Made) -> Array:
     """Return start + i * step for i = 0, 1, ... as long as that is before `end`; ceil((end - start) / step) numbers."""
     if not step:
         raise Unfit("`step` is 0")
     steps = (end - start) / step
     if not isfinite(steps):
         raise Unfit(f"`step` is {step}, and does not lead from `start`, {start}, to `end`, {end}")
-    return start + np.arange(max(0, ceil(steps))) * step
+    return start + np.arange(max(0, count_of(steps, ceil, made[0], 0))) * step
 
 
 def _sizes(shape: Ints) -> Ints:

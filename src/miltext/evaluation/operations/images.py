@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
+from miltext.checking.inference.rules import TOLERANCE
+from miltext.evaluation.operations.counts import count_of
+from miltext.evaluation.rules import Array, Held, Ints, Made, Unfit, rule
 
 GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
     "STRICT_ALIGN_CORNERS": lambda steps, size, span: span * steps / max(size - 1, 1),
@@ -75,6 +77,7 @@ def upsample_bilinear(
     scale_factor_width: float,
     align_corners: bool,
     half_pixel_centers: bool | None,
+    made: Made,
 ) -> Array:
     """Return `x` with height and width times their factors, rounded down, interpolated linearly along both."""
     # The definition says that the factor is the quotient of the two sizes, as it is with torch's
@@ -83,19 +86,31 @@ def upsample_bilinear(
         raise Unfit("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers
     mode = "STRICT_ALIGN_CORNERS" if align_corners else "UNALIGN_CORNERS" if centers else "DEFAULT"
-    return _linear(x, _scaled(x, scale_factor_height, scale_factor_width), mode)
+    return _linear(x, _scaled(x, (scale_factor_height, scale_factor_width), made), mode)
 
 
 @rule("upsample_nearest_neighbor")
-def upsample_nearest_neighbor(x: Held, scale_factor_height: float, scale_factor_width: float) -> Held:
-    """Return `x` with height and width times their factors, rounded down: pixel i is that at floor(i old / new)."""
-    for axis, size in zip((-2, -1), _scaled(x, scale_factor_height, scale_factor_width), strict=True):
-        x = x.take(np.arange(size) * _some(x, axis, size) // max(size, 1), axis)
+def upsample_nearest_neighbor(x: Held, scale_factor_height: float, scale_factor_width: float, made: Made) -> Held:
+    """Return `x` with height and width times their factors, rounded down: pixel i is that at floor(i / factor).
+
+    That is floor(i old / new) where the factor is the quotient of the two sizes, and for equal sizes, as torch has it.
+    """
+    factors = (scale_factor_height, scale_factor_width)
+    for axis, size, factor in zip((-2, -1), _scaled(x, factors, made), factors, strict=True):
+        old = _some(x, axis, size)
+        places = np.arange(size)
+        is_quotient = old == size or abs(old * factor - size) < TOLERANCE * size
+        chosen = places * old // max(size, 1) if is_quotient else np.floor(places / factor).astype(np.intp)
+        x = x.take(chosen.clip(0, max(old - 1, 0)), axis)
     return x
 
 
-def _scaled(x: Array, height: float, width: float) -> tuple[int, int]:
-    return math.floor(x.shape[-2] * height), math.floor(x.shape[-1] * width)
+def _scaled(x: Array, factors: tuple[float, float], made: Made) -> list[int]:
+    """Return the sizes of height and width times their factors."""
+    return [
+        count_of(x.shape[axis] * factor, math.floor, made[0], axis)
+        for axis, factor in zip((-2, -1), factors, strict=True)
+    ]
 
 
 def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:

@@ -1,0 +1,21 @@
+"""How many elements there are to be, where that is computed of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from miltext.checking.inference.rules import TOLERANCE
+from miltext.schema.types import TensorType, Type
+
+
+def count_of(number: float, rounded: Callable[[float], int], declared: Type, axis: int) -> int:
+    """Return the size that the result declares along an axis, or else the number rounded.
+
+    One that is next to a whole number is that one: 5 * 1.4 in fp32 is 7 for coremltools, and less than that in fp64. A
+    size that is declared counts if it is one of the whole numbers around.
+    """
+    size = declared.shape[axis] if isinstance(declared, TensorType) and declared.shape else None
+    if size is not None and abs(number - size) < 1:
+        return size
+    near = round(number)
+    return near if abs(number - near) < TOLERANCE * max(1.0, abs(number)) else rounded(number)
