@@ -85,7 +85,16 @@ def test_tensors_of_torch_are_taken() -> None:
     outputs = run(TEXT, given)
     assert outputs["y"].tolist() == [[1, 1, 1], [1, 1, 1]]
     assert outputs["t"].tolist() == [[0, 1, 2, 3]]
-    assert [each.code for each in refused({**given, "x": torch.ones(2, 3).bfloat16()}).diagnostics] == ["MIL834"]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_tensors_of_types_that_numpy_lacks_are_taken(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, dtype)
+    numbers = torch.tensor([[0.75, 1.5, 3], [4, 5, 6]])
+    assert run(TEXT, {**GOOD, "x": numbers.to(kind)})["y"].tolist() == numbers.tolist()
+    sparse = refused({**GOOD, "x": numbers.to(kind).to_sparse() if dtype == "bfloat16" else numbers.to_sparse()})
+    assert "to_dense" in str(sparse)
 
 
 # ---- what is refused

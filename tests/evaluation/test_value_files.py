@@ -83,6 +83,30 @@ def test_a_list_is_an_array_if_its_elements_are_alike(tmp_path: Path) -> None:
             b"".join(npy_pieces(unlike))
 
 
+NAMES: dict[str, tuple[list[str], str]] = {
+    "too long": (["n" * 65532], "has 65536 bytes in an .npz, and may have 65535"),
+    "too long in UTF-8": (["n", "ä" * 32766], "has 65536 bytes"),
+    "a null character": (["a\0b"], "cannot hold the name"),
+    "half of a character": (["a\ud800"], "cannot hold the name"),
+    "twice": (["a", "b", "a"], "two arrays of an .npz would be called `a`"),
+    "an element of a list": (["l/1", "l"], "two arrays of an .npz would be called"),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_a_name_that_an_archive_cannot_have_is_refused(case: str) -> None:
+    names, said = NAMES[case]
+    values = [(name, [None, np.zeros(2)] if name == "l" else np.zeros(2)) for name in names]
+    with pytest.raises(Unstorable, match=said) as caught:
+        b"".join(npz_pieces(values))
+    assert len(str(caught.value)) < 400
+
+
+def test_the_longest_name_that_an_archive_has(tmp_path: Path) -> None:
+    for name in ("n" * 65531, "", "a\\b", "../a", "ä"):
+        assert [*read_archive(write(tmp_path / "x.npz", {name: np.zeros(2)}))] == [name]
+
+
 @pytest.mark.parametrize("value", [np.array(["a\0"], object), {"a\0": 0.5}])
 def test_a_string_that_numpy_would_cut_is_refused(value: Any) -> None:
     with pytest.raises(Unstorable, match="null character"):

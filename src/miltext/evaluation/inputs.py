@@ -96,7 +96,7 @@ class Intake:
         if shape is None or filling is None or not isinstance(type, TensorType):
             raise Refused("MIL831", f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}")
         called, sizes = f"the default of the {self.kind} {named(name)}", [max(size, 0) for size in shape]
-        _shaped(called, np.broadcast_to(filling, sizes), type, feature)
+        refuse_shape(called, tuple(sizes), type, feature)
         return np.full(sizes, _carried(called, np.asarray(filling), type.dtype))
 
     def _array(self, name: str, type: Type, value: Any, *, allow_nan: bool) -> Array:
@@ -104,7 +104,10 @@ class Intake:
         if not isinstance(type, TensorType):
             raise Refused("MIL834", f"{called} is {spelled(type)}, which nobody can give", "run another function")
         array = _read(called, value, type, feature)
-        array = _shaped(called, array, type, feature)
+        if not array.shape and type.shape and all(size == 1 for size in type.shape):
+            array = array.reshape([1] * len(type.shape))  # a single number is taken for any shape of one element
+        with _telling_of_scaling(value, feature):
+            refuse_shape(called, array.shape, type, feature)
         array = _carried(called, array, type.dtype)
         if not allow_nan:
             _refuse_nan(called, array)
@@ -127,12 +130,23 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise Refused("MIL834", f"{called} has elements that are masked", "give numbers for them: array.filled(0)")
     with refusing(lambda failure: _unreadable(called, failure)):
-        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)  # torch's go through the CPU
+        array = _of_numpy(value)
     if type.dtype == "string":
         return _strings(called, array)
     if array.dtype.kind == "O":
         raise Refused("MIL834", f"{called} is an array of Python objects", f"give an array of {type.dtype}")
     return array
+
+
+def _of_numpy(value: Any) -> Array:
+    """Return what numpy makes an array of; a tensor of torch's goes through the CPU, and what numpy lacks to float."""
+    if not hasattr(value, "detach"):
+        return np.asarray(value)
+    tensor = value.detach().cpu()
+    try:
+        return np.asarray(tensor)
+    except TypeError:  # numpy has no bf16 and no fp8, and float32 has all their numbers
+        return np.asarray(tensor.float())
 
 
 def _unreadable(called: str, failure: Exception) -> Refused:
@@ -160,28 +174,37 @@ def _strings(called: str, array: Array) -> Array:
     return objects
 
 
-def _shaped(called: str, array: Array, type: TensorType, feature: Feature) -> Array:
-    """Return an array that has a shape which is allowed; a single number is taken for any shape of one element."""
-    if not array.shape and type.shape and all(size == 1 for size in type.shape):
-        return array.reshape([1] * len(type.shape))
-    if compatible(type.shape, array.shape) and feature.allows(array.shape):
-        return array
-    rank = f" of rank {array.ndim}" if array.ndim != len(type.shape) else ""
+def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature: Feature) -> None:
+    """Refuse a shape that the type does not have, or the description does not allow. Raise Refused (MIL833)."""
+    fits = compatible(type.shape, shape)
+    if fits and feature.allows(shape):
+        return
+    rank = f" of rank {len(shape)}" if len(shape) != len(type.shape) else ""
     of_rank = f" of rank {len(type.shape)}" if rank else ""
-    if compatible(type.shape, array.shape):
-        sizes, where = feature.shapes(type.shape), "the description allows"
-    else:
-        sizes, where = show(type.shape), "it takes"
-    message = f"{called} has the shape {show(array.shape)}{rank}, but {where} {sizes}{of_rank}"
-    raise Refused("MIL833", message, _reshaping(array, type))
+    sizes, where = (feature.shapes(type.shape), "the description allows") if fits else (show(type.shape), "it takes")
+    message = f"{called} has the shape {show(shape)}{rank}, but {where} {sizes}{of_rank}"
+    raise Refused("MIL833", message, _reshaping(shape, type))
 
 
-def _reshaping(array: Array, type: TensorType) -> str:
+def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
     """Return the way out of a shape that is not taken."""
     sizes = known_sizes(type)
-    if sizes is not None and _without_ones(array.shape) == _without_ones(sizes):
+    if sizes is not None and _without_ones(shape) == _without_ones(sizes):
         return f"if it is only dimensions of 1 that differ, give array.reshape({list(sizes)})"
     return "give an array of such a shape"
+
+
+@contextmanager
+def _telling_of_scaling(value: Any, feature: Feature) -> Iterator[None]:
+    """Have the way out of a wrong shape be another where a picture is given."""
+    try:
+        yield
+    except Refused as refused:
+        if feature.image is not None and is_picture(value):
+            size = feature.image.width, feature.image.height
+            way = f"scale it: picture.resize({size}), --resize on the command line"
+            refused.diagnostic = refused.diagnostic._replace(notes=(Note(way),))
+        raise
 
 
 def _without_ones(shape: tuple[int, ...]) -> list[int]:

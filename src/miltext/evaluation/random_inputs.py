@@ -8,9 +8,10 @@ from zlib import crc32
 
 import numpy as np
 
+from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, error
 from miltext.evaluation.features import NOTHING_SAID
-from miltext.evaluation.inputs import known_sizes
+from miltext.evaluation.inputs import Refused, known_sizes, refuse_shape
 from miltext.evaluation.values import rounded
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, show, spelled
@@ -50,6 +51,10 @@ def _numbers(name: str, type: Type, feature: Feature, chosen: Sequence[int] | No
     if shape is None:
         message = f"nothing says which sizes the input `{name}`, {spelled(type)}, has unless they are chosen"
         raise _refused("MIL833", message, f"choose them, on the command line with --shape {name}=SIZES")
+    try:
+        refuse_shape(f"the input {named(name)}", tuple(shape), type, feature)
+    except Refused as refused:
+        raise MiltextError([refused.diagnostic]) from None
     generator = np.random.default_rng([seed, crc32(name.encode(errors="surrogateescape"))])
     try:
         if feature.image is None and BY_NAME[type.dtype].kind == "float":

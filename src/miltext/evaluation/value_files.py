@@ -17,6 +17,7 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy_format
 
+from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, error, refusing
 from miltext.models.arrays.headers import LARGEST, dtype_of
 from miltext.models.arrays.npy import ENDING, Layout, read_layout
@@ -42,6 +43,10 @@ WRITE = "write it again with numpy.save, or numpy.savez for several arrays; pick
 
 MADE = (1980, 1, 1, 0, 0, 0)
 """The time of each member of an archive, the earliest that it can have: the same arrays make the same bytes."""
+
+
+LONGEST = (1 << 16) - 1
+"""How many bytes the name of a member has at most: a .zip counts them in 16 bits."""
 
 
 # ---- reading
@@ -135,11 +140,28 @@ def npz_pieces(values: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
     written = _Pieces()
     with ZipFile(written, "w") as archive:
         for name, value in _parts(values):
-            with archive.open(ZipInfo(name + ENDING, MADE), "w", force_zip64=True) as member:
+            with archive.open(_member(name, archive), "w", force_zip64=True) as member:
                 for piece in npy_pieces(value):
                     member.write(piece)
                     yield from written.taken()
     yield from written.taken()
+
+
+def _member(name: str, archive: ZipFile) -> ZipInfo:
+    """Return the entry of an array. Raise Unstorable for a name that an archive cannot have, or has."""
+    size = len(name.encode(errors="surrogatepass")) + len(ENDING)
+    member = ZipInfo(name + ENDING, MADE)
+    if size > LONGEST:
+        raise Unstorable(f"the name of {named(name)} has {size} bytes in an .npz, and may have {LONGEST}; rename it")
+    if member.filename != name + ENDING or not _is_text(name):
+        raise Unstorable(f"an .npz cannot hold the name of {named(name)}; rename it")
+    if member.filename in archive.NameToInfo:
+        raise Unstorable(f"two arrays of an .npz would be called {named(name)}; rename one")
+    return member
+
+
+def _is_text(name: str) -> bool:
+    return name == name.encode(errors="ignore").decode()
 
 
 def _parts(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
