@@ -68,6 +68,16 @@ def test_json() -> None:
     assert [each["name"] for each in told["values"]] == ["x", "small", "energy"]
 
 
+TWO = "program(1.3) { func main<ios18>(tensor<fp32, [1]> x, tensor<fp32, [1]> z) { y = add(x = x, y = z); } -> (y); }"
+
+
+@pytest.mark.usefixtures("folder")
+def test_random_numbers_are_not_advised_where_they_failed() -> None:
+    Path("words.mil").write_text(TWO.replace("tensor<fp32, [1]> z", "string z").replace("y = z", "y = x"), "utf-8")
+    told = run("words.mil", "words.mil").stderr
+    assert ("error[MIL831]" in told, "--random" in told) == (True, False)
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("arguments", "told"),
@@ -80,6 +90,11 @@ def test_json() -> None:
         (("fp32.mil", "fp16.mil", "--input", "z=x.npy"), "error[MIL832]"),
         (("fp32.mil", "fp16.mil", "--input", "x=none.npy"), "none.npy"),
         (("fp32.mil", "fp16.mil", "--input", "x=[1]"), "error[MIL833]"),
+        (("two.mil", "two.mil", "--input", "x=[1]"), "error[MIL831]: the input `z` is missing"),
+        (
+            ("two.mil", "two.mil", "--input", "x=[1]"),
+            "note: --input NAME=FILE gives one input, --inputs several, and --r",
+        ),
         (("fp32.mil", "fp16.mil", "--function", "mian"), "did you mean `main`?"),
         (("fp32.mil", "wrong.mil"), "error[MIL604]"),
         (("fp32.mil", "other.mil"), "error[MIL842]"),
@@ -93,6 +108,7 @@ def test_json() -> None:
 def test_what_cannot_be_compared_ends_with_2(arguments: tuple[str, ...], told: str) -> None:
     Path("wrong.mil").write_text(UNDERFLOW.replace("x = small", "x = smal"), encoding="utf-8")
     Path("other.mil").write_text(UNDERFLOW.replace("[2, 4]", "[2, 5]"), encoding="utf-8")
+    Path("two.mil").write_text(TWO, encoding="utf-8")
     np.savez("z.npz", smal=NUMBERS)
     result = run(*arguments)
     assert result.exit_code == 2

@@ -258,6 +258,29 @@ def test_a_picture_of_another_size_is_refused_or_scaled(picture: Any) -> None:
     assert done(package, "--input", "image=cat.png", "--resize") == done(package, "--input", "image=cat.png")
 
 
+def test_scaling_is_advised_where_a_picture_is_given(picture: Any) -> None:
+    package = images()
+    np.save("small.npy", np.zeros((1, 3, 2, 2)))
+    for word in ("small.npy", "[[1,2]]"):
+        assert "--resize" not in refused(package, "--input", f"image={word}")
+
+
+def test_scaling_leaves_a_picture_of_a_size_that_is_taken(picture: Any) -> None:
+    text("images.mil", IMAGES.replace("4, 6]", "?, ?]").replace("OUTPUT", "relu(x = image)"))
+    miltext.build(miltext.load("images.mil"), "Images.mlpackage", force=True)
+    model = miltext.load("Images.mlpackage")
+    assert model.description is not None
+    image = ImageFeatureType(width=6, height=4, colorSpace=ImageFeatureType.RGB)
+    image.enumeratedSizes.sizes.add(height=8, width=12)
+    model.description.input[0].type.imageType.CopyFrom(image)
+    model.save("Images.mlpackage", force=True)
+    sizes = {(12, 8): "8, 12", (6, 4): "4, 6", (12, 4): "4, 6", (1, 1): "4, 6"}
+    for size, taken in sizes.items():
+        picture.resize(size).save("cat.png")
+        made = done("Images.mlpackage", "--input", "image=cat.png", "--resize")
+        assert f"tensor<fp32, [1, 3, {taken}]>" in made
+
+
 def test_arrays_and_random_numbers_for_an_image(picture: Any) -> None:
     package = images()
     np.save("cat.npy", np.asarray(picture).transpose(2, 0, 1)[np.newaxis])

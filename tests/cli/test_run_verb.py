@@ -177,6 +177,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "twice": (["--input", "x=x.npy", "--input", "x=x.npy"], "'x' is given twice"),
     "twice, in two ways": (["--inputs", "all.npz", "--input", "x=x.npy"], "given twice, with --input and in all.npz"),
     "no seed": (["--random=-1"], "-1"),
+    "a mapping as JSON": (["--input", 'x={"a":1}'], "note: numbers as JSON look like x=0.5 or x=[1,2]"),
+    "nothing as JSON": (["--input", "x=null"], "note: numbers as JSON look like x=0.5"),
+    "a string as JSON": (["--input", 'x="abc"'], "note: numbers as JSON look like x=0.5"),
+    "JSON without its end": (["--input", "x=[1,2"], "note: numbers as JSON look like x=0.5"),
+    "JSON without brackets": (["--input", "n=1,2"], "note: numbers as JSON look like n=0.5"),
     "an unknown value": ([*GIVEN, "--value", "b"], "error[MIL837]: there is no value `b`"),
 }
 
@@ -190,6 +195,38 @@ def test_wrong_inputs_are_one_error_before_the_run(case: str, folder: Path) -> N
     arguments, said = WRONG[case]
     assert said in refused("draft.mil", *arguments, "-o", "out.npz")
     assert not (folder / "out.npz").exists()
+
+
+def test_a_word_that_looks_like_no_numbers_is_a_file(folder: Path) -> None:
+    text("null", "")
+    for word in ("none.npy", "null"):
+        assert "JSON" not in refused("draft.mil", "--input", f"x={word}")
+
+
+def test_a_shape_is_checked_before_numbers_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np.random, "default_rng", lambda *_: pytest.fail("numbers are made"))
+    said = refused("draft.mil", "--random", "--shape", "x=300000000")
+    assert "error[MIL833]: the input `x` has the shape [300000000] of rank 1, but it takes [2, 3] of rank 2" in said
+    assert "error[MIL833]" in refused("draft.mil", "--random", "--shape", f"x={','.join(['1'] * 99)}")
+
+
+@pytest.mark.parametrize("option", ["-o", "--state-out"])
+def test_a_file_without_a_name(option: str, folder: Path) -> None:
+    assert f"Error: {option}: the name of the file is empty" in refused("draft.mil", *GIVEN, option, "")
+    assert "the name of a file is empty" in refused("", *GIVEN)
+    with pytest.raises(FileNotFoundError, match="the name of the model is empty"):
+        miltext.run("", {})
+
+
+@pytest.mark.parametrize("option", ["-o", "--state-out"])
+@pytest.mark.parametrize("name", ["o.txt", "o.zip", "o.v2", "o.mil", "y.npy"])
+def test_the_ending_of_an_archive(option: str, name: str, folder: Path) -> None:
+    assert f"{name}: error[MIL401]: this name does not fit an archive of arrays" in refused(
+        "draft.mil", *GIVEN, option, name
+    )
+    assert not Path(name).exists()
+    for taken in ("o", "o.NPZ"):
+        assert run("draft.mil", *GIVEN, option, taken).exit_code == 0
 
 
 def test_all_wrong_inputs_are_told_at_once(folder: Path) -> None:

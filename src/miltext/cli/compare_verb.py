@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.given_inputs import Given, given_inputs, input_options
+from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.streams import FAILED, WRONG, OptionalNumbers, colored, load_model, nested_option, show, write_text
 from miltext.diagnostics import MiltextError
@@ -104,7 +105,8 @@ def _compared(
     second = None if new is None else load_model(new, nested)
     numbers = None if against is None else read_archive(Path(against))
     inputs = given_inputs(Evaluator(first, options["function"], check=False), given)
-    with Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
+    telling = telling_of_options(given) if inputs else nullcontext()  # all of them are random without any
+    with telling, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from miltext.diagnostics import MiltextError, Note
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
 
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.features import Feature
+
+JSON = re.compile(r'[\[{"\d+-]|null$')
+"""What begins like JSON, unless a file has this name."""
 
 
 class Given(NamedTuple):
@@ -87,7 +94,9 @@ INPUT_OPTIONS = (
         callback=_shapes,
         help="The shape of a random input of flexible sizes, as in x=1,3,256,256.  [its default]",
     ),
-    click.option("--resize", is_flag=True, help="Scale pictures to the size of their input."),
+    click.option(
+        "--resize", is_flag=True, help="Scale pictures to the default size of their input, if it does not take theirs."
+    ),
 )
 
 
@@ -107,17 +116,45 @@ def given_inputs(evaluator: Evaluator, given: Given) -> dict[str, Any]:
         raise click.UsageError(f"the input {name!r} is given twice, with --input and in {given.archive}")
     for name, word in given.words.items():
         numbers = _numbers(word)
-        found |= read_inputs([], {name: word}, evaluator.features) if numbers is None else {name: numbers}
+        with _telling_of_json(name, word):
+            found |= read_inputs([], {name: word}, evaluator.features) if numbers is None else {name: numbers}
     if given.resize:
         found = {name: _resized(value, evaluator.features.get(name)) for name, value in found.items()}
     return found | _random(evaluator, given, found)
 
 
-def _resized(value: Any, feature: Feature | None) -> Any:
-    """Return a picture in the size of its input."""
-    from miltext.evaluation.pictures import is_picture
+@contextmanager
+def telling_of_options(given: Given) -> Iterator[None]:
+    """Have an error about inputs that are missing name the options that are a way out."""
+    try:
+        yield
+    except MiltextError as failure:
+        if given.seed is None and any(each.code == "MIL831" for each in failure.diagnostics):
+            _add_note(failure, "--input NAME=FILE gives one input, --inputs several, and --random the missing ones")
+        raise
 
-    if feature is None or feature.image is None or not is_picture(value):
+
+@contextmanager
+def _telling_of_json(name: str, word: str) -> Iterator[None]:
+    """Have an error about a word that is no file say how numbers are written, if it looks like some."""
+    try:
+        yield
+    except MiltextError as failure:
+        if JSON.match(word) and not os.path.lexists(word):
+            _add_note(failure, f"numbers as JSON look like {name}=0.5 or {name}=[1,2]")
+        raise
+
+
+def _add_note(failure: MiltextError, note: str) -> None:
+    *others, last = failure.diagnostics
+    failure.diagnostics = [*others, last._replace(notes=(*last.notes, Note(note)))]
+
+
+def _resized(value: Any, feature: Feature | None) -> Any:
+    """Return a picture in the default size of its input, or as it is if the input takes its size."""
+    from miltext.evaluation.pictures import is_picture, shape_of
+
+    if feature is None or feature.image is None or not is_picture(value) or feature.allows(shape_of(value)):
         return value
     return value.resize((feature.image.width, feature.image.height))
 
@@ -142,5 +179,5 @@ def _random(evaluator: Evaluator, given: Given, found: Mapping[str, Any]) -> dic
             near = did_you_mean(nearest(name, left))
             raise click.UsageError(f"--shape is for inputs that --random fills, and {name!r} is none of them{near}")
     kept = {name for name, feature in left.items() if feature.filling is not None and name not in given.shapes}
-    types = {name: evaluator.inputs[name] for name in left.keys() - kept}
+    types = {name: evaluator.inputs[name] for name in left if name not in kept}
     return random_inputs(types, given.seed or 0, features=features, shapes=given.shapes)

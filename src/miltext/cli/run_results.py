@@ -24,6 +24,8 @@ KINDS = {".npy": "npy", ".png": "png"}
 """The endings of files that hold a single value."""
 
 
+EMPTY = "the name of the file is empty: name an .npz"
+
 NOT_FINITE = re.compile(r"\b(nan|inf)\b")
 """What is not finite in a value that is shown itself."""
 
@@ -77,6 +79,8 @@ def targets(words: Sequence[str], states: str | None) -> Targets:
     archives, single = [], dict[str, str]()
     for word in words:
         name, equals, path = word.partition("=")
+        if not word:
+            raise click.UsageError(f"-o: {EMPTY}")
         if not equals or os.sep in name:
             archives.append(word)
         elif not name or not path or name in single:
@@ -85,6 +89,8 @@ def targets(words: Sequence[str], states: str | None) -> Targets:
             raise click.UsageError(f"-o {word}: a single value is written as .npy, or an image as .png")
         else:
             single[name] = path
+    if states == "":
+        raise click.UsageError(f"--state-out: {EMPTY}")
     if len(archives) > 1:
         raise click.UsageError(f"-o {archives[1]}: there is one archive of all values, {archives[0]}")
     return Targets(archives[0] if archives else None, single, states)

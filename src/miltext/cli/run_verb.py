@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from miltext.cli.given_inputs import Given, given_inputs, input_options
+from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
 from miltext.cli.streams import OptionalNumbers, colored, load_model, model_argument, nested_option, write_text
-from miltext.diagnostics import MiltextError, Note
+from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
     from miltext.evaluation.evaluator import Evaluator
@@ -92,7 +92,7 @@ def command(
     check_pictures(files, evaluator.features)
     asked = evaluator.wanted([*options["values"], *files.single])
     states = {} if state is None else read_archive(Path(state))
-    with _telling_of_options(given, evaluator):
+    with _naming(evaluator), telling_of_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
     shown = Shown(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
@@ -104,23 +104,12 @@ def command(
 
 
 @contextmanager
-def _telling_of_options(given: Given, evaluator: Evaluator) -> Iterator[None]:
-    """Have an error about inputs name the model, and the options that are a way out."""
+def _naming(evaluator: Evaluator) -> Iterator[None]:
+    """Have an error about inputs name the model."""
     try:
         yield
     except MiltextError as failure:
         failure.path = failure.path or evaluator.subject.name
-        codes = {each.code for each in failure.diagnostics}
-        images = [name for name, feature in evaluator.features.items() if feature.image is not None]
-        ways = []
-        if "MIL831" in codes and given.seed is None:
-            ways.append(
-                "--input NAME=FILE gives one input, --inputs several, and --random fills those that are missing"
-            )
-        if "MIL833" in codes and not given.resize and given.words.keys() & images:
-            ways.append("--resize scales pictures to the size of their input")
-        *others, last = failure.diagnostics
-        failure.diagnostics = [*others, last._replace(notes=(*last.notes, *map(Note, ways)))]
         raise
 
 

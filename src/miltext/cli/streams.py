@@ -77,7 +77,8 @@ class OptionalNumbers(click.Command):
 
 def existing(name: str) -> str:
     """Return the name of a file or folder that exists; otherwise end the command."""
-    return name if os.path.lexists(name) else fail(f"file or folder not found: {name}")
+    missing = f"file or folder not found: {name}" if name else "the name of a file is empty"
+    return name if os.path.lexists(name) else fail(missing)
 
 
 def texts_in(folder: str) -> list[str]:

@@ -52,6 +52,11 @@ def is_picture(value: object) -> bool:
     return module is not None and isinstance(value, module.Image)
 
 
+def shape_of(picture: Any) -> tuple[int, ...]:
+    """Return the shape of the array that a picture is."""
+    return 1, len(picture.getbands()), picture.height, picture.width
+
+
 def elements_of(picture: Any, image: ImageFeatureType) -> Array:
     """Return a picture of the mode that the image has as an array: [1, channels, height, width]."""
     pixels = np.asarray(picture)
@@ -81,11 +86,12 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
     module = pillow()
     from PIL.ImageOps import exif_transpose
 
+    name = str(path)
     with (
-        refusing(lambda failure: _unreadable(str(path), f"cannot be read: {failure}", READABLE)),
+        refusing(lambda failure: _unreadable(name, f"cannot be read: {failure}", READABLE)),
         module.open(path) as picture,
     ):
-        return _converted(exif_transpose(picture), colours_of(image).mode, str(path))
+        return _converted(exif_transpose(picture), colours_of(image).mode, name)
 
 
 def _converted(picture: Any, mode: str, path: str) -> Any:

@@ -37,13 +37,15 @@ def random_inputs(
     strings, MIL833 for sizes that are not known.
     """
     known, chosen = features or {}, shapes or {}
+    sizes = {name: _shape(name, each, known.get(name, NOTHING_SAID), chosen.get(name)) for name, each in types.items()}
     return {
-        name: _numbers(name, each, known.get(name, NOTHING_SAID), chosen.get(name), seed)
-        for name, each in types.items()
+        name: _numbers(name, each.dtype, shape, seed, is_image=known.get(name, NOTHING_SAID).image is not None)
+        for name, (each, shape) in sizes.items()
     }
 
 
-def _numbers(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None, seed: int) -> Array:
+def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None) -> tuple[TensorType, tuple[int, ...]]:
+    """Return the type of an input that random numbers can stand for, and the shape that it is to have."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
         raise _refused("MIL831", message, "give it by its name")
@@ -55,13 +57,17 @@ def _numbers(name: str, type: Type, feature: Feature, chosen: Sequence[int] | No
         refuse_shape(f"the input {named(name)}", tuple(shape), type, feature)
     except Refused as refused:
         raise MiltextError([refused.diagnostic]) from None
+    return type, tuple(shape)
+
+
+def _numbers(name: str, dtype: str, shape: tuple[int, ...], seed: int, *, is_image: bool) -> Array:
     generator = np.random.default_rng([seed, crc32(name.encode(errors="surrogateescape"))])
     try:
-        if feature.image is None and BY_NAME[type.dtype].kind == "float":
-            return rounded(generator.standard_normal(shape, np.float32), type.dtype)
-        return rounded(generator.integers(0, 2 if feature.image is None else 256, shape), type.dtype)
+        if not is_image and BY_NAME[dtype].kind == "float":
+            return rounded(generator.standard_normal(shape, np.float32), dtype)
+        return rounded(generator.integers(0, 256 if is_image else 2, shape), dtype)
     except (MemoryError, ValueError) as failure:
-        message = f"the input `{name}` of the shape {show(tuple(shape))} does not fit into memory"
+        message = f"the input `{name}` of the shape {show(shape)} does not fit into memory"
         raise _refused("MIL833", message, "choose smaller sizes") from failure
 
 

@@ -32,7 +32,10 @@ ENDINGS = {
     ".mlpackage": "model",
     ".mlmodelc": "model",
 }
-"""The endings that say what a name is for; any other goes with anything."""
+"""The endings that say what a name is for; any other goes with anything that is not strict."""
+
+STRICT = ("npz",)
+"""The kinds that a name with another ending, known or not, does not fit."""
 
 _CALLED = {
     "mil": "MIL text",
@@ -138,7 +141,8 @@ def _is_within(path: Path, status: os.stat_result) -> bool:
 
 def check_name(path: Path, kind: str) -> None:
     """Refuse a name whose ending says another kind, or that leads to one. Raise ModelError (MIL401)."""
-    if _said(path) - {kind}:
+    is_other = kind in STRICT and path.suffix != "" and not _said(path)
+    if _said(path) - {kind} or is_other:
         raise refusal("MIL401", f"this name does not fit {_CALLED[kind]}", str(path))
 
 
