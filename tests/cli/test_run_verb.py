@@ -214,7 +214,7 @@ def test_a_shape_is_checked_before_numbers_are_made(folder: Path, monkeypatch: p
 def test_a_file_without_a_name(option: str, folder: Path) -> None:
     assert f"Error: {option}: the name of the file is empty" in refused("draft.mil", *GIVEN, option, "")
     assert "the name of a file is empty" in refused("", *GIVEN)
-    with pytest.raises(FileNotFoundError, match="the name of the model is empty"):
+    with pytest.raises(miltext.ModelError, match=r"MIL250.*: the name of the file or folder is empty"):
         miltext.run("", {})
 
 

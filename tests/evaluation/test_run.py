@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -275,6 +276,39 @@ def test_two_runs_step_by_step_do_not_meet() -> None:
 def test_how_numbers_are_computed_is_one_of_two_words() -> None:
     with pytest.raises(ValueError, match="compute is one of float32, native, not 'fp16'"):
         run(DRAFT, {"x": X}, compute="fp16")
+
+
+ARGUMENTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "a negative seed": ({"seed": -1}, ValueError, "seed is 0 or more, not -1"),
+    "a seed of words": ({"seed": "a"}, TypeError, "seed is a whole number or None, not 'a'"),
+    "a seed of a fraction": ({"seed": 1.5}, TypeError, "seed is a whole number or None, not 1.5"),
+    "values by number": ({"values": [3]}, TypeError, r"values are the names of some, strings, or 'all', not \[3\]"),
+    "values of two kinds": ({"values": ["a", None]}, TypeError, "values are the names"),
+    "values that are gone over once": ({"values": iter(["a"])}, TypeError, "values are the names of some"),
+    "a number of values": ({"values": 3}, TypeError, "values are the names of some, strings, or 'all', not 3"),
+    "no function": ({"function": None}, TypeError, "function is the name of one, a string, not None"),
+    "a list of states": ({"state": []}, TypeError, "state is a dict that the run writes to, not a list"),
+    "states that stay": ({"state": MappingProxyType({})}, TypeError, "state is a dict that the run writes to"),
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_wrong_arguments_are_told_before_anything_runs(case: str) -> None:
+    arguments, kind, says = ARGUMENTS[case]
+    with pytest.raises(kind, match=says):
+        run(DRAFT, {}, **arguments)  # its missing input would be the next to be told of
+    if "function" not in arguments and "values" not in arguments:
+        with pytest.raises(kind, match=says):
+            Evaluator(DRAFT).steps({}, **arguments)
+    if "seed" in arguments:
+        with pytest.raises(kind, match=says):
+            miltext.compare(DRAFT, DRAFT, {}, **arguments)
+
+
+@pytest.mark.parametrize("seed", [0, True, np.int64(3), 2**70])
+def test_seeds(seed: int) -> None:
+    text = "program(1.3) { func main<ios18>() { y = random_normal(shape = [9]); } -> (y); }"
+    np.testing.assert_array_equal(run(text, {}, seed=seed)["y"], run(text, {}, seed=seed)["y"])
 
 
 def test_native_numbers_are_rounded_on_the_way() -> None:

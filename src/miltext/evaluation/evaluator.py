@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from miltext.checking.findings import listed, named
 from miltext.checking.inference.reading import Block
 from miltext.diagnostics import Diagnostic, MiltextError, Note, error
@@ -100,6 +102,8 @@ class Evaluator:
     ) -> None:
         if compute not in COMPUTING:
             raise ValueError(f"compute is one of {', '.join(COMPUTING)}, not {compute!r}")
+        if not isinstance(function, str):
+            raise TypeError(f"function is the name of one, a string, not {function!r}")
         self.subject = opened(subject, weights)
         self.constants = Constants(self.subject.folder)
         with gc_paused:  # a program is many objects, and none of them goes away
@@ -161,6 +165,8 @@ class Evaluator:
         allow_nan: bool = False,
     ) -> dict[str, Any]:
         """Return what the function computes from these inputs, as `miltext.run` does."""
+        require_seed(seed)
+        _require_writable(state)
         wanted = self.wanted(values) - self.outputs.keys()
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
@@ -185,6 +191,8 @@ class Evaluator:
         What it yields is the program's own: read it, and do not write into it. Inputs are checked before the first
         step is asked for.
         """
+        require_seed(seed)
+        _require_writable(state)
         return self._steps(*self.taken(inputs, state, allow_nan), state, seed)
 
     def taken(
@@ -230,6 +238,7 @@ class Evaluator:
         """Return the names of the inner values that are wanted. Raise MiltextError (MIL837)."""
         if values is None:
             return set()
+        _require_names(values)
         own = {name for step in self.plan.steps for name in step.names}
         inside = {name for step in steps_of(self.plan) for name in step.names} - self._names.keys()
         if values == "all":
@@ -260,6 +269,24 @@ class Evaluator:
         for name, value, _ in self.of_step(made):
             if name in wanted:
                 kept[name] = value if is_constant else owner.own(value)
+
+
+def require_seed(seed: object) -> None:
+    """Raise TypeError or ValueError for what is no seed of random numbers."""
+    if seed is not None and not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed is a whole number or None, not {seed!r}")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed is 0 or more, not {seed}")
+
+
+def _require_names(values: object) -> None:
+    if not isinstance(values, Collection) or not all(isinstance(name, str) for name in values):
+        raise TypeError(f"values are the names of some, strings, or 'all', not {values!r}")
+
+
+def _require_writable(state: object) -> None:
+    if state is not None and not isinstance(state, MutableMapping):
+        raise TypeError(f"state is a dict that the run writes to, not a {type(state).__name__}")
 
 
 class Running:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from functools import partial
 from pathlib import Path
@@ -42,7 +41,7 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
 def open_model(path: str | os.PathLike[str]) -> Model:
     """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too."""
     if not os.fspath(path):
-        raise FileNotFoundError(errno.ENOENT, "the name of the model is empty", "")
+        raise refusal("MIL250", "the name of the file or folder is empty")
     path = Path(path)
     if os.path.isdir(path):
         model = _open_folder(path, str(path))

@@ -11,6 +11,7 @@ from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
 from miltext.evaluation.comparing.runners import NOTHING_PAIRS, Feeder, arranged, arranged_against, refused, side
 from miltext.evaluation.comparing.verdict import Verdict
+from miltext.evaluation.evaluator import require_seed
 from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
 from miltext.schema.types import TensorType
@@ -68,6 +69,7 @@ def compare(
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
     if against is not None and runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
+    require_seed(seed)
     keys = Keys()
     sides = [side(source, name, keys) for source, name in ((a, "old"), (b, "new")) if source is not None]
     if against is None:
