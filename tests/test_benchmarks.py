@@ -128,6 +128,10 @@ def test_the_server_is_asked_what_it_can_answer() -> None:
     assert list(contests) == []
 
 
+SLACK = 1 << 20
+"""Bytes that a process may take besides, for pages and pools: small networks do not outweigh them."""
+
+
 @pytest.mark.parametrize("name", ["resnet18", "a stateful decoder"])
 def test_networks_come_out_as_in_torch(name: str, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the networks are torch's")
@@ -138,7 +142,7 @@ def test_networks_come_out_as_in_torch(name: str, tmp_path: Path) -> None:
         assert pair.run().shape == pair.run_torch().shape
         if sys.platform == "linux":
             measured, bound = pair.memory
-            assert 0 < measured < bound
+            assert 0 < measured < bound + SLACK
 
 
 def test_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
