@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -198,6 +199,15 @@ def test_wrong_states(folder: Path) -> None:
     assert "none.npz: error[MIL836]" in refused(*given, "--state", "none.npz")
     assert "error[MIL832]" in refused("draft.mil", *GIVEN, "--state", "unknown.npz")
     assert not Path("after.npz").exists()
+
+
+def test_an_input_that_is_an_output_is_given_once(folder: Path) -> None:
+    text("through.mil", "program(1.3) { func main<ios18>(fp32 x) { y = exp(x = x); } -> (x, y, x); }")
+    given = ("through.mil", "--input", "x=3", "--value", "x")
+    assert done(*given, "-o", "out.npz", "-o", "x=x.npy") == ""
+    assert ([*read("out.npz")], np.load("x.npy")) == (["x", "y"], 3)
+    found = json.loads(done(*given, "--json"))
+    assert ([each["name"] for each in found["outputs"]], found["inputs"]) == (["x", "y"], [])
 
 
 # ---- pictures

@@ -131,8 +131,9 @@ class _Run(NamedTuple):
         evaluator = self.evaluator
         running = Running(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
         own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
-        left = self.asked - evaluator.inputs.keys() - evaluator.outputs.keys()
-        taken = ((name, kind) for name, kind in evaluator.inputs.items() if name in self.asked)
+        inner = self.asked - evaluator.outputs.keys()
+        left = inner - evaluator.inputs.keys()
+        taken = ((name, kind) for name, kind in evaluator.inputs.items() if name in inner)
         yield from (Result("inputs", name, self.inputs[name], kind) for name, kind in taken)
         for made in running:
             results = list(self._of_step(made))
