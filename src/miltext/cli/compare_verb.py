@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -78,6 +79,8 @@ def command(
         raise click.UsageError("name a model B to compare with, or give --against FILE")
     if against is not None and options["runs"] > 1:
         raise click.UsageError("--against has the numbers of one run: leave out --runs")
+    if options["min_snr"] is not None and math.isnan(options["min_snr"]):
+        raise click.UsageError("--min-snr is a number of dB: nan is none")
     if old == new == "-":
         raise click.UsageError("standard input can be only one of the models: name the other")
     given = Given(**{name: options.pop(name) for name in Given._fields})

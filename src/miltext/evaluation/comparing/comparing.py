@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,8 @@ def compare(
     """
     if (b is None) == (against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
+    if runs < 1 or (min_snr is not None and math.isnan(min_snr)):
+        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {runs} and {min_snr}")
     if against is not None and runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
     require_seed(seed)

@@ -52,9 +52,13 @@ class Sighting(NamedTuple):
 
 @dataclass(slots=True)
 class Track:
-    """What is known of a pair: its types, and how it was when it was worst, lost most, and first fell too low."""
+    """What is known of a pair: its types, and how it was when it was worst, lost most, and first fell too low.
+
+    A constant number, as the `y` of a `mul`, loses nothing: what takes it does.
+    """
 
     types: tuple[str, str] | None = None
+    is_number: bool = False
     level: float = math.inf
     worst: Sighting | None = None
     steepest: Sighting | None = None
@@ -135,7 +139,7 @@ class Lockstep:
         own = self.sides[side]
         turn, own.turns[number] = own.turns[number], own.turns[number] + 1
         own.moment += 1
-        if not is_constant:
+        if own.walked is not None and not is_constant:
             self._look_for_oddities(own, number, value, turn)
         partners = self._of[side].get(number)
         if partners:
@@ -175,8 +179,10 @@ class Lockstep:
         found = measure(old.value, new.value)
         track.types = track.types or (spelled_of(old), spelled_of(new))
         track.level = found.level
+        track.is_number = not new.size and found.count == 1
         inputs = tuple((other, self.tracks[other].level) for other in self.partners.nearest(pair.new))
-        best = min([precision(old.type), precision(new.type), *(level for _, level in inputs)])
+        levels = (level for other, level in inputs if not self.tracks[other].is_number)
+        best = min([precision(old.type), precision(new.type), *levels])
         sighting = Sighting(new.moment, turn, found, inputs, max(0.0, best - found.level) if best > -math.inf else 0.0)
         if track.worst is None or found.level < track.worst.measure.level:
             track.worst = sighting

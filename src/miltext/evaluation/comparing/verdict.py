@@ -146,9 +146,15 @@ class Verdict:
         if not outputs:
             return None
         chain = self._worst_way(min(outputs, key=self._level))
-        index = max(reversed(chain), key=lambda each: self._steepest(each).lost)
-        sighting = self._steepest(index)
-        return self._origin(index, sighting, True) if sighting.lost > 0 else None
+        able = [index for index in reversed(chain) if self._is_computed(index)]
+        index = max(able, key=lambda each: self._steepest(each).lost, default=None)
+        if index is None or self._steepest(index).lost == 0:
+            return None
+        return self._origin(index, self._steepest(index), True)
+
+    def _is_computed(self, index: int) -> bool:
+        """Tell whether a value can lose precision: a float, and no constant number."""
+        return self._steepest(index).measure.snr is not None and not self._tracks[index].is_number
 
     def _worst_way(self, index: int) -> list[int]:
         """Return a pair, and back from it always the worst of those that it comes from and can have its error from."""
