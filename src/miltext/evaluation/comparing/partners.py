@@ -135,6 +135,7 @@ def by_structure(
     same = dict(inputs)
     if block is not None:
         same.update(_operations(block))
+        _add_inner_outputs(block, same)
         same.update(_constants(old, new, same))
     outputs = _outputs(old, new, same, has_more=len(same) > len(inputs))
     pairs = [Pair(a, b, OUTPUT if outputs.get(a) == b else VALUE) for a, b in same.items()]
@@ -219,3 +220,19 @@ def _operations(block: PairedBlock) -> dict[int, int]:
             if inner.old is not None and inner.new is not None:
                 found.update(_operations(inner))
     return found
+
+
+def _add_inner_outputs(block: PairedBlock, same: dict[int, int]) -> None:
+    """Pair what inner blocks that correspond hand on, where they make it and nothing else pairs it."""
+    taken = {*same.values()}
+    for inner in (each for blocks in block.inner.values() for each in blocks):
+        if inner.old is not None and inner.new is not None:
+            for a, b in zip(inner.old.outputs, inner.new.outputs, strict=False):
+                if a not in same and b not in taken and _makes(inner.old, a) and _makes(inner.new, b):
+                    same[a] = b
+                    taken.add(b)
+            _add_inner_outputs(inner, same)
+
+
+def _makes(region: Region, number: int) -> bool:
+    return any(number in node.values for node in region.nodes)
