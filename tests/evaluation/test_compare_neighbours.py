@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from miltext import MiltextError, compare
+from miltext import compare
 
 INF = math.inf
 
@@ -66,3 +66,52 @@ def test_most_is_not_lost_at_an_index() -> None:
     one, other = (program(body.format(number), inputs=inputs) for number in (0, 1))
     comparison = compare(one, other, given)
     assert comparison.steepest is None or comparison.steepest.value.name == "y"
+
+
+# ---- where it begins
+
+
+def dipping(scale: float) -> str:
+    """A text whose `a` is scaled: the sum heals a little of that, and the difference makes it worse again."""
+    return program(
+        f"a = mul(x = x, y = {scale}); b = add(x = a, y = x); c = mul(x = x, y = 0.9); y = sub(x = b, y = c);"
+    )
+
+
+def test_a_fault_that_heals_a_little_and_dips_again_is_first() -> None:
+    comparison = compare(dipping(1.0), dipping(1.00015))
+    fell = {each.name: each.fell for each in (*comparison.values, *comparison.outputs)}
+    assert fell == {"x": False, "a": True, "b": False, "c": False, "y": True}
+    assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("a", True)]
+
+
+def test_a_second_fault_is_told_although_the_first_has_healed() -> None:
+    second = dipping(1.00015).replace("sub(x = b", "add(x = b")
+    comparison = compare(dipping(1.0), second)
+    assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("y", True), ("a", False)]
+
+
+def branching(one: str, other: str) -> str:
+    """A text with a branch for true, and one for false, the insides of two blocks."""
+    inputs = "tensor<fp32, [2, 3]> x, bool p"
+    return program(f"a = exp(x = x); y = cond(pred = p) () {{{one}}} -> (u) () {{{other}}} -> (f);", inputs=inputs)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_an_operation_that_is_alone_in_a_branch_has_a_partner(taken: bool) -> None:
+    given = {"x": np.ones((2, 3), np.float32), "p": np.array(taken)}
+    comparison = compare(
+        branching("t = mul(x = a, y = 0.2); u = tanh(x = t);", "f = mul(x = x, y = 3.0);"),
+        branching("t = mul(x = a, y = 0.2); u = erf(x = t);", "f = add(x = x, y = 3.0);"),
+        given,
+    )
+    assert [each.value.name for each in comparison.origins] == ["u" if taken else "f"]
+    assert [each.value.old_operation for each in comparison.origins] == ["tanh" if taken else "mul"]
+
+
+def test_a_branch_that_hands_on_what_is_made_outside() -> None:
+    given = {"x": np.ones((2, 3), np.float32), "p": np.array(True)}
+    text = branching("", "f = tanh(x = a);")
+    before, after = text.replace("(u)", "(a)"), text.replace("(u)", "(x)")
+    assert compare(before, before, given).ok
+    assert [each.value.name for each in compare(before, after, given).origins] == ["y"]

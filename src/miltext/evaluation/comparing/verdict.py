@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 HEALED = 40.0
 """How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
 
+SLIGHT = 20.0
+"""How many dB an operation may lose, as a difference of numbers of one size does, without a fault of its own."""
+
 
 class Verdict:
     """Reads the tracks of two runs. Pairs go by their index."""
@@ -91,10 +94,26 @@ class Verdict:
         return self._operation(self._partners.new.graph, self._pairs[index].new) == "const"
 
     def _fell_before(self, index: int) -> list[int]:
-        """Return those of the pairs that a pair comes from which fell before it."""
+        """Return the pairs that fell before a pair and that it comes from, through others that hand an error on."""
         moment = self.fallen[index].moment
-        found = self._partners.nearest(self._pairs[index].new)
-        return [each for each in found if each in self.fallen and self.fallen[each].moment < moment]
+        found: dict[int, None] = {}
+        through = {index: None}
+        waiting = [index]
+        while waiting:
+            here = waiting.pop()
+            for each in self._partners.nearest(self._pairs[here].new):
+                if each in self.fallen:
+                    if self.fallen[each].moment < moment and (here == index or self._hands_on(each, here)):
+                        found[each] = None
+                elif each not in through and self._hands_on(each, here):
+                    through[each] = None
+                    waiting.append(each)
+        return list(found)
+
+    def _hands_on(self, source: int, index: int) -> bool:
+        """Tell whether a pair can have its error from one that it comes from."""
+        regained = self._level(index) - self._level(source)
+        return -SLIGHT <= regained <= HEALED
 
     def origins(self) -> list[Origin]:
         """Return where values fell although what they are computed from had not, first what outputs fell for.
