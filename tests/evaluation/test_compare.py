@@ -176,7 +176,10 @@ def test_flexible_sizes_are_those_that_are_given() -> None:
 
 def test_outputs_without_partners_are_told() -> None:
     two = program("h = relu(x = x); g = exp(x = h); y = mul(x = g, y = 0.5);", outputs="y, g")
-    assert compare(two, PLAIN).notes == ("the output `g` is only in old",)
+    lost = compare(two, PLAIN)
+    assert lost.notes == ("the output `g` is only in old",)
+    assert (lost.lost, lost.ok) == (("g",), False)
+    assert "1 output, none below 80.0 dB, 1 only in the old program\n" in lost.to_text()
     assert compare(PLAIN, two).notes == ("the output `g` is only in new",)
     assert compare(PLAIN, two).ok
 
@@ -208,15 +211,29 @@ def test_an_input_that_is_an_output() -> None:
     assert [each.name for each in compare(text, text).outputs] == ["x", "y"]
 
 
-def test_outputs_of_other_shapes_fall() -> None:
-    comparison = compare(
-        program("h = relu(x = x); y = reshape(x = h, shape = [6]);"),
-        program("h = relu(x = x); y = reshape(x = h, shape = [3, 2]);"),
-    )
+def test_outputs_of_other_shapes_are_refused() -> None:
+    one, other = (program(f"h = relu(x = x); y = reshape(x = h, shape = {shape});") for shape in ("[6]", "[3, 2]"))
+    expected = "the output `y` is tensor<fp32, [6]> in old, and `y` is tensor<fp32, [3, 2]> in new; "
+    assert refused(one, other) == [("MIL842", f"{expected}programs are compared by outputs of one shape")]
+    expected = "the array of `y` has the shape [2, 3], and `y` is tensor<fp32, [6]> in old; give one of its shape"
+    assert refused(one, against={"y": np.zeros((2, 3)), "h": np.zeros((2, 3))}) == [("MIL842", expected)]
+    expected = "the array of `h` has the shape [], and `h` is tensor<fp32, [2, 3]> in old; give one of its shape"
+    assert refused(one, against={"h": 0.0}) == [("MIL842", expected)]
+
+
+def test_outputs_fall_whose_shapes_depend_on_numbers() -> None:
+    one, other = (program(f"h = greater(x = x, y = {least}); y = non_zero(x = h);") for least in ("0.0", "1.0"))
+    comparison = compare(one, other, {"x": np.array([[0.5, 2, 3], [-1, 5, 6]], np.float32)})
     (output,) = comparison.outputs
-    assert output.measure.misfit == "shape [6] against [3, 2]"
+    assert output.measure.misfit == "shape [5, 2] against [4, 2]"
     assert not comparison.ok
     assert comparison.first is not None
+
+
+def test_inner_values_of_other_shapes_fall() -> None:
+    body = "h = reshape(x = x, shape = {}); y = reduce_sum(x = h, keep_dims = false);"
+    comparison = compare(program(body.format("[6]")), program(body.format("[3, 2]")))
+    assert comparison.ok
     assert "cannot be compared: shape [6] against [3, 2]" in comparison.to_text()
 
 
@@ -559,8 +576,6 @@ def test_numbers_from_elsewhere() -> None:
     assert [(each.name, each.fell) for each in wrong.outputs] == [("y", False), ("g", True)]
     both = compare(PLAIN, None, given, against={name: array * 2 for name, array in made.items()})
     assert [each.value.name for each in both.origins] == ["g"]
-    shaped = compare(PLAIN, None, given, against={"y": made["y"].ravel()})
-    assert shaped.outputs[0].measure.misfit == "shape [6] against [2, 3]"
     assert compare(PLAIN, None, given, against={"y": made["y"].astype(np.float16)}).min_snr == 40
 
 

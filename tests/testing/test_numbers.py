@@ -56,7 +56,7 @@ def test_numbers_in_a_file(source: Any, tmp_path: Path) -> None:
         (WRONG, r"(?s)the numbers differ from .*`y` \(exp\) falls to"),
         (TEXT.replace("y =", "z =").replace("(y)", "(z)"), "no output or inner value is called `y`"),
         (TEXT.replace("(y)", "(y, h)"), "the output `h` is only in"),
-        (TEXT.replace("[2, 3]", "[3, 2]"), r"cannot be compared: shape \[2, 3\] against \[3, 2\]"),
+        (TEXT.replace("[2, 3]", "[3, 2]"), r"`y` has the shape \[2, 3\], and `y` is tensor<fp16, \[3, 2\]>"),
     ],
 )
 def test_a_difference_is_told(text: str, told: str, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ TITLES: dict[str, str] = {
     "MIL838": "operation without a result",
     "MIL839": "pillow is not installed",
     "MIL841": "value too far from its reference",
-    "MIL842": "inputs that differ between two models",
+    "MIL842": "inputs or outputs that differ between two models",
     "MIL843": "nothing to compare",
     "MIL844": "unknown value to compare with",
     # Internal errors.

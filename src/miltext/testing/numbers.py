@@ -98,13 +98,13 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
 
     from miltext.diagnostics import MiltextError
     from miltext.evaluation.comparing.comparing import compare
-    from miltext.evaluation.comparing.runners import UNKNOWN_VALUE
+    from miltext.evaluation.comparing.runners import NO_MATCH, UNKNOWN_VALUE
     from miltext.evaluation.value_files import read_archive
 
     try:
         comparison = compare(subject, None, inputs, against=read_archive(path), **choices)
     except MiltextError as failure:
-        if failure.diagnostics[0].code != UNKNOWN_VALUE:
+        if failure.diagnostics[0].code not in (NO_MATCH, UNKNOWN_VALUE):
             raise
         return str(failure)
     if comparison.ok and not comparison.notes:

@@ -100,6 +100,7 @@ def compare(
         steepest=verdict.steepest(),
         oddities=tuple(verdict.oddities()),
         notes=(*arrangement.notes(), *missed, *verdict.uneven()),
+        lost=tuple(arrangement.partners.lost),
         told=sides[-1].subject.told,
     )
 

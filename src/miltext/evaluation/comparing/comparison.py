@@ -80,8 +80,8 @@ class Comparison:
     `min_snr` is the ratio in dB below which a value is too far. `origins` are the values that fell below it although
     what they are computed from had not, those first that an output fell for; `steepest` is where most was lost on the
     way to the worst output, whether or not that fell. `values` are all that were compared but `outputs`, in the order
-    of the new program. `notes` say what could not be compared. `ok`: no output fell. `told` locates findings in
-    the text of the new program.
+    of the new program. `lost` are the names of outputs that only the old program has. `notes` say what could not be
+    compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new program.
     """
 
     old: str
@@ -93,12 +93,13 @@ class Comparison:
     steepest: Origin | None = None
     oddities: tuple[FirstOddity, ...] = ()
     notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     told: Callable[[Collection[Finding]], Checked] | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
-        """Whether no output is below the threshold."""
-        return not any(output.fell for output in self.outputs)
+        """Whether no output is below the threshold, and none is lost."""
+        return not self.lost and not any(output.fell for output in self.outputs)
 
     @property
     def first(self) -> Origin | None:
@@ -119,7 +120,7 @@ class Comparison:
 
         Of an origin, `line` is its line in the text of the new program, None without one.
         """
-        names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "notes")
+        names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes")
         found = located(self, self.origins)
         origins = [
             {**_plain(origin), "line": _line(diagnostic, found.text)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,19 +12,21 @@ import numpy as np
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.evaluation.comparing.partners import VALUE, Partners, Walked, by_name, by_structure
+from miltext.evaluation.comparing.partners import OUTPUT, VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
+from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
 from miltext.models.pairing.contents import Contents
 from miltext.models.pairing.graph import Graph, Keys
 from miltext.models.pairing.pairing import pair_functions
-from miltext.schema.types import StateType, TensorType, Type, compatible, spelled
+from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.lockstep import Lockstep
+    from miltext.schema.paths import Path
 
-OTHER_INPUTS, NOTHING_PAIRS, UNKNOWN_VALUE = "MIL842", "MIL843", "MIL844"
+NO_MATCH, NOTHING_PAIRS, UNKNOWN_VALUE = "MIL842", "MIL843", "MIL844"
 
 
 class Side(NamedTuple):
@@ -54,6 +57,18 @@ class Runner:
     def types(self) -> dict[str, Type]:
         """The types of all that the function takes in, by name."""
         return {**self.evaluator.inputs, **self.evaluator.states}
+
+    @cached_property
+    def _made(self) -> dict[Path, Sequence[Type]]:
+        return {step.path: step.types for step in steps_of(self.evaluator.plan)}
+
+    def type(self, number: int) -> Type:
+        """Return the declared type of a value, None where nothing is known of it."""
+        if number in self.walked.inputs:
+            return self.types[self.walked.graph.names[number]]
+        *maker, _, place = self.walked.paths[number]
+        types = self._made.get(tuple(maker), ())
+        return types[place] if isinstance(place, int) and place < len(types) else None
 
     def number(self, name: str) -> int:
         """Return the number of what the function takes in under a name."""
@@ -108,6 +123,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
             NOTHING_PAIRS,
             f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
         )
+    _refuse_other_outputs(first, second, partners)
     return Arrangement([first, second], partners, names)
 
 
@@ -120,6 +136,7 @@ def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compu
     if unknown or not arrays:
         raise MiltextError([_unknown(name, known) for name in unknown] or [error(UNKNOWN_VALUE, "there are no arrays")])
     partners = by_name(only.walked, arrays)
+    _refuse_other_arrays(only, arrays, partners)
     partners.gained = [graph.names[number] for number in only.walked.outputs if graph.names[number] not in arrays]
     return Arrangement([only], partners, {name: name for name in only.types})
 
@@ -132,7 +149,7 @@ def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
 def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]) -> None:
     told = [
         error(
-            OTHER_INPUTS,
+            NO_MATCH,
             f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
             f"{named(other)} is {spelled(second.types[other])} in {second.name}; "
             "programs are compared on inputs that both take",
@@ -142,6 +159,35 @@ def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]
     ]
     if told:
         raise MiltextError(told)
+
+
+def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> None:
+    told = []
+    for pair in (each for each in partners.pairs if each.kind == OUTPUT):
+        old, new = first.type(pair.old), second.type(pair.new)
+        if not compatible(_shape(old), _shape(new)):
+            name, other = (
+                named(each.walked.graph.names[at]) for each, at in zip((first, second), pair[:2], strict=True)
+            )
+            message = f"the output {name} is {spelled(old)} in {first.name}, and {other} is {spelled(new)} in"
+            told.append(error(NO_MATCH, f"{message} {second.name}; programs are compared by outputs of one shape"))
+    if told:
+        raise MiltextError(told)
+
+
+def _refuse_other_arrays(only: Runner, arrays: Mapping[str, Any], partners: Partners) -> None:
+    told = []
+    for (name, array), pair in zip(arrays.items(), partners.pairs, strict=True):
+        declared, given = only.type(pair.new), _numbers(array)
+        if isinstance(given, np.ndarray) and not compatible(_shape(declared), given.shape):
+            message = f"the array of {named(name)} has the shape {show(given.shape)}, and {named(name)} is"
+            told.append(error(NO_MATCH, f"{message} {spelled(declared)} in {only.name}; give one of its shape"))
+    if told:
+        raise MiltextError(told)
+
+
+def _shape(type: Type) -> object:
+    return type.shape if isinstance(type, TensorType) else None
 
 
 def _fits(old: Type, new: Type) -> bool:

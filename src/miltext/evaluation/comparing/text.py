@@ -46,7 +46,9 @@ def render_text(comparison: Comparison, color: bool, full: bool) -> str:
     lines += _origins(comparison, full)
     lines += [_oddity(each) for each in _telling(comparison.oddities)]
     fallen = sum(output.fell for output in comparison.outputs)
-    lines.append(_colored(f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison)}", "@", color))
+    lost = f", {len(comparison.lost)} only in {SIDES['old']}" if comparison.lost else ""
+    head = f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison)}{lost}"
+    lines.append(_colored(head, "@", color))
     lines += _table(comparison.outputs, color)
     lines += _values(comparison, color, full)
     return "".join(f"{line}\n" for line in lines)
