@@ -44,6 +44,15 @@ def test_choices_that_would_check_nothing_are_refused(choices: dict[str, Any], t
         compare(ROOT, ROOT, **choices)
 
 
+@pytest.mark.parametrize(
+    ("inner", "given", "threshold"),
+    [("fp32", "float32", 80), ("fp16", "float32", 40), ("fp16", "float16", 40), ("fp32", "float16", 40)],
+)
+def test_arrays_count_as_fp32_unless_they_are_fp16(inner: str, given: str, threshold: float) -> None:
+    text = program(f'a = cast(x = x, dtype = "{inner}"); b = exp(x = a); y = cast(x = b, dtype = "fp32");')
+    assert compare(text, None, GIVEN, against={"y": np.ones((2, 3), given)}).min_snr == threshold
+
+
 @pytest.mark.parametrize("min_snr", [INF, -INF, 0.0])
 def test_thresholds_at_the_ends(min_snr: float) -> None:
     assert compare(ROOT, ROOT, min_snr=min_snr).ok

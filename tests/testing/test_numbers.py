@@ -69,6 +69,31 @@ def test_a_difference_is_told(text: str, told: str, tmp_path: Path) -> None:
     assert_matches_numbers(miltext.parse(text), path, update=False)
 
 
+@pytest.mark.parametrize(("inner", "threshold"), [("fp16", "50.0"), ("fp32", "80.0")])
+def test_the_threshold_is_that_of_the_models_own_precision(inner: str, threshold: str, tmp_path: Path) -> None:
+    text = f"""program(1.3) {{ func main<ios18>(tensor<fp32, [2, 3]> x) {{
+        a = cast(x = x, dtype = "{inner}"); h = tanh(x = a); y = cast(x = h, dtype = "fp32"); }} -> (y); }}"""
+    path = tmp_path / "a.npz"
+    program, wrong = (miltext.parse(miltext.infer_draft(each)) for each in (text, text.replace("tanh", "sigmoid")))
+    assert_matches_numbers(program, path, update=True)
+    assert_matches_numbers(program, path, update=False)
+    with pytest.raises(AssertionError, match=f"1 below {threshold} dB"):
+        assert_matches_numbers(wrong, path, update=False)
+    with pytest.raises(AssertionError, match="1 below 60.0 dB"):
+        assert_matches_numbers(wrong, path, update=False, min_snr=60)
+
+
+@pytest.mark.parametrize("x", [-1.0, 0.0])
+def test_odd_numbers_are_pinned(x: float, tmp_path: Path) -> None:
+    text = "program(1.3) { func main<ios18>(tensor<fp32, [2]> x) { y = log(x = x); } -> (y); }"
+    source, path = miltext.parse(miltext.infer_draft(text)), tmp_path / "a.npz"
+    given = {"x": np.array([x, 1], np.float32)}
+    assert_matches_numbers(source, path, given, update=True)
+    assert_matches_numbers(source, path, given, update=False)
+    with pytest.raises(AssertionError, match="the numbers differ"):
+        assert_matches_numbers(source, path, {"x": np.array([1, 1], np.float32)}, update=False)
+
+
 def test_given_inputs(tmp_path: Path) -> None:
     program, path = miltext.parse(TEXT), tmp_path / "a.npz"
     one, other = np.ones((2, 3), np.float16), np.zeros((2, 3), np.float16)

@@ -54,7 +54,8 @@ def assert_matches_numbers(
     """Assert that the file `path`, an `.npz`, holds what a model computes, its outputs by name.
 
     `source` is what `normalize` takes; `inputs` and `choices` are those of `miltext.compare`. With `update`, write the
-    file instead; None stands for the environment variable MIL_UPDATE. Raise AssertionError that shows the comparison
+    file instead; None stands for the environment variable MIL_UPDATE. `min_snr` is 50 if the model computes in fp16 or
+    less, and 80 otherwise, if nothing else is said. Raise AssertionError that shows the comparison
     and how to accept it.
     """
     __tracebackhide__ = True
@@ -97,10 +98,13 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     from dataclasses import replace
 
     from miltext.diagnostics import MiltextError
-    from miltext.evaluation.comparing.comparing import compare
+    from miltext.evaluation.comparing.comparing import compare, own_threshold
     from miltext.evaluation.comparing.runners import NO_MATCH, UNKNOWN_VALUE
+    from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
+    if choices.get("min_snr") is None:
+        choices["min_snr"] = own_threshold(Evaluator(subject, choices.get("function", "main"), check=False))
     try:
         comparison = compare(subject, None, inputs, against=read_archive(path), **choices)
     except MiltextError as failure:

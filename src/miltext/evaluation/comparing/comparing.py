@@ -19,6 +19,7 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.runners import Runner
+    from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.planning import Plan
     from miltext.evaluation.subjects import Runnable, Subject
 
@@ -60,7 +61,7 @@ def compare(
     they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
     how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
     below which a value is too far: if it is None, 80 where both compute in fp32, 50 where both compute in fp16 or less,
-    and 40 where one of them does, or has compressed weights. `compute` and `allow_nan` are as in `run`; `progress` is
+    and 40 where one of them does, or has compressed weights; arrays count as fp32, unless they are fp16. `compute` and `allow_nan` are as in `run`; `progress` is
     told of each operation done.
 
     Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
@@ -80,7 +81,7 @@ def compare(
     else:
         arrangement = arranged_against(sides[0], against, function, compute)
     runners = arrangement.runners
-    threshold = _threshold(runners, against or {}) if min_snr is None else min_snr
+    threshold = _threshold(runners, against) if min_snr is None else min_snr
     lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, threshold)
     feeder = Feeder(arrangement, state or {}, allow_nan)
     for run in range(runs):
@@ -109,15 +110,18 @@ def _nobody(_: int) -> None:
     """Is told of progress where nobody asks for it."""
 
 
-def _threshold(runners: Sequence[Runner], against: Mapping[str, Any]) -> float:
-    """Return the threshold for what is compared."""
+def _threshold(runners: Sequence[Runner], against: Mapping[str, Any] | None) -> float:
+    """Return the threshold for what is compared; how arrays were computed is not known, so they count as fp32."""
     kinds = [{*_kinds(each.evaluator.plan)} for each in runners]
-    if len(kinds) == 1:
-        halves = any(np.asarray(array).dtype == np.float16 for array in against.values())
-        kinds.append({"coarse"} if halves else set())
-    if kinds[0] != kinds[1]:
-        return UNEVEN
-    return EVEN if "coarse" in kinds[0] else FINE
+    if against is not None:
+        halves = any(getattr(array, "dtype", None) == np.float16 for array in against.values())
+        return UNEVEN if halves or kinds[0] else FINE
+    return UNEVEN if kinds[0] != kinds[1] else own_threshold(runners[0].evaluator)
+
+
+def own_threshold(evaluator: Evaluator) -> float:
+    """Return the threshold for a program that is held against itself, as it was or as others wrote it."""
+    return EVEN if "coarse" in _kinds(evaluator.plan) else FINE
 
 
 def _kinds(plan: Plan) -> Iterator[str]:
