@@ -131,3 +131,61 @@ def test_a_package(tmp_path: Path) -> None:
     result = run(str(EXAMPLE), str(EXAMPLE), "--runs", "2", "--compute", "native")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "2 outputs, none below 50.0 dB" in result.stdout
+
+
+FLEXIBLE = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [?, 3]> x, tensor<fp32, [3]> z) {
+            tensor<fp32, [?, 3]> y = add(x = x, y = z);
+        } -> (y);
+}
+"""
+
+
+def levels(*arguments: str) -> list[tuple[str, float | str]]:
+    """The types and the largest differences of outputs."""
+    result = run(*arguments, "--json")
+    assert result.stderr == ""
+    return [(each["type"], each["measure"]["maximum"]) for each in json.loads(result.stdout)["outputs"]]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_shape_of_a_random_input() -> None:
+    Path("a.mil").write_text(FLEXIBLE, encoding="utf-8")
+    Path("b.mil").write_text(FLEXIBLE.replace("add", "sub"), encoding="utf-8")
+    assert run("a.mil", "b.mil").exit_code == 2
+    found = levels("a.mil", "b.mil", "--shape", "x=5,3")
+    assert [each for each, _ in found] == ["tensor<fp32, [5, 3]>"]
+    assert levels("a.mil", "b.mil", "--shape", "x=5,3", "--random") == found
+    assert levels("a.mil", "b.mil", "--shape", "x=5,3", "--random", "4") != found
+    np.save("z.npy", np.zeros(3, np.float32))
+    result = run("a.mil", "b.mil", "--shape", "x=5,3", "--input", "z=z.npy")
+    assert (result.exit_code, "--shape is for inputs that --random fills" in result.stderr) == (2, True)
+    (same,) = levels("a.mil", "b.mil", "--shape", "x=5,3", "--input", "z=z.npy", "--random")
+    assert same == ("tensor<fp32, [5, 3]>", 0)
+
+
+@pytest.mark.usefixtures("folder")
+def test_random_inputs_of_several_runs_are_others() -> None:
+    one, same, several = (
+        levels("fp32.mil", "fp16.mil", *options)
+        for options in (["--random", "5"], ["--random", "5", "--runs", "1"], ["--random", "5", "--runs", "9"])
+    )
+    assert one == same
+    assert several != one
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_weights_of_a_text_may_be_elsewhere() -> None:
+    from miltext.cli import command as whole
+
+    printed = CliRunner().invoke(whole, ["print", str(EXAMPLE), "-o", "model.mil"])
+    assert printed.exit_code == 0
+    weights = str(EXAMPLE / "Data" / "com.apple.CoreML")
+    for pair in (("model.mil", str(EXAMPLE)), (str(EXAMPLE), "model.mil"), ("model.mil", "model.mil")):
+        assert run(*pair).exit_code == 2
+        result = run(*pair, "--weights", weights)
+        assert (result.exit_code, result.stderr) == (0, "")
+    result = run(str(EXAMPLE), str(EXAMPLE), "--weights", "nowhere")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert run("model.mil", str(EXAMPLE), "--weights", "nowhere").exit_code == 2

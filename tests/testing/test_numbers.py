@@ -79,7 +79,7 @@ def test_the_threshold_is_that_of_the_models_own_precision(inner: str, threshold
     assert_matches_numbers(program, path, update=False)
     with pytest.raises(AssertionError, match=f"1 below {threshold} dB"):
         assert_matches_numbers(wrong, path, update=False)
-    with pytest.raises(AssertionError, match="1 below 60.0 dB"):
+    with pytest.raises(AssertionError, match=r"1 below 60\.0 dB"):
         assert_matches_numbers(wrong, path, update=False, min_snr=60)
 
 

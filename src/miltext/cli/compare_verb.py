@@ -18,7 +18,7 @@ from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.comparison import Comparison
-    from miltext.models.model import Model
+    from miltext.evaluation.subjects import Subject
 
 EPILOG = """\b
 Examples:
@@ -48,6 +48,9 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
     metavar="DB",
     help="The signal-to-noise ratio that a value has at least.  [80 if both compute in fp32, 50 if neither does, "
     "40 if one does, or has compressed weights]",
+)
+@click.option(
+    "--weights", metavar="DIR", help="The folder of the weight files that A or B names, if it is a text.  [its own]"
 )
 @click.option("--function", default="main", metavar="NAME", help="The function of A to run.  [main]")
 @click.option(
@@ -101,19 +104,34 @@ def _compared(
     old: str, new: str | None, against: str | None, nested: str | None, given: Given, options: dict[str, Any]
 ) -> Comparison:
     from miltext.evaluation.comparing.comparing import compare
-    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.comparing.runners import compared_subject
     from miltext.evaluation.value_files import read_archive
 
-    first = load_model(old, nested)
-    second = None if new is None else load_model(new, nested)
+    weights = options.pop("weights")
+    first = compared_subject(load_model(old, nested), weights)
+    second = None if new is None else compared_subject(load_model(new, nested), weights)
     numbers = None if against is None else read_archive(Path(against))
-    inputs = given_inputs(Evaluator(first, options["function"], check=False), given)
+    if given.shapes and given.seed is None and not given.read:
+        given = given._replace(seed=0)
+    inputs = _inputs(first, given, options["function"])
     telling = telling_of_options(given) if inputs else nullcontext()  # all of them are random without any
     with telling, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 
-def _operations(model: Model) -> int:
-    """Return how many operations a model has, those of inner blocks not counted."""
-    functions = model.program.functions.values()
+def _inputs(subject: Subject, given: Given, function: str) -> dict[str, Any]:
+    """Return the inputs that are given, and the random ones whose shapes are; `compare` makes all others."""
+    from miltext.evaluation.evaluator import Evaluator
+
+    evaluator = Evaluator(subject, function, check=False)
+    if not given.shapes:
+        return given_inputs(evaluator, given._replace(seed=None))
+    found = given_inputs(evaluator, given)
+    left = given_inputs(evaluator, given._replace(seed=None, shapes={}))
+    return {name: value for name, value in found.items() if name in left or name in given.shapes}
+
+
+def _operations(subject: Subject) -> int:
+    """Return how many operations a program has, those of inner blocks not counted."""
+    functions = subject.program.functions.values()
     return sum(len(block.operations) for each in functions for block in each.block_specializations.values())

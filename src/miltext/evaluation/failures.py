@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
 
-ELSEWHERE = Note("if the weights are in another folder, name that with weights=: the one that `@model_path` means")
+ELSEWHERE = Note(
+    "if the weights are in another folder, name that with `weights=`, on the command line `--weights`: "
+    "the one that `@model_path` means"
+)
 
 
 class OperationFailure(MiltextError):

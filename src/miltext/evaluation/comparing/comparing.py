@@ -18,6 +18,8 @@ from miltext.models.pairing.graph import Keys
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
+    import os
+
     from miltext.evaluation.comparing.runners import Runner
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.planning import Plan
@@ -48,6 +50,7 @@ def compare(
     state: Mapping[str, Any] | None = None,
     runs: int = 1,
     compute: str = "float32",
+    weights: str | os.PathLike[str] | None = None,
     allow_nan: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Comparison:
@@ -61,8 +64,9 @@ def compare(
     they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
     how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
     below which a value is too far: if it is None, 80 where both compute in fp32, 50 where both compute in fp16 or less,
-    and 40 where one of them does, or has compressed weights; arrays count as fp32, unless they are fp16. `compute` and `allow_nan` are as in `run`; `progress` is
-    told of each operation done.
+    and 40 where one of them does, or has compressed weights; arrays count as fp32, unless they are fp16. `compute`
+    and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have their
+    own; `progress` is told of each operation.
 
     Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
     and where nothing can be compared (MIL843, MIL844); OSError for files.
@@ -75,7 +79,7 @@ def compare(
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
     require_seed(seed)
     keys = Keys()
-    sides = [side(source, name, keys) for source, name in ((a, "old"), (b, "new")) if source is not None]
+    sides = [side(source, name, keys, weights) for source, name in ((a, "old"), (b, "new")) if source is not None]
     if against is None:
         arrangement = arranged(sides[0], sides[1], function, compute)
     else:

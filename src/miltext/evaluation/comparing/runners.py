@@ -23,6 +23,8 @@ from miltext.models.pairing.pairing import pair_functions
 from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 
 if TYPE_CHECKING:
+    import os
+
     from miltext.evaluation.comparing.lockstep import Lockstep
     from miltext.schema.paths import Path
 
@@ -37,9 +39,17 @@ class Side(NamedTuple):
     graph: Graph
 
 
-def side(source: Runnable | Subject, name: str, keys: Keys) -> Side:
+def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str] | None) -> Subject:
+    """Return what is to be compared; its weight files are in the folder `weights` where it has none of its own."""
+    subject = opened(source, weights)
+    if subject.model is not None and subject.model.kind in ("mlpackage", "mlmodelc"):
+        subject.folder = subject.model.model_path
+    return subject
+
+
+def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> Side:
     """Return a program to be compared; one that has no name of its own gets `name`. Raise MiltextError."""
-    subject = opened(source)
+    subject = compared_subject(source, weights)
     graph = Graph(subject.program, keys, Contents(keys, subject.folder))
     return Side(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
 
@@ -166,11 +176,10 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
     for pair in (each for each in partners.pairs if each.kind == OUTPUT):
         old, new = first.type(pair.old), second.type(pair.new)
         if not compatible(_shape(old), _shape(new)):
-            name, other = (
-                named(each.walked.graph.names[at]) for each, at in zip((first, second), pair[:2], strict=True)
-            )
-            message = f"the output {name} is {spelled(old)} in {first.name}, and {other} is {spelled(new)} in"
-            told.append(error(NO_MATCH, f"{message} {second.name}; programs are compared by outputs of one shape"))
+            name, other = first.walked.graph.names[pair.old], second.walked.graph.names[pair.new]
+            message = f"the output {named(name)} is {spelled(old)} in {first.name}, and {named(other)} is"
+            rest = f"{spelled(new)} in {second.name}; programs are compared by outputs of one shape"
+            told.append(error(NO_MATCH, f"{message} {rest}"))
     if told:
         raise MiltextError(told)
 
