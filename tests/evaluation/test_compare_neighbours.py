@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from miltext import compare
+from miltext import MiltextError, compare
 
 INF = math.inf
 
@@ -42,6 +42,56 @@ def test_numbers_from_elsewhere_may_be_odd(odd: float) -> None:
 def test_choices_that_would_check_nothing_are_refused(choices: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         compare(ROOT, ROOT, **choices)
+
+
+@pytest.mark.parametrize(
+    ("array", "told"),
+    [
+        (np.full((2, 3), "a"), "numbers of the type <U1 against float32"),
+        (np.full((2, 3), None), "numbers of the type object against float32"),
+        (np.ones((2, 3), complex), "numbers of the type complex128 against float32"),
+        ({"a": 1.0}, "a dictionary against a tensor"),
+    ],
+)
+def test_what_is_no_number_cannot_be_compared_with_one(array: Any, told: str) -> None:
+    comparison = compare(ROOT, None, GIVEN, against={"y": array})
+    assert [(each.measure.misfit, each.fell) for each in comparison.outputs] == [(told, True)]
+
+
+@pytest.mark.parametrize("probabilities", [{"u": "x", "v": "y"}, {"u": None, "v": 1.0}])
+def test_probabilities_that_are_no_numbers(probabilities: dict[str, Any]) -> None:
+    body = 'p = softmax(x = x); a, y = classify(probabilities = p, classes = ["u", "v"]);'
+    text = program(body, outputs="a, y", inputs="tensor<fp32, [1, 2]> x")
+    (output,) = compare(text, None, {"x": np.ones((1, 2), np.float32)}, against={"y": probabilities}).outputs
+    assert "against float64" in output.measure.misfit
+    assert output.fell
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"y": [[1], [1, 2]]}, "numpy makes no array of what `y` should be: "),
+        ({1: np.ones((2, 3))}, "1 is no name of an output or inner value; names are strings"),
+    ],
+)
+def test_arrays_that_are_none_are_refused(arrays: dict[Any, Any], told: str) -> None:
+    with pytest.raises(MiltextError) as caught:
+        compare(ROOT, None, GIVEN, against=arrays)
+    assert caught.value.diagnostics[0].code == "MIL844"
+    assert caught.value.diagnostics[0].message.startswith(told)
+
+
+def test_numbers_may_be_lists() -> None:
+    assert compare(ROOT, None, {"x": np.ones((2, 3), np.float32)}, against={"y": [[1, 1, 1], [1, 1, 1]]}).ok
+
+
+def test_numbers_against_random_inputs_are_told_of() -> None:
+    made = {"y": np.ones((2, 3), np.float32)}
+    assert compare(ROOT, None, against=made).notes == (
+        "the inputs are random: give those that the numbers were made from",
+    )
+    assert compare(ROOT, None, GIVEN, against=made).notes == ()
+    assert compare(ROOT, None, against=made, seed=0).notes == ()
 
 
 @pytest.mark.parametrize(

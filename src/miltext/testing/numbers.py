@@ -103,6 +103,8 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
 
+    if not inputs and choices.get("seed") is None:
+        choices["seed"] = 0  # as where the file was written
     if choices.get("min_snr") is None:
         choices["min_snr"] = own_threshold(Evaluator(subject, choices.get("function", "main"), check=False))
     try:

@@ -10,7 +10,15 @@ import numpy as np
 
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
-from miltext.evaluation.comparing.runners import NOTHING_PAIRS, Feeder, arranged, arranged_against, refused, side
+from miltext.evaluation.comparing.runners import (
+    NOTHING_PAIRS,
+    Feeder,
+    arranged,
+    arranged_against,
+    numbers_given,
+    refused,
+    side,
+)
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
 from miltext.evaluation.planning import steps_of
@@ -78,19 +86,20 @@ def compare(
     if against is not None and runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
     require_seed(seed)
+    arrays = None if against is None else numbers_given(against)
     keys = Keys()
     sides = [side(source, name, keys, weights) for source, name in ((a, "old"), (b, "new")) if source is not None]
-    if against is None:
+    if arrays is None:
         arrangement = arranged(sides[0], sides[1], function, compute)
     else:
-        arrangement = arranged_against(sides[0], against, function, compute)
+        arrangement = arranged_against(sides[0], arrays, function, compute)
     runners = arrangement.runners
-    threshold = _threshold(runners, against) if min_snr is None else min_snr
+    threshold = _threshold(runners, arrays) if min_snr is None else min_snr
     lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, threshold)
     feeder = Feeder(arrangement, state or {}, allow_nan)
     for run in range(runs):
         given = feeder.given(inputs or {}, seed, run)
-        feeder.run(lockstep, given, against or {}, seed or 0, progress or _nobody)
+        feeder.run(lockstep, given, arrays or {}, seed or 0, progress or _nobody)
     verdict = Verdict(lockstep)
     missed = (*verdict.missed(),)
     if not any(verdict.values(outputs=True)):
@@ -104,10 +113,21 @@ def compare(
         origins=tuple(verdict.origins()),
         steepest=verdict.steepest(),
         oddities=tuple(verdict.oddities()),
-        notes=(*arrangement.notes(), *missed, *verdict.uneven()),
+        notes=(
+            *arrangement.notes(),
+            *_guesses(arrays, inputs or seed is not None, runners),
+            *missed,
+            *verdict.uneven(),
+        ),
         lost=tuple(arrangement.partners.lost),
         told=sides[-1].subject.told,
     )
+
+
+def _guesses(arrays: Mapping[str, Any] | None, is_chosen: object, runners: Sequence[Runner]) -> Iterator[str]:
+    """Yield a note where numbers from elsewhere are held against what random inputs make that nobody chose."""
+    if arrays is not None and not is_chosen and runners[0].evaluator.inputs:
+        yield "the inputs are random: give those that the numbers were made from"
 
 
 def _nobody(_: int) -> None:

@@ -18,6 +18,9 @@ PIECE = 1 << 13
 Of more than 10,000, OpenBLAS computes a dot product in threads, which take longer to wake than it takes.
 """
 
+REAL = "biuf"
+"""The kinds of numpy's types whose differences are numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -62,9 +65,11 @@ def measure(reference: Any, other: Any) -> Measure:
     a, b = np.asarray(reference), np.asarray(other)
     if a.shape != b.shape:
         return Measure(misfit=f"shape {list(a.shape)} against {list(b.shape)}")
-    if a.dtype.kind == "f" or b.dtype.kind == "f":
-        return _measure_floats([(a, b)]) if "O" not in (a.dtype.kind, b.dtype.kind) else _alike(a, b)
-    return _alike(a, b)
+    if a.dtype.kind != "f" and b.dtype.kind != "f":
+        return _alike(a, b)
+    if a.dtype.kind in REAL and b.dtype.kind in REAL:
+        return _measure_floats([(a, b)])
+    return Measure(misfit=f"numbers of the type {a.dtype} against {b.dtype}")
 
 
 def _kind(value: Any) -> str:

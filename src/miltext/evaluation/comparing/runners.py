@@ -151,6 +151,22 @@ def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compu
     return Arrangement([only], partners, {name: name for name in only.types})
 
 
+def numbers_given(against: Mapping[str, Any]) -> dict[str, Any]:
+    """Return numbers from elsewhere as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
+    found = {}
+    for name, value in against.items():
+        if not isinstance(name, str):
+            raise refused(UNKNOWN_VALUE, f"{name!r} is no name of an output or inner value; names are strings")
+        held = isinstance(value, Mapping) or (isinstance(value, list) and any(hasattr(each, "dtype") for each in value))
+        try:
+            found[name] = value if held else np.asarray(value)
+        except ValueError as failure:
+            raise refused(
+                UNKNOWN_VALUE, f"numpy makes no array of what {named(name)} should be: {failure}"
+            ) from failure
+    return found
+
+
 def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
     near = did_you_mean(nearest(name, known))
     return error(UNKNOWN_VALUE, f"no output or inner value is called {named(name)}{near or '; leave its array out'}")
@@ -187,9 +203,9 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
 def _refuse_other_arrays(only: Runner, arrays: Mapping[str, Any], partners: Partners) -> None:
     told = []
     for (name, array), pair in zip(arrays.items(), partners.pairs, strict=True):
-        declared, given = only.type(pair.new), _numbers(array)
-        if isinstance(given, np.ndarray) and not compatible(_shape(declared), given.shape):
-            message = f"the array of {named(name)} has the shape {show(given.shape)}, and {named(name)} is"
+        declared = only.type(pair.new)
+        if isinstance(array, np.ndarray) and not compatible(_shape(declared), array.shape):
+            message = f"the array of {named(name)} has the shape {show(array.shape)}, and {named(name)} is"
             told.append(error(NO_MATCH, f"{message} {spelled(declared)} in {only.name}; give one of its shape"))
     if told:
         raise MiltextError(told)
@@ -273,7 +289,7 @@ class Feeder:
     ) -> None:
         """Run the programs once, and have the values measured; `arrays` stand for a program that there is not."""
         for place, array in enumerate(arrays.values()):
-            lockstep.put(0, place, _numbers(array), None)
+            lockstep.put(0, place, array, None)
         steps = {}
         for side, (each, values) in enumerate(zip(self._runners, inputs, strict=True), 2 - len(self._runners)):
             taken, _ = each.evaluator.taken(values, each.state, self._allow_nan)
@@ -284,7 +300,3 @@ class Feeder:
         for side, each in enumerate(self._runners, 2 - len(self._runners)):
             for name, state in each.evaluator.states.items():
                 lockstep.put(side, each.number(name), each.state[name], state.wrapped)
-
-
-def _numbers(array: Any) -> Any:
-    return array if isinstance(array, (Mapping, list)) else np.asarray(array)

@@ -231,9 +231,13 @@ class Verdict:
                 if node.label not in told:
                     told.add(node.label)
                     yield (
-                        f"a block of {node.label} ({node.operation.type}) runs {turns[0]} times in the old program, "
-                        f"and {turns[1]} times in the new one"
+                        f"a block of {node.label} ({node.operation.type}) runs {_times(turns[0])} in the old program, "
+                        f"and {_times(turns[1])} in the new one"
                     )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _labels(nodes: list[Node]) -> tuple[str, ...]:
