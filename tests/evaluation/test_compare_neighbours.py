@@ -127,6 +127,19 @@ def test_most_is_not_lost_at_an_index() -> None:
     assert comparison.steepest is None or comparison.steepest.value.name == "y"
 
 
+# ---- inputs
+
+
+@pytest.mark.parametrize("name", ["x", "image"])
+def test_sizes_that_only_the_old_program_leaves_open_are_those_of_the_new_one(name: str) -> None:
+    flexible = program("y = relu(x = x);", inputs="tensor<fp32, [?, 3]> x")
+    fixed = program(f"y = relu(x = {name});", inputs=f"tensor<fp32, [5, 3]> {name}")
+    for pair in ((flexible, fixed), (fixed, flexible)):
+        comparison = compare(*pair)
+        assert comparison.ok
+        assert comparison.outputs[0].type == "tensor<fp32, [5, 3]>"
+
+
 # ---- where it begins
 
 

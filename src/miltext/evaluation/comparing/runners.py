@@ -14,6 +14,7 @@ from miltext.diagnostics import Diagnostic, MiltextError, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.comparing.partners import OUTPUT, VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
+from miltext.evaluation.inputs import known_sizes
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
@@ -232,12 +233,14 @@ def refused(code: str, message: str) -> MiltextError:
 # ---- inputs
 
 
-def filled(evaluator: Evaluator, inputs: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def filled(
+    evaluator: Evaluator, inputs: Mapping[str, Any], seed: int, shapes: Mapping[str, Sequence[int]] | None = None
+) -> dict[str, Any]:
     """Return inputs with random numbers for those that are missing, but not for those that have a default."""
     features = evaluator.features
     left = {name: declared for name, declared in evaluator.inputs.items() if name not in inputs}
     missing = {name: left[name] for name in left if features[name].filling is None}
-    return {**inputs, **random_inputs(missing, seed, features=features)}
+    return {**inputs, **random_inputs(missing, seed, features=features, shapes=shapes)}
 
 
 class Feeder:
@@ -271,8 +274,18 @@ class Feeder:
             return both
         for each, own in zip(self._runners, both, strict=True):
             self._share(own, both[0], each)
-            own.update(filled(each.evaluator, own, (seed or 0) + run))
+            own.update(filled(each.evaluator, own, (seed or 0) + run, self._sizes()))
         return both
+
+    def _sizes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of inputs whose sizes the old program leaves open, and the new one does not."""
+        old, new = self._runners[0], self._runners[-1]
+        found = {}
+        for name, other in self._names.items():
+            left, said = old.types[name], new.types[other]
+            if isinstance(left, TensorType) and isinstance(said, TensorType) and known_sizes(left) is None:
+                found[name] = known_sizes(said)
+        return {name: sizes for name, sizes in found.items() if sizes is not None}
 
     def _share(self, own: dict[str, Any], first: Mapping[str, Any], runner: Runner) -> None:
         """Give the new program what was made for the old one."""
