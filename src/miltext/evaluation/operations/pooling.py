@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -18,10 +18,7 @@ def max_pool(
 ) -> Held:
     """Return the greatest element of each window; padding is less than any."""
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
-    made = _empty(x, windows)
-    for part in parts(x, 2):
-        made[part] = pooled(np.maximum, widen(x[part]), windows)
-    return made
+    return _by_parts(x, windows, lambda part: pooled(np.maximum, widen(part), windows))
 
 
 @rule("avg_pool")
@@ -41,11 +38,12 @@ def avg_pool(
     """
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
     counts = reduce(np.multiply.outer, [_counted(each, padding=not exclude_padding_from_average) for each in windows])
-    made = _empty(x, windows)
-    for part in parts(x, 2):
-        sums = pooled(np.add, widen(x[part]), windows)
-        made[part] = sums / counts.astype(sums.dtype)
-    return made
+
+    def mean(part: Held) -> Array:
+        sums = pooled(np.add, widen(part), windows)
+        return sums / counts.astype(sums.dtype)
+
+    return _by_parts(x, windows, mean)
 
 
 @rule("l2_pool")
@@ -54,14 +52,15 @@ def l2_pool(
 ) -> Held:
     """Return the square root of the sum of squares of each window."""
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
-    made = _empty(x, windows)
+    return _by_parts(x, windows, lambda part: np.sqrt(pooled(np.add, np.square(widen(part)), windows)))
+
+
+def _by_parts(x: Held, windows: Sequence[Sliding], pool: Callable[[Held], Array]) -> Held:
+    """Pool a part of the pictures and channels at a time."""
+    made = np.empty((*x.shape[:2], *(each.places for each in windows)), x.dtype)
     for part in parts(x, 2):
-        made[part] = np.sqrt(pooled(np.add, np.square(widen(x[part])), windows))
+        made[part] = pool(x[part])
     return made
-
-
-def _empty(x: Held, windows: Sequence[Sliding]) -> Held:
-    return np.empty((*x.shape[:2], *(each.places for each in windows)), x.dtype)
 
 
 def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:
