@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
     from miltext.schema.proto import Value as Message
 
-WITHOUT_NUMPY = frozenset(["bf16", "fp8e4m3fn", "fp8e5m2"])
+WITHOUT_NUMPY = frozenset(
+    name for name, dtype in BY_NAME.items() if dtype.kind == "float" and np.dtype(dtype.numpy).kind != "f"
+)
 """The floats that numpy lacks."""
 
 CARRIERS: dict[str, np.dtype[Any]] = {

@@ -23,6 +23,7 @@ from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
 from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
+from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 AGAINST = "the numbers given"
 """What is said instead of a name for arrays that a program is held against."""
 
-COARSE = ("fp16", "bf16", "fp8e4m3fn", "fp8e5m2")
+COARSE = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float" and dtype.bits < 32)
 """The floats whose rounding shows in outputs."""
 
 FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
@@ -79,12 +80,7 @@ def compare(
     Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
     and where nothing can be compared (MIL843, MIL844); OSError for files.
     """
-    if (b is None) == (against is None):
-        raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
-    if runs < 1 or (min_snr is not None and math.isnan(min_snr)):
-        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {runs} and {min_snr}")
-    if against is not None and runs > 1:
-        raise TypeError("`against` has the numbers of one run: leave out `runs`")
+    _require(b, against, min_snr, runs)
     require_seed(seed)
     arrays = None if against is None else numbers_given(against)
     keys = Keys()
@@ -101,27 +97,33 @@ def compare(
         given = feeder.given(inputs or {}, seed, run)
         feeder.run(lockstep, given, arrays or {}, seed or 0, progress or _nobody)
     verdict = Verdict(lockstep)
-    missed = (*verdict.missed(),)
-    if not any(verdict.values(outputs=True)):
+    outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
+    if not outputs:
         raise refused(NOTHING_PAIRS, "; ".join(missed))
+    guesses = _guesses(arrays, inputs or seed is not None, runners)
     return Comparison(
         old=AGAINST if against is not None else sides[0].name,
         new=sides[-1].name,
         min_snr=threshold,
-        outputs=tuple(verdict.values(outputs=True)),
+        outputs=outputs,
         values=tuple(verdict.values(outputs=False)),
         origins=tuple(verdict.origins()),
         steepest=verdict.steepest(),
         oddities=tuple(verdict.oddities()),
-        notes=(
-            *arrangement.notes(),
-            *_guesses(arrays, inputs or seed is not None, runners),
-            *missed,
-            *verdict.uneven(),
-        ),
+        notes=(*arrangement.notes(), *guesses, *missed, *verdict.uneven()),
         lost=tuple(arrangement.partners.lost),
         told=sides[-1].subject.told,
     )
+
+
+def _require(b: object, against: object, min_snr: float | None, runs: int) -> None:
+    """Raise TypeError or ValueError for arguments that do not say what to compare, or would check nothing."""
+    if (b is None) == (against is None):
+        raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
+    if runs < 1 or (min_snr is not None and math.isnan(min_snr)):
+        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {runs} and {min_snr}")
+    if against is not None and runs > 1:
+        raise TypeError("`against` has the numbers of one run: leave out `runs`")
 
 
 def _guesses(arrays: Mapping[str, Any] | None, is_chosen: object, runners: Sequence[Runner]) -> Iterator[str]:
