@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from miltext.cli import command, progress
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.opening import load
 from miltext.models.weights import CHUNK, BlobWriter
 from miltext.schema.dtypes import BY_NAME

@@ -11,7 +11,7 @@ import pytest
 from models.test_build_text import built, function, original, program, relu, text_model
 
 from miltext.diagnostics import MiltextError
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.opening import load
 from miltext.schema.dtypes import BY_NAME
 

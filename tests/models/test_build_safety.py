@@ -19,8 +19,8 @@ from support.weight_records import header, record
 
 import miltext
 from miltext.diagnostics import MiltextError, ModelError
+from miltext.drafting.building import build
 from miltext.models import staging
-from miltext.models.building.build import build
 from miltext.models.opening import open_model
 from miltext.models.programs import TextModel
 from miltext.models.weights import BlobFile, BlobWriter
@@ -292,7 +292,7 @@ SCRIPT = f"""
 import sys
 from pathlib import Path
 from miltext.models.opening import open_model
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 
 def anonymous():
     status = Path("/proc/self/status").read_text()

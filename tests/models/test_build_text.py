@@ -15,7 +15,7 @@ from support.real_packages import package
 
 import miltext
 from miltext.diagnostics import MiltextError, ParseError
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.building.description import describe
 from miltext.models.model import Model
 from miltext.models.opening import load, open_model

@@ -10,7 +10,7 @@ from support.model_checks import assert_coremltools_opens, assert_same_model
 from support.real_packages import PACKAGES, package
 
 import miltext
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.model import Model
 from miltext.models.opening import open_model
 from miltext.models.programs import TextModel

@@ -13,7 +13,7 @@ from support.containers import coremldata
 
 import miltext
 from miltext.cli import command
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.building.counterparts import Version
 from miltext.models.building.description import describe, update
 from miltext.models.opening import load, open_model

@@ -173,7 +173,7 @@ def odd_package(folder: Path) -> Path:
 
 @pytest.mark.parametrize("externalize", [None, 1])
 def test_all_else_in_a_package_is_kept(externalize: int | None, tmp_path: Path) -> None:
-    from miltext.models.building.build import build
+    from miltext.drafting.building import build
 
     source = odd_package(tmp_path)
     before = listing(source)

@@ -29,7 +29,7 @@ from support.containers import (
 import miltext
 import miltext.schema.proto
 from miltext.cli import command
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.building.decompiling import strip
 from miltext.models.model import Model
 from miltext.models.opening import load, open_model, read

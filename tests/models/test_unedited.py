@@ -12,7 +12,7 @@ from support.containers import NEURAL_NETWORK, TEXT, pipeline, write_package
 from support.real_packages import PACKAGES, package
 
 import miltext
-from miltext.models.building.build import build
+from miltext.drafting.building import build
 from miltext.models.model import Model
 from miltext.models.opening import open_model
 from miltext.models.programs import TextModel

@@ -18,8 +18,8 @@ from models.test_build_safety import blob, contents, program, text_model
 from models.test_outputs import EXAMPLE, miltext, posix, tree
 from support.containers import TEXT, spec, write_package
 
+from miltext.drafting.building import build
 from miltext.models import staging
-from miltext.models.building.build import build
 from miltext.models.files import write_file
 from miltext.models.opening import load, open_model
 from miltext.models.staging import Staging

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ParseError
 from miltext.models.building.build import build as build_whole
+from miltext.models.building.choices import Choices
 from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.verifier import WrittenOut
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.build import Expect
+    from miltext.models.building.choices import Expect
     from miltext.models.files import Progress
     from miltext.models.model import Model
 
@@ -34,7 +34,7 @@ def build(
     progress: Progress | None = None,
     expect: Expect | None = None,
 ) -> list[Diagnostic]:
-    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
+    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
 
     With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
     the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
@@ -50,16 +50,15 @@ def build(
     WeightsError (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this
     one from being built.
     """
-    write = partial(build_whole, output=output, original=original, model=model, weights=weights)
-    write = partial(write, externalize=externalize, force=force, progress=progress, expect=expect)
+    choices = Choices(original, model, weights, externalize, force, progress, expect)
     try:
-        return write(source)
+        return build_whole(source, output, choices)
     except ParseError as failure:
         if not is_draft(source, failure):
             raise
     whole, made = completed(source)
     with told_in_draft(made, source):
-        return [*made.diagnostics, *write(whole)]
+        return [*made.diagnostics, *build_whole(whole, output, choices)]
 
 
 def is_draft(source: Model, failure: ParseError) -> bool:

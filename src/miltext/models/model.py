@@ -98,8 +98,9 @@ class Model:
         Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
         """
         from miltext.models.building.build import build
+        from miltext.models.building.choices import Choices
 
-        return build(self, path, force=force, progress=progress)
+        return build(self, path, Choices(force=force, progress=progress))
 
     @property
     def models(self) -> Sequence[Model]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ModelError, Note, warning
+from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
 from miltext.models.building.description import describe, known_version, required_version, update
@@ -29,46 +30,47 @@ from miltext.schema.walk import values
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Program
-
-Expect: TypeAlias = Callable[[Callable[[], int]], object]
 
 OUTPUTS = (".mlpackage", ".mlmodel")
 WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
 
 
-def build(
-    source: Model,
-    output: str | os.PathLike[str],
-    *,
-    original: Model | None = None,
-    model: str | int | None = None,
-    weights: str | os.PathLike[str] | None = None,
-    externalize: int | None = None,
-    force: bool = False,
-    progress: Progress | None = None,
-    expect: Expect | None = None,
-) -> list[Diagnostic]:
+def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_CHOICES) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; returns the warnings there are.
 
     It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
     """
     output = Path(output)
+    new = prepare(source, output, choices)
+    return write(new, source, output, choices)
+
+
+def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
+    """Return the model that is to be written, whole but for what is stored on the way. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}"
         raise refusal("MIL401", message, output)
-    check_target(output, force, [source, original] if original else [source])
+    original = choices.original
+    check_target(output, choices.force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
     try:
-        new = _alone(source, weights, externalize) if original is None else _from(original, source, model, externalize)
+        new = _alone(source, choices) if original is None else _from(original, source, choices)
         _check_arrays(new, output)
-        if expect:
-            expect(partial(work, new, output))
-        write_model(new, output, force, progress)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+    return new
+
+
+def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
+    """Write a model that was prepared; returns the warnings there are. Raise as `build` does."""
+    if choices.expect:
+        choices.expect(partial(work, new, output))
+    try:
+        write_model(new, output, choices.force, choices.progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new.warnings
@@ -83,7 +85,7 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
     program, arrays = _program(source, [])
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
     try:
-        write_model(_with_weights(new, source, weights, arrays, None), output, False, None)
+        write_model(_with_weights(new, source, arrays, Choices(weights=weights)), output, False, None)
     except ModelError as failure:
         raise placed(failure, source) from failure
 
@@ -104,24 +106,18 @@ def _program(source: Model, originals: list[Program]) -> Filled:
     return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
-def _alone(source: Model, weights: str | os.PathLike[str] | None, externalize: int | None) -> NewModel:
+def _alone(source: Model, choices: Choices) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _program(source, [])
     description, warnings = describe(program)
     version = known_version(program, description)
     new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program), warnings=warnings)
-    return _with_weights(new, source, weights, arrays, externalize)
+    return _with_weights(new, source, arrays, choices)
 
 
-def _with_weights(
-    new: NewModel,
-    source: Model,
-    weights: str | os.PathLike[str] | None,
-    arrays: dict[str, Array],
-    externalize: int | None,
-) -> NewModel:
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: Choices) -> NewModel:
     """Return the model of a program by itself, with the weight files that it names and the arrays to be stored."""
-    folder = source.model_path if weights is None else Path(weights)
+    folder = source.model_path if choices.weights is None else Path(choices.weights)
     try:
         new.find_files(LooseFolder(folder or Path.cwd()))
     except WeightsError as failure:
@@ -130,18 +126,18 @@ def _with_weights(
             way = "name the folder of the weights with --weights, or with --from the model that the program is of"
             failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], Note(way)))
         raise
-    _store(new, new.spec, arrays, externalize, None)
+    _store(new, new.spec, arrays, choices.externalize, None)
     return new
 
 
-def _from(original: Model, source: Model, model: str | int | None, externalize: int | None) -> NewModel:
+def _from(original: Model, source: Model, choices: Choices) -> NewModel:
     """Return the original with the program of the source at its place; a whole pipeline as it is."""
     if original.kind not in WITH_DESCRIPTION:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
     if source is original and source.models:
         new = _original(original, {})
     else:
-        chosen = original.select(model)
+        chosen = original.select(choices.model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
         program, arrays = _program(source, [chosen.program])
         if original.kind == "mlmodelc":
@@ -150,7 +146,7 @@ def _from(original: Model, source: Model, model: str | int | None, externalize: 
         way = way_to(chosen, original, new.spec)
         if before.program is None or _wire(before.program) != _wire(program):
             new.warnings += _edited(way, before)
-        _store(new, way[-1], arrays, externalize, original.model_path)
+        _store(new, way[-1], arrays, choices.externalize, original.model_path)
     if original.kind == "mlmodelc":
         order_inputs(new.spec)
     return new

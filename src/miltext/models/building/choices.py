@@ -1,0 +1,32 @@
+"""How a model is to be built, beside what of and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import os
+
+    from miltext.models.files import Progress
+    from miltext.models.model import Model
+
+Expect: TypeAlias = Callable[[Callable[[], int]], object]
+"""What is told, before anything is written, the function that returns how many bytes there will be."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of `miltext.build`, which says what each means."""
+
+    original: Model | None = None
+    model: str | int | None = None
+    weights: str | os.PathLike[str] | None = None
+    externalize: int | None = None
+    force: bool = False
+    progress: Progress | None = None
+    expect: Expect | None = None
+
+
+NO_CHOICES = Choices()
