@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def programs(models: list[str]) -> Iterator[proto.Program]:
     """Yield the Programs that the tests make with coremltools, and those of the models."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    if str(ROOT / "tests") not in sys.path:
+        sys.path.insert(0, str(ROOT / "tests"))
     from support.coremltools_programs import PROGRAMS
 
     for sample in PROGRAMS:
