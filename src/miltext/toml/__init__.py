@@ -1,0 +1,1 @@
+"""TOML, read with the place of each mistake."""

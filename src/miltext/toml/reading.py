@@ -1,0 +1,65 @@
+"""Texts in TOML: what they hold, as plain values of Python, and what is wrong with them.
+
+tomlkit reads them, since Python 3.10 has no reader of its own, and keeps comments where a text is written again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from miltext.diagnostics import Diagnostic, Span, error
+from miltext.toml.places import key_span, value_span
+
+Keys = tuple[str | int, ...]
+"""The way to a value: keys, and indices in arrays."""
+
+
+class NotToml(Exception):
+    """A text that is not TOML: the reason, and the place where it stops to be, if that is known."""
+
+    def __init__(self, reason: str, span: Span | None) -> None:
+        super().__init__(reason)
+        self.reason, self.span = reason, span
+
+
+class Mistake(Exception):
+    """What is wrong with the value, or with the key, to which a way leads."""
+
+    def __init__(self, code: str, message: str, at: Keys, *, key: bool = False, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.at, self.is_key, self.suggestion = code, message, at, key, suggestion
+
+    def told(self, text: str) -> Diagnostic:
+        """Return it as an error at its place in a text."""
+        span = (key_span if self.is_key else value_span)(text, self.at)
+        return error(self.code, self.message, span, suggestion=self.suggestion)
+
+
+def read_toml(text: str) -> Any:
+    """Return the values in a text. Raise NotToml."""
+    try:
+        return tomlkit.parse(text).unwrap()
+    except (TOMLKitError, ValueError, RecursionError) as failure:
+        raise _not_toml(failure, text) from failure
+
+
+def _not_toml(failure: Exception, text: str) -> NotToml:
+    """Return what tomlkit says about a text, at the place that it names if it names one."""
+    reason = re.sub(r" at line \d+ col \d+$", "", str(failure)) or "it is nested too deeply"
+    span, line = None, getattr(failure, "line", None)
+    if "Unexpected character: '\\x00'" in reason:  # so tomlkit sees the end
+        reason, span = "it ends too early", Span(len(text), len(text))
+    elif line is not None:
+        start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + getattr(failure, "col", 0)
+        span = Span(min(start, len(text)), min(start + 1, len(text)))
+    return NotToml(reason, span)
+
+
+def noun(value: object) -> str:
+    """Return the noun for a value of TOML."""
+    kinds = {bool: "truth value", str: "string", int: "number", float: "number", list: "list", dict: "table"}
+    return f"a {kinds.get(type(value), 'date or time')}"
