@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from miltext.diffing import Difference as Difference
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
+    from miltext.drafting.describing import describe as describe
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
@@ -52,6 +53,7 @@ _HOMES = {
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
+    "drafting.describing": ("describe",),
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),

@@ -16,6 +16,7 @@ VERBS = {
     "ops": "List the operations, or tell what one takes.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
+    "describe": "Show what stands around a program, as TOML.",
     "weights": "List a model's weights, or save them as .npy files.",
     "rename": "Rename a value, an input or an output.",
     "expose": "Make inner values outputs of a model.",

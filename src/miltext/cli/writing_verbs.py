@@ -25,6 +25,8 @@ Examples:
   miltext build model.mil --from Model.mlpackage -o Model.mlpackage --force
   miltext build program.mil -o New.mlpackage                # from text alone
   miltext build draft.mil -o New.mlpackage                  # types that are left out are inferred
+  miltext build model.mil --description model.toml -o New.mlpackage
+  miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
   miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
 """
@@ -63,6 +65,9 @@ force_option = click.option("--force", is_flag=True, help="Replace OUT if it exi
     metavar="N",
     help="Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",
 )
+@click.option(
+    "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
+)
 @force_option
 def build(
     model: str,
@@ -71,11 +76,13 @@ def build(
     nested: str | None,
     weights: str | None,
     externalize: int | None,
+    description: str | None,
     force: bool,
 ) -> None:
     """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
 
-    With --from, all but the program is that model's: description, metadata and weights. A compiled .mlmodelc is
+    With --from, all but the program is that model's: description, metadata and weights; with --description, what that
+    text says in their place. A compiled .mlmodelc is
     turned back into a package. Anything else by itself gets a description made from its types. A draft is completed
     first, as `miltext infer` does: all that `miltext check` finds in it is reported, and an error writes nothing.
     """
@@ -84,7 +91,8 @@ def build(
     if original is not None and weights is not None:
         raise click.UsageError("with --from, the weights are the original's: leave out --weights")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    write_model(whole, output, original=kept, model=nested, weights=weights, externalize=externalize, force=force)
+    choices = {"weights": weights, "externalize": externalize, "force": force, "description": description}
+    write_model(whole, output, original=kept, model=nested, **choices)
 
 
 # ---- one edit

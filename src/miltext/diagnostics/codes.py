@@ -107,6 +107,17 @@ TITLES: dict[str, str] = {
     "MIL462": "setting of the wrong type",
     "MIL463": "unknown code in the settings",
     "MIL464": "pattern that fits no file",
+    # Descriptions as text.
+    "MIL470": "unreadable description",
+    "MIL471": "unknown key in a description",
+    "MIL472": "value of the wrong type in a description",
+    "MIL473": "unknown word in a description",
+    "MIL474": "number out of range in a description",
+    "MIL475": "missing or double entry in a description",
+    "MIL476": "description of what is not there",
+    "MIL477": "description of another type",
+    "MIL478": "specification version too small",
+    "MIL479": "labels that do not fit the classifier",
     "MIL480": "coremltools is not installed",
     "MIL481": "weights in several folders",
     # Operations and their signatures.

@@ -33,6 +33,7 @@ def build(
     force: bool = False,
     progress: Progress | None = None,
     expect: Expect | None = None,
+    description: str | os.PathLike[str] | None = None,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
 
@@ -44,13 +45,16 @@ def build(
     `progress` is called with the bytes of each piece that is written, and before that `expect` with what returns how
     many there will be.
 
+    `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
+    must fit the program.
+
     A draft is completed first: what `check` finds in it comes before the warnings, and has places in the draft.
 
     Raise ParseError for the text, of a draft with all that `check` finds; FileExistsError and OSError for the files,
     WeightsError (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this
-    one from being built.
+    one from being built; MIL47x stand in the description.
     """
-    choices = Choices(original, model, weights, externalize, force, progress, expect)
+    choices = Choices(original, model, weights, externalize, force, progress, expect, description)
     try:
         return build_whole(source, output, choices)
     except ParseError as failure:

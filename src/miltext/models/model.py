@@ -81,6 +81,18 @@ class Model:
         description = self.description
         return description.metadata if description is not None and description.HasField("metadata") else None
 
+    @property
+    def description_text(self) -> str:
+        """What stands around the program, as TOML that `miltext.build` reads.
+
+        That is the description, the specification version, the labels of a classifier, and so of each model of a
+        pipeline. For a program by itself it is made from the types. Raise ModelError and ParseError as
+        `models.describing` does.
+        """
+        from miltext.models.describing import description_text
+
+        return description_text(self)
+
     @cached_property
     def weights(self) -> Weights:
         """The weights by name or by Value, as numpy arrays; nothing is read before it is asked for."""

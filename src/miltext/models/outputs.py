@@ -28,6 +28,7 @@ ENDINGS = {
     ".npy": "npy",
     ".npz": "npz",
     ".png": "png",
+    ".toml": "toml",
     ".mlmodel": "model",
     ".mlpackage": "model",
     ".mlmodelc": "model",
@@ -46,6 +47,7 @@ _CALLED = {
     "npy": "an array",
     "npz": "an archive of arrays",
     "png": "a picture",
+    "toml": "a description",
 }
 
 PROGRAMS = ("mil", "pb", "txtpb")

@@ -31,7 +31,8 @@ WAYS_OUT = {
     "MIL309": "give the value the type and shape of the record, or the offset of another",
     # Writing models.
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
-    "infer` .mil, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
+    "infer` .mil, `miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext "
+    "run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
@@ -51,6 +52,7 @@ WAYS_OUT = {
     "MIL421": "name the opset of each function in the text, as in `func main<ios18>`",
     "MIL422": "return only what an operation of the function's own block makes, or an input",
     "MIL423": "convert the model's source with coremltools, convert_to='mlprogram'",
+    "MIL470": "a description is what `miltext describe` writes: TOML as UTF-8",
     "MIL430": "use the name of a value; `miltext print` shows them all",
     "MIL431": "choose a name that the function does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",

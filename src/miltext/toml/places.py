@@ -45,7 +45,7 @@ def _marked(text: str, at: Sequence[str | int]) -> Span | None:
     holder = document
     for key in at[:-1]:
         holder = holder[key]
-    value = holder[at[-1]] if at else None
+    value: Any = holder[at[-1]] if at else None
     written = value.as_string() if hasattr(value, "as_string") else str(value).lower()  # tomlkit unwraps truth values
     if not at or isinstance(value, tomlkit.items.AoT):
         return None

@@ -18,6 +18,7 @@ from miltext.models.building.description import describe, known_version, require
 from miltext.models.building.filling import Array, Filled, fill
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
+from miltext.models.building.redescribing import redescribe
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
@@ -109,6 +110,10 @@ def _program(source: Model, originals: list[Program]) -> Filled:
 def _alone(source: Model, choices: Choices) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _program(source, [])
+    if choices.description is not None:
+        new = NewModel(Spec(mlProgram=program))
+        redescribe(new.spec, choices.description, new.spec)
+        return _with_weights(new, source, arrays, choices)
     description, warnings = describe(program)
     version = known_version(program, description)
     new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program), warnings=warnings)
@@ -136,6 +141,8 @@ def _from(original: Model, source: Model, choices: Choices) -> NewModel:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
     if source is original and source.models:
         new = _original(original, {})
+        if choices.description is not None:
+            redescribe(new.spec, choices.description, None)
     else:
         chosen = original.select(choices.model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
@@ -144,7 +151,10 @@ def _from(original: Model, source: Model, choices: Choices) -> NewModel:
             strip(program)
         new = _original(original, {chosen: program})
         way = way_to(chosen, original, new.spec)
-        if before.program is None or _wire(before.program) != _wire(program):
+        is_edited = before.program is None or _wire(before.program) != _wire(program)
+        if choices.description is not None:
+            redescribe(new.spec, choices.description, way[-1] if is_edited else None)
+        elif is_edited:
             new.warnings += _edited(way, before)
         _store(new, way[-1], arrays, choices.externalize, original.model_path)
     if original.kind == "mlmodelc":

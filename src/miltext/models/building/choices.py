@@ -27,6 +27,7 @@ class Choices:
     force: bool = False
     progress: Progress | None = None
     expect: Expect | None = None
+    description: str | os.PathLike[str] | None = None
 
 
 NO_CHOICES = Choices()

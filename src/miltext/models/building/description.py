@@ -15,9 +15,16 @@ from miltext.models.refusals import refusal
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.features import ANY_SIZE, ELEMENTS, LABELS
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
-from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType, ModelDescription
+from miltext.schema.proto import (
+    ArrayFeatureType,
+    FeatureDescription,
+    FeatureType,
+    ImageFeatureType,
+    ModelDescription,
+)
 from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
@@ -28,23 +35,11 @@ if TYPE_CHECKING:
 
 Described: TypeAlias = "ModelDescription | FunctionDescription"
 
-ELEMENTS = {
-    "fp16": ArrayFeatureType.FLOAT16,
-    "fp32": ArrayFeatureType.FLOAT32,
-    "fp64": ArrayFeatureType.DOUBLE,
-    "int32": ArrayFeatureType.INT32,
-    "int8": ArrayFeatureType.INT8,
-}
-"""The data types that a multi-array has."""
-
-SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10}
-"""The specification version that brought an element type to multi-arrays."""
+SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
+"""The specification version that brought an element type to multi-arrays, or a colour space to images."""
 
 SEVERAL_FUNCTIONS = STATES = 9
 """The specification version that brought them."""
-
-LABELS = ("string", "int64")
-"""The data types of class labels, of which each is one: a scalar, or a key of the dictionary of probabilities."""
 
 PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
 """The fields that name the outputs of a classifier."""
@@ -52,9 +47,6 @@ PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
 DEFAULT_FUNCTION = "main"
 GREATEST_SIZE = BY_NAME["int64"].maximum
 """The greatest size of a multi-array, which is an int64 where MIL's own are uint64."""
-
-ANY_SIZE = -1
-"""A range's upper bound where it has none."""
 
 
 def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
@@ -271,6 +263,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
         versions += [STATES] * bool(each.state)
         for entry in (*each.input, *each.output):
             versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
+            versions.append(SINCE.get(entry.type.imageType.colorSpace, 0))
     if len(program.functions) > 1:
         versions.append(SEVERAL_FUNCTIONS)
     return max(versions, default=0)

@@ -1,0 +1,30 @@
+"""`miltext describe`: what stands around a program, as TOML."""
+
+from __future__ import annotations
+
+import click
+
+from miltext.cli.streams import model_argument, open_whole, output_option, write_text
+
+EPILOG = """\b
+Examples:
+  miltext describe Model.mlpackage -o model.toml         # then edit model.toml
+  miltext build Model.mlpackage --description model.toml -o New.mlpackage
+  miltext describe model.mil -o model.toml               # of a text: what follows from its types
+  miltext build model.mil --description model.toml --weights DIR -o New.mlpackage
+"""
+
+
+@click.command("describe", epilog=EPILOG)
+@model_argument
+@output_option("The file to write; a description that is there is updated, and keeps its comments.")
+def command(model: str, output: str) -> None:
+    """Show all that MODEL holds besides program and weights, as TOML that `miltext build --description` takes.
+
+    Inputs, outputs and states, images and flexible sizes, labels, metadata, functions, the stages of a pipeline. Of a
+    program by itself, it is what follows from the types.
+    """
+    from miltext.drafting.describing import describe
+
+    text = describe(open_whole(model))
+    write_text(output, [text], "toml", model)

@@ -1,0 +1,294 @@
+"""The forms that words of a description have: how each is said of a message, and put into one.
+
+A form knows the way to its field. What it cannot say it leaves out; whether all else is put back as it was is tried for
+each message that is spelled.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from miltext.descriptions.values import (
+    CLASH,
+    OUT_OF_RANGE,
+    TYPE,
+    Wrong,
+    flag,
+    inside,
+    items,
+    number,
+    numbers,
+    pair,
+    text,
+    word,
+)
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.features import ANY_SIZE
+from miltext.schema.proto import ArrayFeatureType
+from miltext.syntax.floats import FORMATS, decimal_text
+from miltext.toml.reading import noun
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message
+
+INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int32", "int64")]
+"""The numbers that these have; TOML's own are the second, and no uint64."""
+
+
+class Form:
+    """A word's form; `path` is the way from the table's message to the field, parted by dots."""
+
+    def __init__(self, path: str) -> None:
+        *self.way, self.field = path.split(".")
+
+    def said(self, message: Message) -> Any:
+        """Return the value of the word for a message; None where it says nothing."""
+        holder: Any = message
+        for name in self.way:
+            if not holder.HasField(name):
+                return None
+            holder = getattr(holder, name)
+        return self.say(holder)
+
+    def put(self, value: object, message: Message) -> None:
+        """Put what the word says into a message. Raise Wrong."""
+        holder: Any = message
+        for name in self.way:
+            _refuse_other(holder, name)
+            holder = getattr(holder, name)
+        _refuse_other(holder, self.field)
+        self.fill(holder, value)
+        holder.SetInParent()
+
+    def say(self, holder: Any) -> Any:
+        """Return the value for the message that holds the field."""
+        return getattr(holder, self.field) or None
+
+    def fill(self, holder: Any, value: object) -> None:
+        """Fill the field of the message that holds it. Raise Wrong."""
+        raise NotImplementedError
+
+
+def _refuse_other(holder: Any, name: str) -> None:
+    """Refuse a second member of a oneof."""
+    field = holder.DESCRIPTOR.fields_by_name.get(name)
+    there = holder.WhichOneof(field.containing_oneof.name) if field and field.containing_oneof else None
+    if there not in (None, name):
+        raise Wrong(CLASH, "stands beside another word for the same: leave one of them out")
+
+
+class Text(Form):
+    """A string; the empty one is not said."""
+
+    def fill(self, holder: Any, value: object) -> None:
+        setattr(holder, self.field, text(value))
+
+
+class Name(Text):
+    """A string that is said in any case."""
+
+    def say(self, holder: Any) -> str:
+        return str(getattr(holder, self.field))
+
+
+class Flag(Form):
+    """A truth value; what is not true is not said."""
+
+    def fill(self, holder: Any, value: object) -> None:
+        setattr(holder, self.field, flag(value))
+
+
+class Number(Form):
+    """A whole number; 0 is not said."""
+
+    def __init__(self, path: str, limits: tuple[int, int]) -> None:
+        super().__init__(path)
+        self.limits = limits
+
+    def fill(self, holder: Any, value: object) -> None:
+        setattr(holder, self.field, number(value, *self.limits))
+
+
+class Choice(Form):
+    """One of some words that stand for numbers."""
+
+    def __init__(self, path: str, words: Mapping[str, int]) -> None:
+        super().__init__(path)
+        self.words = words
+
+    def say(self, holder: Any) -> str | None:
+        wanted = getattr(holder, self.field)
+        return next((each for each, number in self.words.items() if number == wanted), None)
+
+    def fill(self, holder: Any, value: object) -> None:
+        setattr(holder, self.field, self.words[word(value, self.words)])
+
+
+class Member(Form):
+    """One of some words that stand for the members of a oneof; the field is the oneof itself."""
+
+    def __init__(self, path: str, words: Mapping[str, str]) -> None:
+        super().__init__(path)
+        self.words = words
+
+    def say(self, holder: Any) -> str | None:
+        wanted = holder.WhichOneof(self.field)
+        return next((each for each, member in self.words.items() if member == wanted), None)
+
+    def fill(self, holder: Any, value: object) -> None:
+        getattr(holder, self.words[word(value, self.words)]).SetInParent()
+
+
+class Shape(Form):
+    """The sizes of a shape; those of none are not said."""
+
+    def say(self, holder: Any) -> list[int] | None:
+        return list(getattr(holder, self.field)) or None
+
+    def fill(self, holder: Any, value: object) -> None:
+        getattr(holder, self.field).extend(numbers(value, 0, SIZES[1]))
+
+
+class Range(Form):
+    """The least and the greatest of one size or length, in a SizeRange."""
+
+    def say(self, holder: Any) -> list[Any] | None:
+        return _limits(getattr(holder, self.field)) if holder.HasField(self.field) else None
+
+    def fill(self, holder: Any, value: object) -> None:
+        held = getattr(holder, self.field)
+        held.lowerBound, held.upperBound = _bounds(value)
+        held.SetInParent()
+
+
+def _limits(sizes: Any) -> list[Any]:
+    """Return a SizeRange as a least and a greatest number, which is `inf` where there is none."""
+    most = sizes.upperBound
+    return [sizes.lowerBound, math.inf if most == ANY_SIZE else most]
+
+
+def _bounds(value: object) -> tuple[int, int]:
+    """Return the bounds that a list of two numbers says. Raise Wrong."""
+    least, most = pair(value, "a least and a greatest number, as in `[1, 8]` or `[1, inf]`")
+    with inside(0):
+        least = number(least, 0, SIZES[1])
+    if most in (math.inf, ANY_SIZE):
+        return least, ANY_SIZE
+    with inside(1):
+        most = number(most, 0, SIZES[1])
+        if most < least:
+            raise Wrong(OUT_OF_RANGE, f"takes the least number first, and {most} is less than {least}")
+    return least, most
+
+
+class Listed(Form):
+    """A list of lists of numbers: the repeated field `inner` of a message; it may be empty."""
+
+    what = "lists"
+
+    def __init__(self, path: str, inner: str) -> None:
+        super().__init__(path)
+        self.inner = inner
+
+    def say(self, holder: Any) -> list[Any] | None:
+        held = getattr(holder, self.field)
+        return [self.element(each) for each in getattr(held, self.inner)] if holder.HasField(self.field) else None
+
+    def fill(self, holder: Any, value: object) -> None:
+        held = getattr(holder, self.field)
+        held.SetInParent()
+        for index, each in enumerate(items(value, self.what)):
+            with inside(index):
+                self.add(getattr(held, self.inner), each)
+
+    def element(self, each: Any) -> list[Any]:
+        """Return the numbers of one message in the list."""
+        raise NotImplementedError
+
+    def add(self, listed: Any, value: object) -> None:
+        """Add the message of some numbers. Raise Wrong."""
+        raise NotImplementedError
+
+
+class Shapes(Listed):
+    """Shapes, each the list of its sizes."""
+
+    what = "shapes, as in `[[1, 3], [2, 3]]`"
+
+    def element(self, each: Any) -> list[Any]:
+        return list(each.shape)
+
+    def add(self, listed: Any, value: object) -> None:
+        listed.add(shape=numbers(value, 0, SIZES[1]))
+
+
+class ImageSizes(Listed):
+    """Sizes of images, each a width and a height."""
+
+    what = "widths and heights, as in `[[224, 224], [640, 480]]`"
+
+    def element(self, each: Any) -> list[Any]:
+        return [each.width, each.height]
+
+    def add(self, listed: Any, value: object) -> None:
+        width, height = numbers([*pair(value, "a width and a height, as in `[640, 480]`")], 0, SIZES[1])
+        listed.add(width=width, height=height)
+
+
+class Ranges(Listed):
+    """The least and the greatest size of each dimension."""
+
+    what = "ranges, as in `[[1, 8], [3, 3], [1, inf]]`"
+
+    def element(self, each: Any) -> list[Any]:
+        return _limits(each)
+
+    def add(self, listed: Any, value: object) -> None:
+        least, most = _bounds(value)
+        listed.add(lowerBound=least, upperBound=most)
+
+
+class Default(Form):
+    """The number that an optional array is full of, in the member that goes with its data type."""
+
+    members = {
+        ArrayFeatureType.FLOAT16: "floatDefaultValue",
+        ArrayFeatureType.FLOAT32: "floatDefaultValue",
+        ArrayFeatureType.DOUBLE: "doubleDefaultValue",
+        ArrayFeatureType.INT32: "intDefaultValue",
+        ArrayFeatureType.INT8: "intDefaultValue",
+    }
+
+    def say(self, holder: Any) -> int | float | None:
+        member = holder.WhichOneof("defaultOptionalValue")
+        if member is None or member != self.members.get(holder.dataType):
+            return None
+        value: int | float = getattr(holder, member)
+        return value if member != "floatDefaultValue" else _shortest(value)
+
+    def fill(self, holder: Any, value: object) -> None:
+        member = self.members.get(holder.dataType)
+        if member is None:
+            raise Wrong(CLASH, "needs a `dataType`, which says what number it is")
+        if member == "intDefaultValue":
+            setattr(holder, member, number(value, *INT32))
+            return
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise Wrong(TYPE, f"takes a number, not {noun(value)}")
+        try:
+            number_held = float(value)
+            struct.pack("<d" if member == "doubleDefaultValue" else "<f", number_held)
+        except OverflowError:
+            raise Wrong(OUT_OF_RANGE, "takes a number that the data type has, and this is too large") from None
+        setattr(holder, member, number_held)
+
+
+def _shortest(value: float) -> float:
+    """Return the number with the fewest digits that is the same as fp32."""
+    if not math.isfinite(value):
+        return value
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    return float(decimal_text(bits, FORMATS["fp32"]))

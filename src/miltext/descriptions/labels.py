@@ -1,0 +1,135 @@
+"""The labels of a classifier, which the program has rather than the description: the `classes` of its `classify`."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from miltext.schema.proto import Value
+from miltext.schema.types import TensorType, read_type
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.descriptions.surroundings import Labels
+    from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program, ValueType
+
+FIELDS = {"strings": str, "longInts": int, "ints": int}
+"""The members of TensorValue that hold labels, and what these are."""
+
+
+class NoFit(Exception):
+    """Labels that a program cannot have; the message follows the name of the key."""
+
+
+def labels_of(program: Program) -> dict[str, Labels]:
+    """Return the labels that each function of a program gives back, by its name; those without are left out."""
+    found = {name: _held(program.functions[name]) for name in sorted(program.functions)}
+    return {name: labels for name, (_, labels) in found.items() if labels is not None}
+
+
+def replace_labels(function: Function, labels: Labels) -> None:
+    """Have a function give back other labels, held as those before were; equal ones change nothing. Raise NoFit."""
+    values, before = _held(function)
+    if before is None:
+        raise NoFit("says labels, but the program has no `classify` with labels of its own")
+    if before == labels and [*map(type, before)] == [*map(type, labels)]:
+        return
+    kind = "strings" if all(isinstance(each, str) for each in before) else "whole numbers"
+    if any(isinstance(each, str) != (kind == "strings") for each in labels):
+        raise NoFit(f"takes {kind}, as the program's labels are")
+    count = _probabilities(function)
+    if count is not None and count != len(labels):
+        raise NoFit(f"has {len(labels)} labels, and the program computes {count} probabilities")
+    for value in values:
+        _replace(value, labels)
+
+
+def _held(function: Function) -> tuple[list[Any], Labels | None]:
+    """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
+    block = own_block(function)
+    classifiers = [each for each in block.operations if each.type == "classify"] if block is not None else []
+    if block is None or len(classifiers) != 1:
+        return [], None
+    arguments = classifiers[0].inputs["classes"].arguments if "classes" in classifiers[0].inputs else []
+    if len(arguments) != 1:
+        return [], None
+    holders: list[Any] = [arguments[0].value]
+    if arguments[0].WhichOneof("binding") == "name":
+        made = [each for each in block.operations if _is_const(each, arguments[0].name)]
+        holders = [made[0].attributes["val"], made[0].outputs[0]] if made else []
+    return holders, _labels(holders[0]) if holders else None
+
+
+def _is_const(operation: Operation, name: str) -> bool:
+    is_it = operation.type == "const" and [each.name for each in operation.outputs] == [name]
+    return is_it and "val" in operation.attributes
+
+
+def _labels(value: Value) -> Labels | None:
+    """Return the labels in a list or a tensor of strings or integers; None for anything else."""
+    held = value.immediateValue
+    tensors = [held.tensor] if held.WhichOneof("value") == "tensor" else []
+    if held.WhichOneof("value") == "list":
+        tensors = [each.immediateValue.tensor for each in held.list.values]
+    fields = {tensor.WhichOneof("value") for tensor in tensors}
+    if len(fields) != 1 or not fields <= FIELDS.keys():
+        return None
+    labels = [[*getattr(tensor, tensor.WhichOneof("value") or "").values] for tensor in tensors]
+    if held.WhichOneof("value") == "list" and any(len(each) != 1 for each in labels):
+        return None
+    return [label for each in labels for label in each]
+
+
+def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
+    """Put labels into a value, and their count into its type; of a name, into its type alone."""
+    _resize(holder.type, len(labels))
+    if not isinstance(holder, Value):
+        return
+    held = holder.immediateValue
+    if held.WhichOneof("value") == "tensor":
+        _fill(held.tensor, labels)
+        return
+    first = Value.FromString(held.list.values[0].SerializeToString())
+    del held.list.values[:]
+    for label in labels:
+        _fill(first.immediateValue.tensor, [label])
+        held.list.values.append(first)
+
+
+def _fill(tensor: Any, labels: Any) -> None:
+    values = getattr(tensor, tensor.WhichOneof("value")).values
+    try:
+        values[:] = labels
+    except ValueError as failure:  # an int32 holds them
+        raise NoFit("has a number that the program's integers cannot hold") from failure
+
+
+def _resize(type: ValueType, count: int) -> None:
+    sizes = [type.listType.length] if type.WhichOneof("type") == "listType" else [*type.tensorType.dimensions]
+    if len(sizes) == 1 and sizes[0].WhichOneof("dimension") == "constant":
+        sizes[0].constant.size = count
+
+
+def _probabilities(function: Function) -> int | None:
+    """Return how many probabilities the classifier of a function is given; None where that is not known."""
+    block = own_block(function)
+    assert block is not None  # it has a classifier
+    (classifier,) = [each for each in block.operations if each.type == "classify"]
+    arguments = classifier.inputs["probabilities"].arguments if "probabilities" in classifier.inputs else []
+    if len(arguments) != 1:
+        return None
+    wanted = arguments[0].name
+    types = [each.type for each in _values(function, block) if each.name == wanted]
+    found = read_type(types[-1] if types else arguments[0].value.type)
+    if not isinstance(found, TensorType) or None in found.shape:
+        return None
+    return prod(size for size in found.shape if size is not None)
+
+
+def _values(function: Function, block: Block) -> Iterator[NamedValueType]:
+    """Yield what a function takes, and what the operations of its block make."""
+    yield from function.inputs
+    for operation in block.operations:
+        yield from operation.outputs

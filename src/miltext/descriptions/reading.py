@@ -1,0 +1,220 @@
+"""Descriptions in TOML: the messages that their tables make, or all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from miltext.descriptions.forms import SIZES
+from miltext.descriptions.surroundings import Labels, Surroundings, head_of
+from miltext.descriptions.values import CLASH, TYPE, Wrong, inside, items, number, text
+from miltext.descriptions.words import (
+    BY_TYPE,
+    FEATURE,
+    FUNCTION,
+    FUNCTION_SIDES,
+    FUNCTIONS,
+    LABELS,
+    METADATA,
+    MODEL,
+    SIDES,
+    STAGE,
+    STAGES,
+    UNSPELLED,
+    USER_DEFINED,
+    Words,
+)
+from miltext.diagnostics import ModelError, error, refusing
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.proto import Metadata
+from miltext.schema.proto import Model as Spec
+from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
+
+NOT_TOML, UNKNOWN_KEY = "MIL470", "MIL471"
+
+MOST_TOLD = 20
+"""How many mistakes of one file are told: to find the place of each takes a while."""
+
+
+def read_description(source: str, path: str) -> Surroundings:
+    """Return what a description says, by its text. Raise ModelError: MIL470 to MIL475, with all that is wrong."""
+    try:
+        table = read_toml(source)
+    except NotToml as failure:
+        found = error(NOT_TOML, f"this is not TOML: {failure.reason}", failure.span)
+        raise ModelError([found], text=source, path=path) from failure
+    reading = _Reading()
+    around = reading.model(table, ())
+    refuse(reading.mistakes, source, path)
+    return around
+
+
+def refuse(mistakes: list[Mistake], source: str, path: str) -> None:
+    """Raise ModelError for mistakes in a description, each at its place, if there are any."""
+    if mistakes:
+        raise ModelError([each.told(source) for each in mistakes[:MOST_TOLD]], text=source, path=path)
+
+
+class _Reading:
+    """A description that is being read; `mistakes` grows."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[Mistake] = []
+
+    def model(self, table: dict[str, Any], at: Keys) -> Surroundings:
+        """Return what the table of a model says: the whole text's, or that of a pipeline's stage."""
+        around = Surroundings(Spec(), at=at)
+        of_stage = STAGE if at else ()
+        tables = ("metadata", *SIDES, FUNCTIONS, STAGES)
+        self.refuse_unknown(table, (*of_stage, *MODEL, LABELS, UNSPELLED, *tables), at)
+        for key in of_stage:
+            with self.noting(key, at):
+                setattr(around, key, text(table[key]) if key in table else None)
+        head = around.head
+        self.words(head, MODEL, table, at)
+        if "metadata" in table and (inner := self.table(table["metadata"], (*at, "metadata"))) is not None:
+            self.metadata(head.description.metadata, inner, (*at, "metadata"))
+        self.features(head.description, SIDES, table, at) if set(SIDES) & {*table} else None
+        for inner, where in self.tables(table, FUNCTIONS, at):
+            self.function(around, inner, where)
+        self.labels(around, "", table, at)
+        around.stages = [self.model(inner, where) for inner, where in self.tables(table, STAGES, at)]
+        self.unspelled(head, table, at)
+        return around
+
+    def function(self, around: Surroundings, table: dict[str, Any], at: Keys) -> None:
+        made = around.head.description.functions.add()
+        self.refuse_unknown(table, (*FUNCTION, LABELS, UNSPELLED, *FUNCTION_SIDES), at)
+        self.need_name(table, at)
+        self.words(made, FUNCTION, table, at)
+        self.features(made, FUNCTION_SIDES, table, at)
+        self.unspelled(made, table, at)
+        self.labels(around, made.name, table, at)
+
+    def features(self, described: Any, sides: Iterable[str], table: dict[str, Any], at: Keys) -> None:
+        for side in sides:
+            for inner, where in self.tables(table, side, at):
+                self.feature(getattr(described, side).add(), inner, where)
+
+    def feature(self, made: Any, table: dict[str, Any], at: Keys) -> None:
+        kind = table.get("type")
+        words = BY_TYPE.get(kind, {}) if isinstance(kind, str) else {}
+        known = (*FEATURE, UNSPELLED, *words)
+        for key in [each for each in table if each not in known]:
+            types = [f'"{each}"' for each, others in BY_TYPE.items() if key in others]
+            if types:
+                said = f'this is a "{kind}"' if isinstance(kind, str) else "this has no `type`"
+                self.mistake(UNKNOWN_KEY, f"`{key}` goes with the type {' or '.join(types)}, and {said}", (*at, key))
+        belonging = {key for others in BY_TYPE.values() for key in others}
+        self.refuse_unknown({key: 0 for key in table if key in known or key not in belonging}, known, at)
+        self.need_name(table, at)
+        self.words(made, {**FEATURE, **words}, table, at)
+        self.unspelled(made, table, at)
+
+    def metadata(self, made: Metadata, table: dict[str, Any], at: Keys) -> None:
+        made.SetInParent()
+        self.refuse_unknown(table, (*METADATA, UNSPELLED, USER_DEFINED), at)
+        self.words(made, METADATA, table, at)
+        defined = self.table(table.get(USER_DEFINED, {}), (*at, USER_DEFINED)) or {}
+        for key, value in defined.items():
+            with self.noting(key, (*at, USER_DEFINED)):
+                made.userDefined[key] = text(value)
+        self.unspelled(made, table, at)
+
+    # ---- parts of a table
+
+    def words(self, made: Any, words: Words, table: dict[str, Any], at: Keys) -> None:
+        for key, form in words.items():
+            if key in table:
+                with self.noting(key, at):
+                    form.put(table[key], made)
+
+    def labels(self, around: Surroundings, function: str, table: dict[str, Any], at: Keys) -> None:
+        if LABELS in table:
+            with self.noting(LABELS, at):
+                around.labels[function] = _labels(table[LABELS])
+
+    def unspelled(self, made: Any, table: dict[str, Any], at: Keys) -> None:
+        if UNSPELLED not in table:
+            return
+        with self.noting(UNSPELLED, at):
+            digits = text(table[UNSPELLED])
+            with refusing(lambda _: Wrong(TYPE, "is not what `miltext describe` writes: leave it as it was")):
+                made.MergeFromString(bytes.fromhex(digits))
+            if isinstance(made, Spec) and made != head_of(made):
+                raise Wrong(TYPE, "holds what does not belong to a description")
+
+    def need_name(self, table: dict[str, Any], at: Keys) -> None:
+        if "name" not in table:
+            self.mistake(CLASH, f"this `{_noun(at)}` has no `name`", at, key=False)
+
+    def refuse_unknown(self, table: dict[str, Any], known: Iterable[str], at: Keys) -> None:
+        for key in [each for each in table if each not in known]:
+            near = nearest(key, known)
+            place = f"a `{_noun(at)}`" if at else "a description"
+            listed = "" if near else f"; it has {', '.join(f'`{each}`' for each in known)}"
+            message = f"{place} has no `{key}`{did_you_mean(near)}{listed}"
+            self.mistake(UNKNOWN_KEY, message, (*at, key), suggestion=near)
+
+    # ---- tables in a table
+
+    def tables(self, table: dict[str, Any], key: str, at: Keys) -> Iterator[tuple[dict[str, Any], Keys]]:
+        """Yield the tables of an array of tables, each with the way to it."""
+        listed = table.get(key, [])
+        if not isinstance(listed, list):
+            self.mistake(TYPE, f"`{key}` takes an array of tables, `[[{key}]]`, not {noun(listed)}", (*at, key))
+            return
+        for index, inner in enumerate(listed):
+            where = (*at, key, index)
+            found = self.table(inner, where)
+            if found is not None:
+                yield found, where
+
+    def table(self, value: object, at: Keys) -> dict[str, Any] | None:
+        if isinstance(value, dict):
+            return value
+        self.mistake(TYPE, f"`{_noun(at)}` takes a table, not {noun(value)}", at)
+        return None
+
+    # ---- mistakes
+
+    def mistake(
+        self, code: str, message: str, at: Keys, *, key: bool | None = None, suggestion: str | None = None
+    ) -> None:
+        is_key = code == UNKNOWN_KEY if key is None else key
+        self.mistakes.append(Mistake(code, message, at, key=is_key, suggestion=suggestion))
+
+    def noting(self, key: str, at: Keys) -> _Noting:
+        """Return a `with` block in which what is wrong with the value of a key is noted as a mistake."""
+        return _Noting(self, key, at)
+
+
+class _Noting:
+    def __init__(self, reading: _Reading, key: str, at: Keys) -> None:
+        self.reading, self.key, self.at = reading, key, at
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> bool:
+        if not isinstance(failure, Wrong):
+            return False
+        message = f"`{self.key}` {failure.message}"
+        at = (*self.at, self.key, *failure.at)
+        self.reading.mistakes.append(Mistake(failure.code, message, at, suggestion=failure.suggestion))
+        return True
+
+
+def _noun(at: Keys) -> str:
+    return next((each for each in reversed(at) if isinstance(each, str)), "description")
+
+
+def _labels(value: object) -> Labels:
+    """Return labels: all strings, or all whole numbers. Raise Wrong."""
+    found = items(value, "strings or of whole numbers")
+    is_text = not found or isinstance(found[0], str)
+    made: list[Any] = []
+    for index, each in enumerate(found):
+        with inside(index):
+            made.append(text(each) if is_text else number(each, SIZES[0], SIZES[1]))
+    return made

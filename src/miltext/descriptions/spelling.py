@@ -1,0 +1,130 @@
+"""What stands around a program, as the tables of a description: plain values under the words of `words`.
+
+Each message is spelled in words as far as they go. What is read back of them is compared with the message, and what
+they lack stands beside them as bytes: nothing can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from miltext.descriptions.leftovers import leftover, wire
+from miltext.descriptions.values import Wrong
+from miltext.descriptions.words import (
+    BY_TYPE,
+    FEATURE,
+    FUNCTION,
+    FUNCTION_SIDES,
+    FUNCTIONS,
+    LABELS,
+    METADATA,
+    MODEL,
+    SIDES,
+    STAGES,
+    UNSPELLED,
+    USER_DEFINED,
+)
+
+if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Surroundings
+    from miltext.descriptions.words import Words
+    from miltext.schema.proto import FeatureDescription, FunctionDescription, Message, Metadata
+
+Table = dict[str, Any]
+AnyMessage = TypeVar("AnyMessage", bound="Message")
+
+
+def spell(around: Surroundings) -> Table:
+    """Return the table of a model, with those in it."""
+    table: Table = {}
+    if around.name is not None:
+        table["name"] = around.name
+    if around.at:
+        table["kind"] = around.kind
+    spelled = _Spelled(type(around.head)())
+    spelled.say(around.head, MODEL)
+    if around.head.HasField("description"):
+        _say_description(spelled, around)
+    if "" in around.labels:
+        spelled.table[LABELS] = around.labels[""]
+    table |= spelled.whole(around.head, {})
+    return table | ({STAGES: [spell(each) for each in around.stages]} if around.stages else {})
+
+
+def _say_description(spelled: _Spelled, around: Surroundings) -> None:
+    """Say the tables of a model's description."""
+    described, made = around.head.description, spelled.made
+    assert isinstance(made, type(around.head))
+    if described.HasField("metadata"):
+        spelled.tables["metadata"] = _metadata(described.metadata)
+        made.description.metadata.CopyFrom(described.metadata)
+    spelled.say_features(described, SIDES, made.description)
+    if described.functions:
+        spelled.tables[FUNCTIONS] = [_function(each, around.labels.get(each.name)) for each in described.functions]
+        made.description.functions.extend(described.functions)
+
+
+class _Spelled:
+    """A table that is being spelled, and the message that is read back of it."""
+
+    def __init__(self, made: Message) -> None:
+        self.made = made
+        self.table: Table = {}
+        self.tables: Table = {}
+
+    def say(self, message: Message, words: Words) -> None:
+        """Say what words have for a message; what they could not read back is not said."""
+        for key, form in words.items():
+            value = form.said(message)
+            trial = type(self.made).FromString(wire(self.made))
+            try:
+                if value is not None:
+                    form.put(value, trial)
+            except Wrong:
+                continue
+            if value is not None:
+                self.table[key], self.made = value, trial
+
+    def say_features(self, described: Any, sides: Iterable[str], made: Any) -> None:
+        """Say the features of each side."""
+        for side in sides:
+            features = getattr(described, side)
+            if features:
+                self.tables[side] = [spell_feature(each) for each in features]
+                getattr(made, side).extend(features)
+
+    def whole(self, message: Message, least: Table) -> Table:
+        """Return the table with what is left over of a message; with `least` alone if that cannot be told apart."""
+        rest = leftover(message, self.made)
+        if rest is None:
+            labels = {key: self.table[key] for key in (LABELS,) if key in self.table}
+            return {**least, **labels, UNSPELLED: wire(message).hex()}
+        return {**self.table, **({UNSPELLED: rest.hex()} if rest else {}), **self.tables}
+
+
+def spell_feature(feature: FeatureDescription) -> Table:
+    """Return the table of an input, an output, a state or a training input."""
+    spelled = _Spelled(type(feature)())
+    spelled.say(feature, FEATURE)
+    spelled.say(feature, BY_TYPE.get(spelled.table.get("type", ""), {}))
+    return spelled.whole(feature, {"name": feature.name})
+
+
+def _function(function: FunctionDescription, labels: object) -> Table:
+    spelled = _Spelled(type(function)())
+    spelled.say(function, FUNCTION)
+    spelled.table |= {} if labels is None else {LABELS: labels}
+    spelled.say_features(function, FUNCTION_SIDES, spelled.made)
+    return spelled.whole(function, {"name": function.name})
+
+
+def _metadata(metadata: Metadata) -> Table:
+    spelled = _Spelled(type(metadata)())
+    spelled.say(metadata, METADATA)
+    defined = {key: metadata.userDefined[key] for key in sorted(metadata.userDefined)}
+    if defined:
+        spelled.tables[USER_DEFINED] = defined
+        made: Any = spelled.made
+        made.userDefined.update(defined)
+    return spelled.whole(metadata, {})

@@ -1,0 +1,48 @@
+"""What stands around a program: the part of a Model that a description says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Model as Spec
+
+Labels: TypeAlias = "list[str] | list[int]"
+"""The labels of a classifier."""
+
+HEAD = ("specificationVersion", "description", "isUpdatable")
+"""The fields of a Model that are not its Type."""
+
+
+@dataclass
+class Surroundings:
+    """What a description says of a model.
+
+    `head` is a Model message without its Type. `kind` is that Type by its name, `name` what the pipeline around the
+    model calls it, `stages` are the models of a pipeline. `labels` are those of the classifiers, by the names of
+    functions; the empty name is for the function that the description itself describes. `at` is the way to it in TOML.
+    """
+
+    head: Spec
+    kind: str | None = None
+    name: str | None = None
+    labels: dict[str, Labels] = field(default_factory=dict)
+    stages: list[Surroundings] = field(default_factory=list)
+    at: tuple[str | int, ...] = ()
+
+    def at_function(self, name: str) -> tuple[str | int, ...]:
+        """Return the way to the table of a function; to the model's own for the empty name."""
+        names = [function.name for function in self.head.description.functions]
+        return (*self.at, "function", names.index(name)) if name else self.at
+
+
+def head_of(spec: Spec) -> Spec:
+    """Return a Model message without its Type, and without what the schema does not have of a Model."""
+    head = type(spec)()
+    for name, value in ((each, getattr(spec, each)) for each in HEAD):
+        if name != "description":
+            setattr(head, name, value)
+        elif spec.HasField("description"):
+            head.description.CopyFrom(value)
+    return head

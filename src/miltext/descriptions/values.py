@@ -1,0 +1,100 @@
+"""Values of TOML that words take: texts, numbers and words, each checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.toml.reading import noun
+
+TYPE, UNKNOWN_WORD, OUT_OF_RANGE, CLASH = "MIL472", "MIL473", "MIL474", "MIL475"
+"""The codes for a value of a wrong type, a word that there is not, a number that is too small or large, and two values
+of which only one can be.
+"""
+
+MOST_SHOWN = 40
+"""How many characters of a value a message shows."""
+
+
+class Wrong(Exception):
+    """What is wrong with the value of a word, in words that follow its name; `at` leads to it inside the value."""
+
+    def __init__(self, code: str, message: str, *at: int, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.at, self.suggestion = code, message, at, suggestion
+
+
+@contextmanager
+def inside(index: int) -> Iterator[None]:
+    """Have what is wrong in a `with` block be so at an index of the value."""
+    try:
+        yield
+    except Wrong as wrong:
+        wrong.at = (index, *wrong.at)
+        raise
+
+
+def text(value: object) -> str:
+    """Return a string. Raise Wrong."""
+    if not isinstance(value, str):
+        raise Wrong(TYPE, f'takes a string, as in `"..."`, not {noun(value)}')
+    return value
+
+
+def flag(value: object) -> bool:
+    """Return a truth value. Raise Wrong."""
+    if not isinstance(value, bool):
+        raise Wrong(TYPE, f"takes `true` or `false`, not {noun(value)}")
+    return value
+
+
+def number(value: object, least: int, most: int) -> int:
+    """Return a whole number between two others. Raise Wrong."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        is_float = isinstance(value, float)
+        raise Wrong(TYPE, f"takes a whole number, not {_shown(value) if is_float else noun(value)}")
+    if not least <= value <= most:
+        raise Wrong(OUT_OF_RANGE, f"takes a number from {least} to {most}, not {_shown(value)}")
+    return value
+
+
+def numbers(value: object, least: int, most: int) -> list[int]:
+    """Return a list of such numbers. Raise Wrong."""
+    found = []
+    for index, each in enumerate(items(value, "numbers, as in `[1, 3]`")):
+        with inside(index):
+            found.append(number(each, least, most))
+    return found
+
+
+def pair(value: object, what: str) -> tuple[object, object]:
+    """Return a list of two as a tuple; `what` they are is told where they are not. Raise Wrong."""
+    found = items(value, what)
+    if len(found) != 2:
+        raise Wrong(TYPE, f"takes a list of {what}, not of {len(found)}")
+    return found[0], found[1]
+
+
+def items(value: object, what: str) -> list[object]:
+    """Return a list; `what` should be in it is told where it is not one. Raise Wrong."""
+    if not isinstance(value, list):
+        raise Wrong(TYPE, f"takes a list of {what}, not {noun(value)}")
+    return value
+
+
+def word(value: object, words: Iterable[str]) -> str:
+    """Return one of some words. Raise Wrong."""
+    known = [*words]
+    written = text(value)
+    if written in known:
+        return written
+    near = nearest(written, known)
+    listed = "" if near else f"; write one of {', '.join(known)}"
+    suggestion = f'"{near}"' if near else None
+    raise Wrong(UNKNOWN_WORD, f"cannot be {_shown(written)}{did_you_mean(near)}{listed}", suggestion=suggestion)
+
+
+def _shown(value: object) -> str:
+    shown = f'"{value}"' if isinstance(value, str) else str(value)
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."

@@ -1,0 +1,112 @@
+"""The words of a description: for each table the keys that it takes, and where each goes in the schema's messages.
+
+The words are the schema's own nouns; what stands in a oneof below a feature's type stands flat beside `type`.
+"""
+
+from __future__ import annotations
+
+from miltext.descriptions.forms import (
+    INT32,
+    SIZES,
+    Choice,
+    Default,
+    Flag,
+    Form,
+    ImageSizes,
+    Member,
+    Name,
+    Number,
+    Range,
+    Ranges,
+    Shape,
+    Shapes,
+    Text,
+)
+from miltext.schema.features import COLORS, ELEMENTS
+
+UNSPELLED = "unspelled"
+"""The key of what words cannot say: bytes as hexadecimal digits, which are joined to the table's message."""
+
+LABELS = "classLabels"
+
+TYPES = {
+    "image": "imageType",
+    "multiArray": "multiArrayType",
+    "int64": "int64Type",
+    "double": "doubleType",
+    "string": "stringType",
+    "dictionary": "dictionaryType",
+    "sequence": "sequenceType",
+    "state": "stateType",
+}
+"""The words for `type`, and the members of FeatureType that they stand for."""
+
+Words = dict[str, Form]
+
+
+def _array(way: str) -> Words:
+    return {
+        "dataType": Choice(f"{way}.dataType", ELEMENTS),
+        "shape": Shape(f"{way}.shape"),
+        "enumeratedShapes": Shapes(f"{way}.enumeratedShapes", "shapes"),
+        "shapeRange": Ranges(f"{way}.shapeRange", "sizeRanges"),
+        "default": Default(f"{way}.default"),
+    }
+
+
+BY_TYPE: dict[str, Words] = {
+    "image": {
+        "colorSpace": Choice("type.imageType.colorSpace", COLORS),
+        "width": Number("type.imageType.width", (0, SIZES[1])),
+        "height": Number("type.imageType.height", (0, SIZES[1])),
+        "enumeratedSizes": ImageSizes("type.imageType.enumeratedSizes", "sizes"),
+        "widthRange": Range("type.imageType.imageSizeRange.widthRange"),
+        "heightRange": Range("type.imageType.imageSizeRange.heightRange"),
+    },
+    "multiArray": _array("type.multiArrayType"),
+    "dictionary": {
+        "keyType": Member("type.dictionaryType.KeyType", {"int64": "int64KeyType", "string": "stringKeyType"}),
+    },
+    "sequence": {
+        "elementType": Member("type.sequenceType.Type", {"int64": "int64Type", "string": "stringType"}),
+        "sizeRange": Range("type.sequenceType.sizeRange"),
+    },
+    "state": _array("type.stateType.arrayType"),
+}
+"""The words that go with a `type`."""
+
+FEATURE: Words = {
+    "name": Name("name"),
+    "shortDescription": Text("shortDescription"),
+    "isOptional": Flag("type.isOptional"),
+    "type": Member("type.Type", TYPES),
+}
+"""The words of any input, output, state or training input."""
+
+PREDICTIONS: Words = {
+    "predictedFeatureName": Text("predictedFeatureName"),
+    "predictedProbabilitiesName": Text("predictedProbabilitiesName"),
+}
+
+FUNCTION: Words = {"name": Name("name"), **PREDICTIONS}
+
+METADATA: Words = {key: Text(key) for key in ("shortDescription", "versionString", "author", "license")}
+
+USER_DEFINED = "userDefined"
+
+MODEL: Words = {
+    "specificationVersion": Number("specificationVersion", (0, INT32[1])),
+    "isUpdatable": Flag("isUpdatable"),
+    **{key: Text(f"description.{key}") for key in (*PREDICTIONS, "defaultFunctionName")},
+}
+"""The words of a model at its top, or in the table of a pipeline's stage."""
+
+STAGE = ("name", "kind")
+"""What the table of a stage says beside that."""
+
+FUNCTION_SIDES = ("input", "output", "state")
+SIDES = (*FUNCTION_SIDES, "trainingInput")
+"""The arrays of tables for features, of a function and of a model."""
+
+FUNCTIONS, STAGES = "function", "model"
+"""The arrays of tables for functions and for the stages of a pipeline."""

@@ -1,0 +1,118 @@
+"""A description in TOML put around the programs of a model that is built."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.descriptions.labels import NoFit, replace_labels
+from miltext.descriptions.leftovers import wire
+from miltext.descriptions.reading import NOT_TOML, read_description, refuse
+from miltext.descriptions.surroundings import head_of
+from miltext.descriptions.words import LABELS
+from miltext.diagnostics import refusing
+from miltext.models.building.description import known_version, required_version
+from miltext.models.building.fitting import NOT_THERE, misfits
+from miltext.models.building.new_model import nested
+from miltext.models.contents import kind_of_model, pipeline_of, read_file
+from miltext.models.refusals import refusal
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.toml.reading import Mistake
+
+if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Surroundings
+    from miltext.schema.proto import Model as Spec
+
+TOO_OLD, NO_LABELS = "MIL478", "MIL479"
+
+
+def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Spec | None) -> None:
+    """Have a model be described as a file says; what is the same already is left as it is.
+
+    A description that changed, and that of the model whose program was `edited`, must fit the program. Raise
+    ModelError: MIL250 for a file that cannot be read, MIL470 to MIL479 for what is wrong in it, at its place.
+    """
+    text = _read(Path(path))
+    around = read_description(text, os.fspath(path))
+    refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
+
+
+def _read(path: Path) -> str:
+    data = read_file(path)
+    with refusing(lambda _: refusal(NOT_TOML, "this is not UTF-8 text", path)):
+        return data.decode("utf-8-sig")
+
+
+def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Iterator[Mistake]:
+    """Describe a model and those in it anew, and yield what in the description does not fit them."""
+    kind, stages = kind_of_model(spec), [*nested(spec)]
+    if around.kind not in (None, kind):
+        yield Mistake(NOT_THERE, f'this model is of the kind "{kind}", not "{around.kind}"', (*around.at, "kind"))
+    if len(stages) != len(around.stages):
+        there, said = len(stages), len(around.stages)
+        message = f"the model has {there} stage{'s' * (there != 1)}, and the description {said} `[[model]]`"
+        yield Mistake(NOT_THERE, message, (*around.at, "model") if said else around.at)
+        return
+    for stage, inner in zip(stages, around.stages, strict=True):
+        yield from _redescribed(stage, inner, edited)
+    _rename_stages(spec, kind, around)
+    yield from _relabelled(spec, kind, around)
+    if spec is edited or wire(around.head) != wire(head_of(spec)):
+        _describe(spec, around.head)
+        if kind == PROGRAM:
+            yield from misfits(spec, around)
+        yield from _versioned(spec, kind, around)
+
+
+def _describe(spec: Spec, head: Spec) -> None:
+    """Give a model another head."""
+    spec.isUpdatable = head.isUpdatable
+    spec.specificationVersion = head.specificationVersion or spec.specificationVersion
+    spec.ClearField("description")
+    if head.HasField("description"):
+        spec.description.CopyFrom(head.description)
+
+
+def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
+    """Give a model the least specification version that it needs, unless one is said; yield one that is too small."""
+    said = around.head.specificationVersion
+    if kind == PROGRAM:
+        needed = (required_version if said else known_version)(spec.mlProgram, spec.description)
+    else:
+        needed = max((stage.specificationVersion for stage in nested(spec)), default=0)
+    if not said:
+        spec.specificationVersion = needed or spec.specificationVersion
+    elif kind == PROGRAM and said < needed:
+        message = (
+            f"`specificationVersion` is {said}, and what the model uses needs {needed}: write {needed}, or nothing"
+        )
+        yield Mistake(TOO_OLD, message, (*around.at, "specificationVersion"), suggestion=str(needed))
+
+
+def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
+    """Give the stages of a pipeline other names; one without a name in the middle has an empty one."""
+    pipeline = pipeline_of(spec, kind)
+    if pipeline is None:
+        return
+    before = [name or None for name in [*pipeline.names, *[""] * len(pipeline.models)][: len(pipeline.models)]]
+    after = [stage.name or None for stage in around.stages]
+    if before != after:
+        while after and after[-1] is None:
+            after.pop()
+        pipeline.names[:] = [name or "" for name in after]
+
+
+def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
+    """Give classifiers other labels, and yield those that they cannot have."""
+    functions = spec.mlProgram.functions if kind == PROGRAM else {}
+    for name, labels in around.labels.items():
+        only = next(iter(functions)) if len(functions) == 1 else ""
+        wanted, at = name or only, around.at_function(name)
+        try:
+            if wanted not in functions:
+                raise NoFit("says labels, and there is no program for them here")
+            replace_labels(functions[wanted], labels)
+        except NoFit as failure:
+            yield Mistake(NO_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

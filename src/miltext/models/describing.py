@@ -1,0 +1,74 @@
+"""The description of a model as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.descriptions.labels import labels_of
+from miltext.descriptions.spelling import spell
+from miltext.descriptions.surroundings import Surroundings, head_of
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.toml.writing import write_toml
+
+if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Labels
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+
+HEADER = """\
+# What stands around the program of a Core ML model; docs/description.md says what each key means.
+# A model is built with it: miltext build MODEL --description THIS.toml -o New.mlpackage
+"""
+
+
+def description_text(model: Model) -> str:
+    """Return what stands around a model's program as TOML; of a program by itself, what follows from its types.
+
+    Raise ParseError for a program that cannot be read where that is needed, and ModelError as `models.building.build`
+    does for one that no description fits.
+    """
+    return HEADER + write_toml(spell(surroundings_of(model)))
+
+
+def surroundings_of(model: Model, at: tuple[str | int, ...] = ()) -> Surroundings:
+    """Return what stands around the program of a model. Raise as `description_text` does."""
+    around = Surroundings(_head(model), model.type, at=at)
+    if at:
+        around.name = model.pipeline_name or None
+    if model.type == PROGRAM and _is_classifier(model, around.head):
+        around.labels = described_labels(model.program, around.head)
+    around.stages = [surroundings_of(each, (*at, "model", index)) for index, each in enumerate(model.models)]
+    return around
+
+
+def described_labels(program: Program, head: Spec) -> dict[str, Labels]:
+    """Return the labels of a program by the names that `Surroundings` has for what describes its functions."""
+    labels = labels_of(program)
+    listed = {function.name for function in head.description.functions}
+    if listed:
+        return {name: found for name, found in labels.items() if name in listed}
+    return {"": next(iter(labels.values()))} if labels and len(program.functions) == 1 else {}
+
+
+def _head(model: Model) -> Spec:
+    """Return the head of a model, made from the types as `build` makes it where the model has none."""
+    if model.spec is not None:
+        return head_of(model.spec)
+    if model.description is None and model.type == PROGRAM:
+        from miltext.models.building.description import describe, known_version
+
+        description, _ = describe(model.program)
+        version = model.specification_version or known_version(model.program, description)
+        return Spec(specificationVersion=version, description=description)
+    return Spec(specificationVersion=model.specification_version or 0, description=model.description)
+
+
+def _is_classifier(model: Model, head: Spec) -> bool:
+    """Tell whether a model may have labels; the text of a compiled one is long, and read only if it has."""
+    if model.kind != "mlmodelc" or "program" in vars(model):
+        return True
+    described = head.description
+    named = [described.predictedFeatureName, *(each.predictedFeatureName for each in described.functions)]
+    return any(named)

@@ -1,0 +1,71 @@
+"""Values of Python as texts in TOML."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+WIDEST = 100
+"""How many columns a list may take in one line."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_HIDDEN = ("Cc", "Cf", "Zl", "Zp", "Co", "Cn")
+"""The categories of characters that a reader would not see, which are written as escapes."""
+
+
+def write_toml(table: Mapping[str, Any]) -> str:
+    """Return the text of a table and those in it, each after an empty line."""
+    return "".join(f"\n{block}" for block in _blocks(table, "", ""))
+
+
+def _blocks(table: Mapping[str, Any], head: str, way: str) -> Iterator[str]:
+    """Yield the text of a table's own values under its header, then those of the tables in it."""
+    lines = [f"{key_text(key)} = {value_text(value)}\n" for key, value in table.items() if not _is_table(value)]
+    if head or lines:
+        yield "".join([*([f"{head}\n"] if head else []), *lines])
+    for key, value in table.items():
+        inner = f"{way}{key_text(key)}"
+        if isinstance(value, dict):
+            yield from _blocks(value, f"[{inner}]", f"{inner}.")
+        elif _is_table(value):
+            for each in value:
+                yield from _blocks(each, f"[[{inner}]]", f"{inner}.")
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def key_text(key: str) -> str:
+    """Return a key, in quotes where it needs them."""
+    return key if _BARE.match(key) else value_text(key)
+
+
+def value_text(value: object) -> str:
+    """Return a string, a truth value, a number or a list as TOML spells it."""
+    if isinstance(value, str):
+        return f'"{"".join(map(_character, value))}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    texts = [value_text(each) for each in value]
+    line = f"[{', '.join(texts)}]"
+    if len(line) <= WIDEST:
+        return line
+    return "[\n" + "".join(f"    {each},\n" for each in texts) + "]"
+
+
+def _character(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if unicodedata.category(char) not in _HIDDEN:
+        return char
+    code = ord(char)
+    return f"\\u{code:04X}" if code < 1 << 16 else f"\\U{code:08X}"
