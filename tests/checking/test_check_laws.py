@@ -15,7 +15,8 @@ from support.mutations import MUTATIONS
 
 import miltext
 from miltext.checking.findings import Finding, located
-from miltext.checking.verifier import examine, verify
+from miltext.checking.programs import verify
+from miltext.checking.verifier import examine
 from miltext.diagnostics import Diagnostic, ParseError, line_and_column
 from miltext.models.opening import open_model
 from miltext.parsing.parser import parse_tree

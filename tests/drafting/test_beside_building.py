@@ -132,12 +132,13 @@ print(json.dumps([name for name in sys.modules if name.startswith("miltext.")]))
 
 
 @pytest.mark.parametrize("text", [HALVED, WHOLE], ids=["draft", "whole"])
-def test_only_a_draft_is_checked(text: str, folder: Path) -> None:
+def test_only_a_draft_is_completed(text: str, folder: Path) -> None:
     written(text)
     shown = subprocess.run([sys.executable, "-c", TRACE, "draft.mil"], capture_output=True, text=True, check=True)
     modules = json.loads(shown.stdout)
-    checking = {"miltext.checking.verifier", "miltext.parsing.recovery", "miltext.formatting.formatter"}
-    assert bool(checking & {*modules}) is (text == HALVED)
+    completing = {"miltext.checking.verifier", "miltext.parsing.recovery", "miltext.formatting.formatter"}
+    assert bool(completing & {*modules}) is (text == HALVED)
+    assert "miltext.checking.programs" in modules
 
 
 def test_a_text_is_parsed_once_and_never_recovered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

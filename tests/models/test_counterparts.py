@@ -278,7 +278,7 @@ def test_a_rename_beside_another_edit(more: str, tmp_path: Path) -> None:
     source = package_of(tmp_path, pictures("a", "b", "c"), a="RGB", b="BGR")
     edited = pictures("left", "b", "right")
     if more == "edited":
-        edited = edited.replace("relu(x = left)", "gelu(x = left)").replace("y1 = add", "y1 = mul")
+        edited = edited.replace("relu(x = left)", "tanh(x = left)").replace("y1 = add", "y1 = mul")
     if more == "probed":
         edited = edited.replace("(y0,", "(h1, y0,")
     if more == "reordered":

@@ -7,7 +7,6 @@ the literal decide. The type of an output follows by the rules of `miltext.check
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
@@ -21,7 +20,7 @@ from miltext.diagnostics.selection import DRAFT
 from miltext.parsing.elaboration import Elaborated, rewritten
 from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.spans import name_of
-from miltext.syntax.lexer import FINE, lexer
+from miltext.syntax.lexer import dialect_of
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
@@ -35,12 +34,6 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
     Operands = Mapping[str, Sequence[Operand]]
-
-
-def dialect_of(text: str) -> str:
-    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
-    words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
-    return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"
 
 
 _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)

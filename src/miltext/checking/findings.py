@@ -77,6 +77,14 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
     return in_order(_diagnostic(finding, spans) for finding in findings)
 
 
+def unplaced(findings: Iterable[Finding]) -> list[Diagnostic]:
+    """Return the diagnostics of findings in what has no text."""
+    return in_order(
+        Diagnostic(each.severity, each.code, each.message, None, tuple(Note(remark.message) for remark in each.remarks))
+        for each in findings
+    )
+
+
 def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
     notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
     span = _span(spans, finding.path)

@@ -12,13 +12,14 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.drafts import dialect_of, marker_of, marker_words
+from miltext.checking.drafts import marker_of, marker_words
 from miltext.diagnostics import Span
 from miltext.parsing.elaboration import names_inside, rewritten
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.spans import BINDINGS, bodies_of, name_in, operations_of
 from miltext.schema.operations import signature
+from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote, unquote
 from miltext.syntax.names import identifier, name_text
 from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation_head

@@ -1,8 +1,4 @@
-"""The verifier: all that is wrong with a text, a Program or a model, and where that stands.
-
-`verify` goes over a Program: its names (`scopes`), its types and values (`values`), its blocks, its operations against
-their signatures and the types that follow (`operations`).
-"""
+"""The verifier: all that is wrong with a text, a Program or a model, and where that stands."""
 
 from __future__ import annotations
 
@@ -10,10 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
-from miltext.checking.blocks import specialization_findings
 from miltext.checking.drafts import (
     as_in_draft,
-    dialect_of,
     draft_notice,
     draft_types,
     dtype_in_draft,
@@ -22,18 +16,17 @@ from miltext.checking.drafts import (
 )
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
-from miltext.checking.inference.reading import read_program
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
-from miltext.checking.operations import DEFAULT_ASKED_FOR, operation_findings
-from miltext.checking.scopes import name_findings
-from miltext.checking.values import value_findings
+from miltext.checking.operations import DEFAULT_ASKED_FOR
+from miltext.checking.programs import verify
 from miltext.diagnostics import ParseError, PrintError
 from miltext.diagnostics.selection import DRAFT
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.lexer import dialect_of
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
@@ -43,7 +36,6 @@ if TYPE_CHECKING:
 
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.checking.inference.reading import Program as Read
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -264,25 +256,3 @@ def _check_program(program: Message, said: list[Finding]) -> Checked:
     except PrintError as error:
         return Checked(error.diagnostics, None)
     return Checked(located(findings, parse_tree(text, whole=True).root), text)
-
-
-def verify(
-    program: Program, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
-) -> list[Finding]:
-    """Return all that is wrong with a Program; suggest types in the dialect. The `arrays` are those its text names.
-
-    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
-    """
-    return verify_read(read_program(program), dialect, faulty, arrays)
-
-
-def verify_read(
-    read: Read, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
-) -> list[Finding]:
-    """Return what `verify` does, for a Program that was read before."""
-    return [
-        *name_findings(read, dialect),
-        *specialization_findings(read),
-        *value_findings(read, arrays),
-        *operation_findings(read, dialect, faulty),
-    ]

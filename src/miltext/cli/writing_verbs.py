@@ -28,6 +28,7 @@ Examples:
   miltext build model.mil --description model.toml -o New.mlpackage
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
+  miltext build odd.mil --no-check -o Odd.mlpackage         # to see what Core ML itself says of it
   miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
 """
 
@@ -47,6 +48,9 @@ Examples:
 
 model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
 force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+check_option = click.option(
+    "--no-check", "check", flag_value=False, default=True, help="Write it whatever `miltext check` would find."
+)
 
 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG)
@@ -69,30 +73,30 @@ force_option = click.option("--force", is_flag=True, help="Replace OUT if it exi
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
 @force_option
+@check_option
 def build(
     model: str,
     output: str,
     original: str | None,
     nested: str | None,
     weights: str | None,
-    externalize: int | None,
-    description: str | None,
-    force: bool,
+    **choices: Any,
 ) -> None:
     """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
 
     With --from, all but the program is that model's: description, metadata and weights; with --description, what that
-    text says in their place. A compiled .mlmodelc is
-    turned back into a package. Anything else by itself gets a description made from its types. A draft is completed
-    first, as `miltext infer` does: all that `miltext check` finds in it is reported, and an error writes nothing.
+    text says in their place. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
+    description made from its types. A draft is completed first, as `miltext infer` does.
+
+    All that `miltext check` finds is reported, and an error writes nothing. An error that the original has already,
+    or a model that is written as it is, is only a warning.
     """
     if original is None and nested is not None:
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
     if original is not None and weights is not None:
         raise click.UsageError("with --from, the weights are the original's: leave out --weights")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    choices = {"weights": weights, "externalize": externalize, "force": force, "description": description}
-    write_model(whole, output, original=kept, model=nested, **choices)
+    write_model(whole, output, original=kept, model=nested, weights=weights, **choices)
 
 
 # ---- one edit
@@ -101,7 +105,7 @@ def build(
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of both verbs."""
     function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
-    for option in (force_option, nested_option(), function_option, model_output):
+    for option in (check_option, force_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
 
@@ -111,14 +115,14 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("old")
 @click.argument("new")
 @_options
-def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, force: bool) -> None:
+def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: bool) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
     Without --function, in every function that has such a value. OUT may also be a .mil.
     """
     from miltext.models.building import editing
 
-    _edit(model, output, nested, force, partial(editing.rename, old=old, new=new, function=function))
+    _edit(model, output, nested, partial(editing.rename, old=old, new=new, function=function), **how)
 
 
 @click.command("expose", epilog=EXPOSE_EPILOG)
@@ -126,15 +130,15 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
 @click.argument("values", nargs=-1, required=True, metavar="VALUE...")
 @_options
 def expose(
-    model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, force: bool
+    model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: bool
 ) -> None:
     """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
     from miltext.models.building import editing
 
-    _edit(model, output, nested, force, partial(editing.expose, names=values, function=function))
+    _edit(model, output, nested, partial(editing.expose, names=values, function=function), **how)
 
 
-def _edit(name: str, output: str, nested: str | None, force: bool, edit: Callable[..., str]) -> None:
+def _edit(name: str, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool) -> None:
     """Write a model with its text edited; `edit` takes the text and the `path` that errors give.
 
     An output that ends in `.mil` gets the edited text itself.
@@ -156,7 +160,7 @@ def _edit(name: str, output: str, nested: str | None, force: bool, edit: Callabl
     source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path
     original = None if whole.kind in ("mil", "pb", "txtpb") else whole
-    write_model(source, output, original=original, model=nested, force=force)
+    write_model(source, output, original=original, model=nested, force=force, check=check)
 
 
 # ---- the model

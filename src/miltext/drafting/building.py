@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ParseError
+from miltext.drafting.judging import judge
 from miltext.models.building.build import build as build_whole
+from miltext.models.building.build import prepare, write
 from miltext.models.building.choices import Choices
 from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
@@ -34,6 +37,7 @@ def build(
     progress: Progress | None = None,
     expect: Expect | None = None,
     description: str | os.PathLike[str] | None = None,
+    check: bool = True,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
 
@@ -48,18 +52,34 @@ def build(
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program.
 
-    A draft is completed first: what `check` finds in it comes before the warnings, and has places in the draft.
+    What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
+    written; without `check`, nothing looks for them. An error that the original has already, or the model that is
+    written as it is, is a warning, and its warnings are left out. A draft is completed first, and always checked; what
+    is found has places in it.
 
-    Raise ParseError for the text, of a draft with all that `check` finds; FileExistsError and OSError for the files,
-    WeightsError (MIL30x) for weights, and ModelError: MIL25x for the models that are read, MIL4xx for what keeps this
-    one from being built; MIL47x stand in the description.
+    Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
+    ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x
+    stand in the description, and what is found in a program that is no text.
     """
-    choices = Choices(original, model, weights, externalize, force, progress, expect, description)
+    choices = Choices(
+        original=original,
+        model=model,
+        weights=weights,
+        externalize=externalize,
+        force=force,
+        progress=progress,
+        expect=expect,
+        description=description,
+    )
+    output = Path(output)
     try:
-        return build_whole(source, output, choices)
+        new = prepare(source, output, choices)
     except ParseError as failure:
         if not is_draft(source, failure):
             raise
+    else:
+        found = judge(new, source, choices) if check else []
+        return [*found, *write(new, source, output, choices)]
     whole, made = completed(source)
     with told_in_draft(made, source):
         return [*made.diagnostics, *build_whole(whole, output, choices)]

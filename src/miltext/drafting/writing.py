@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.drafts import draft_types
+from miltext.checking.programs import verify
 from miltext.checking.spelled_out import spelled_out
-from miltext.checking.verifier import verify
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded

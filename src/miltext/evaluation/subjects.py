@@ -15,7 +15,8 @@ from miltext.checking.findings import Finding, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import Program as Read
 from miltext.checking.inference.reading import read_program
-from miltext.checking.verifier import Checked, verify_read
+from miltext.checking.programs import verify_read
+from miltext.checking.verifier import Checked
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError
 from miltext.models.model import Model
 from miltext.models.programs import TextModel

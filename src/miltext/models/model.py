@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note
 from miltext.models.refusals import refusal
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Metadata, ModelDescription, Program
     from miltext.schema.proto import Model as Spec
+
+
+class Stage(NamedTuple):
+    """A model inside a pipeline, and its path there, as in `1/0`; empty for a model that is not in one."""
+
+    place: str
+    model: Model
+
+    @property
+    def title(self) -> str:
+        """The path, and what the pipeline calls it: `1/0 "head"`."""
+        name = self.model.pipeline_name
+        return f"{self.place} {quote(name)}" if name else self.place
 
 
 class Model:
@@ -108,6 +121,8 @@ class Model:
         A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be where the
         model came from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.
         Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
+
+        What `program` says is not checked, as in a library that writes what it is given: `miltext.build` checks it.
         """
         from miltext.models.building.build import build
         from miltext.models.building.choices import Choices
@@ -119,24 +134,44 @@ class Model:
         """The models of a pipeline, in its order."""
         return ()
 
+    def stages(self, prefix: str = "") -> Iterator[Stage]:
+        """Yield each model inside, however deep, before those that are in it; none unless this is a pipeline."""
+        for index, model in enumerate(self.models):
+            yield Stage(f"{prefix}{index}", model)
+            yield from model.stages(f"{prefix}{index}/")
+
+    def programs(self) -> list[Stage]:
+        """Return the ML Programs of a model: itself, or those of its pipelines; none if it is of another kind."""
+        return [stage for stage in (Stage("", self), *self.stages()) if stage.model.type == PROGRAM]
+
+    def select_all(self) -> list[Stage]:
+        """Return the ML Programs of a model. Raise ModelError (MIL254) where there are none."""
+        found = self.programs()
+        if found:
+            return found
+        if not self.models:
+            raise self._no_program()
+        message = "none of the models in this pipeline is an ML Program"
+        raise refusal("MIL254", message, self.name, *self._list_of_models())
+
     def select(self, path: int | str | None) -> Model:
         """Return the ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
 
         Raise ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
         """
         chosen = self
+        reopen = self.reopen
         for step in [] if path in (None, "") else str(path).split("/"):
             chosen = chosen._nested(step)
         if chosen.type != PROGRAM:
             raise chosen._no_program()
+        if reopen is not None and chosen is not self:
+            chosen.reopen = lambda: reopen().select(path)
         return chosen
 
-    def listing(self, prefix: str = "") -> Iterator[str]:
+    def listing(self) -> Iterator[str]:
         """Yield a line for each model inside, however deep: its path, its name and its type."""
-        for index, model in enumerate(self.models):
-            name = f" {quote(model.pipeline_name)}" if model.pipeline_name else ""
-            yield f"{prefix}{index}{name}: {model.type}"
-            yield from model.listing(f"{prefix}{index}/")
+        return (f"{stage.title}: {stage.model.type}" for stage in self.stages())
 
     def _nested(self, step: str) -> Model:
         by_name = {model.pipeline_name: model for model in self.models if model.pipeline_name}

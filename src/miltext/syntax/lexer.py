@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import islice
 
 from miltext.syntax.literals import FORBIDDEN
 from miltext.syntax.tables import WORD_END, Grammar, load_grammar, words_of
@@ -110,3 +111,9 @@ def string_body_end(text: str, quote: int) -> int:
 def lexer(coarse: frozenset[str]) -> Lexer:
     """Return the process's lexer that reads these coarse terminals."""
     return Lexer(load_grammar(), coarse)
+
+
+def dialect_of(text: str) -> str:
+    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
+    words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
+    return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"

@@ -1,0 +1,73 @@
+"""All that is wrong with a Program, and where that stands in the text that it was read from.
+
+`verify` goes over its names (`scopes`), its types and values (`values`), its blocks, its operations against their
+signatures and the types that follow (`operations`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.blocks import specialization_findings
+from miltext.checking.findings import located, unplaced
+from miltext.checking.ignores import without_ignored
+from miltext.checking.inference.reading import read_program
+from miltext.checking.operations import operation_findings
+from miltext.checking.scopes import name_findings
+from miltext.checking.values import value_findings
+from miltext.parsing.parser import parse_tree
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.lexer import dialect_of
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from miltext.checking.arrays import Arrays
+    from miltext.checking.findings import Finding
+    from miltext.checking.inference.reading import Program as Read
+    from miltext.diagnostics import Diagnostic
+    from miltext.schema.paths import Path as Place
+    from miltext.schema.proto import Program
+
+
+@with_room
+def findings_in(program: Program, text: str | None = None) -> list[Finding]:
+    """Return all that is wrong with a Program, before it has places; suggest types in the dialect of its text."""
+    with gc_paused:
+        return verify(program, "1.3" if text is None else dialect_of(text))
+
+
+@with_room
+def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diagnostic]:
+    """Return findings with their places in the text that their Program was read from; without places for None.
+
+    What the text's comments ignore is left out. The text is read only if something was found.
+    """
+    if text is None:
+        return unplaced(findings)
+    with gc_paused:
+        found = located(findings, parse_tree(text, whole=True).root) if findings else []
+    return without_ignored(text, found)
+
+
+def verify(
+    program: Program, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+) -> list[Finding]:
+    """Return all that is wrong with a Program; suggest types in the dialect. The `arrays` are those its text names.
+
+    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
+    """
+    return verify_read(read_program(program), dialect, faulty, arrays)
+
+
+def verify_read(
+    read: Read, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+) -> list[Finding]:
+    """Return what `verify` does, for a Program that was read before."""
+    return [
+        *name_findings(read, dialect),
+        *specialization_findings(read),
+        *value_findings(read, arrays),
+        *operation_findings(read, dialect, faulty),
+    ]

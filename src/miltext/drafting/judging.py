@@ -1,0 +1,152 @@
+"""Judging a model that is about to be written: what `check` finds in its programs, beside what the original has.
+
+What the original has already is not the author's doing: its errors are warnings, and its warnings are not told again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.programs import as_diagnostics, findings_in
+from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column
+from miltext.models.building.build import WITH_DESCRIPTION
+from miltext.models.building.new_model import way_to
+from miltext.models.contents import parse_text
+from miltext.printing.printing import to_text
+
+if TYPE_CHECKING:
+    from miltext.checking.findings import Finding
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.new_model import NewModel
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+UNKNOWN = ("MIL501", "MIL609")
+"""The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
+
+WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
+
+
+class Written(NamedTuple):
+    """A program that is about to be written, the `model` that it is of, and what gives the one that was there
+    before: None where there was none.
+    """
+
+    program: Program
+    model: Model
+    before: Callable[[], Program | None]
+
+
+def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
+    """Return what `check` finds in the programs of a model that was prepared from `source`, which are warnings.
+
+    Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all that is found in a
+    program, for errors that its original does not have.
+    """
+    told: list[Diagnostic] = []
+    for written in _written(new, source, choices):
+        findings = _new(findings_in(written.program, written.model.text), written)
+        text = _text_of(written, is_needed=bool(findings))
+        found = as_diagnostics(findings, text)
+        if any(each.severity == "error" for each in found):
+            refused = ParseError if text is not None and text == source.text else ModelError
+            raise refused(_with_way_out(found), text=text, path=written.model.name)
+        told += found if text == source.text else [_unplaced(each, text, written.model.name) for each in found]
+    return told
+
+
+def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return findings whose last error says what can be done."""
+    last = max(nth for nth, each in enumerate(found) if each.severity == "error")
+    found[last] = found[last]._replace(notes=(*found[last].notes, WAY_OUT))
+    return found
+
+
+def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written]:
+    """Yield the programs to judge: of an original with another program that one, of a model as it is all."""
+    original = choices.original
+    if original is not None and original is not source:
+        chosen = original.select(choices.model)
+        yield Written(way_to(chosen, original, new.spec)[-1].mlProgram, source, lambda: chosen.program)
+    elif source.kind not in WITH_DESCRIPTION:
+        yield Written(new.spec.mlProgram, source, lambda: None)
+    else:
+        for place, model in source.programs():
+            yield Written(model.program, model, lambda place=place: _as_read(source, place))  # type: ignore[misc]
+
+
+def _as_read(source: Model, place: str) -> Program | None:
+    """Return a program of a model as it was before any change in memory; what cannot be read again was not changed."""
+    with suppress(MiltextError, OSError):
+        if source.reopen is not None:
+            return source.reopen().select(place).program
+    return source.select(place).program
+
+
+def _new(findings: list[Finding], written: Written) -> list[Finding]:
+    """Return the findings without the warnings that the program before has, too, and with its errors as warnings.
+
+    Two findings are the same if they say the same, or are of the same code at the same place. What is UNKNOWN and new
+    is an error.
+    """
+    findings = [each._replace(severity="error") if each.code in UNKNOWN else each for each in findings]
+    before = written.before() if findings else None
+    if before is None:
+        return findings
+    known = findings_in(before)
+    same: set[int] = set()
+    for key in (_said, _placed):
+        same |= _paired(findings, known, key, same)
+    told = [_of_original(each) if nth in same else each for nth, each in enumerate(findings)]
+    return [each for each in told if each is not None]
+
+
+def _said(finding: Finding) -> Hashable:
+    return finding.code, finding.message
+
+
+def _placed(finding: Finding) -> Hashable:
+    return finding.code, finding.path
+
+
+def _paired(
+    findings: list[Finding], known: list[Finding], key: Callable[[Finding], Hashable], same: set[int]
+) -> set[int]:
+    """Return the indices of further findings that have one of the `known`, which is taken out, for themselves."""
+    left: dict[Hashable, list[Finding]] = {}
+    for each in known:
+        left.setdefault(key(each), []).append(each)
+    found: set[int] = set()
+    for nth, each in enumerate(findings):
+        if nth not in same and left.get(key(each)):
+            known.remove(left[key(each)].pop())
+            found.add(nth)
+    return found
+
+
+def _of_original(finding: Finding) -> Finding | None:
+    if finding.severity != "error":
+        return None
+    return finding._replace(severity="warning", message=f"{finding.message}; the original has this error, too")
+
+
+def _text_of(written: Written, *, is_needed: bool) -> str | None:
+    """Return the text of a program, for places in it: the model's own, unless the program was changed since."""
+    model, text = written.model, written.model.text
+    if text is not None and ("program" not in vars(model) or parse_text(text, model.name) == written.program):
+        return text
+    with suppress(PrintError):  # then there are no places
+        return to_text(written.program) if is_needed else None
+    return None
+
+
+def _unplaced(found: Diagnostic, text: str | None, name: str) -> Diagnostic:
+    """Return a diagnostic of a text that is not the source's own, with its place in a note."""
+    notes = tuple(Note(note.message) for note in found.notes)
+    if found.span is not None and text is not None:
+        line, column = line_and_column(text, found.span.start)
+        notes = (Note(f"at {name}:{line}:{column}, as `miltext check` shows"), *notes)
+    return found._replace(span=None, notes=notes)
