@@ -54,7 +54,7 @@ def test_inner_blocks_and_several_functions() -> None:
 
 @pytest.mark.parametrize("new", ["relu", "_", "tensor", "true", "a b", "x_1"])
 def test_the_values_of_a_draft_are_renamed_in_nested_operations(new: str) -> None:
-    renamed = rename(FEED_FORWARD, "gate", new)
+    renamed = rename(FEED_FORWARD, "gate", new, any_name=True)
     spelled = new if new in ("relu", "_", "x_1") else f'$"{new}"'
     output = '$"_"' if new == "_" else spelled  # where `_` stands for a type
     expected = FEED_FORWARD.replace("gate = ", f"{output} = ").replace("(gate", f"({spelled}")
@@ -68,7 +68,7 @@ def test_a_value_of_a_draft_is_exposed() -> None:
 
 
 def test_a_name_that_needs_quotes_gets_them() -> None:
-    quoted = rename(TEXT, "x", "a/b:0")
+    quoted = rename(TEXT, "x", "a/b:0", any_name=True)
     assert 'relu(x = $"a/b:0")' in quoted
     assert miltext.parse(quoted).functions["main"].inputs[0].name == "a/b:0"
     assert rename(quoted, "a/b:0", "x") == TEXT
@@ -142,3 +142,51 @@ def test_the_operation_at_a_place() -> None:
     assert enclosing(root, TEXT.index("other")) is None
     with pytest.raises(IndexError):
         at_place(TEXT, root, 99)
+
+
+# ---- names that `check` calls wrong
+
+WRONG_NAMES = {
+    "a b": "a_b",
+    "a/b:0": "a_b_0",
+    "1st": "_1st",
+    "@x": "_@x",
+    "bool": "bool_1",
+    "tensor": "tensor_1",
+    "x 1": "x_1_1",  # `x_1` is taken
+    "caf\u00e9": "caf_",
+    "new\nline": "new_line",
+    'a"b': "a_b",
+}
+
+
+@pytest.mark.parametrize("name", WRONG_NAMES)
+def test_a_wrong_name_is_refused_and_a_right_one_suggested(name: str) -> None:
+    why = "is a reserved word" if name in ("bool", "tensor") else "is not an identifier: use letters"
+    with refused("MIL426", why, f"did you mean `{WRONG_NAMES[name]}`?"):
+        rename(TEXT, "x", name)
+    right = rename(TEXT, "x", WRONG_NAMES[name])
+    assert "MIL601" not in {each.code for each in miltext.check(right)}
+    odd = rename(TEXT, "x", name, any_name=True)
+    assert "MIL601" in {each.code for each in miltext.check(odd)}
+    assert rename(odd, name, "x") == TEXT
+
+
+@pytest.mark.parametrize("name", ["\u540d\u524d", "$", "-", "@", ""])
+def test_a_name_without_a_letter(name: str) -> None:
+    with pytest.raises(miltext.ModelError) as failure:
+        rename(TEXT, "x", name)
+    assert failure.value.diagnostics[0].code == ("MIL426" if name else "MIL431")
+    assert "did you mean" not in str(failure.value)
+
+
+@pytest.mark.parametrize("name", ["_", "main", "relu", "x@1", "A" * 3000])
+def test_a_name_that_check_takes_is_taken(name: str) -> None:
+    assert "MIL601" not in {each.code for each in miltext.check(rename(TEXT, "x", name))}
+
+
+def test_a_value_of_a_wrong_name_is_not_exposed() -> None:
+    odd = rename(TEXT, "x_1", "x/1", any_name=True)
+    with refused("MIL426", '"x/1" is not an identifier', "did you mean `x_1`?", "miltext rename"):
+        expose(odd, ["x/1"], function="main")
+    assert '$"x/1"' in expose(odd, ["x/1"], function="main", any_name=True)

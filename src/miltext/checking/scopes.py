@@ -19,7 +19,7 @@ from miltext.schema.operations import words_of
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import quote, shown
-from miltext.syntax.names import RESERVED, name_text
+from miltext.syntax.names import name_text, unfit
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Declared, Function, Operation, Program
@@ -88,13 +88,11 @@ def _keys(names: Iterable[str], path: Path) -> list[Finding]:
 
 def _is_odd(name: str) -> bool:
     """Return whether a name is not an identifier, so that the text has to quote it."""
-    return name_text(name)[0] == "$"
+    return name_text(name)[0] == "$"  # as `unfit`, but remembered
 
 
 def _not_an_identifier(name: str, path: Path) -> Finding:
-    rule = "is not an identifier: use letters, digits, `_` and `@`, and begin with a letter or `_`"
-    why = "is a reserved word" if name in RESERVED else rule
-    return Finding(path, "MIL601", f"the name {quote(name)} {why}" if name else "a name is missing here")
+    return Finding(path, "MIL601", f"the name {quote(name)} {unfit(name)}" if name else "a name is missing here")
 
 
 def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:

@@ -139,7 +139,8 @@ def expose(
 
 
 def _edit(name: str, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool) -> None:
-    """Write a model with its text edited; `edit` takes the text and the `path` that errors give.
+    """Write a model with its text edited; `edit` takes the text, whether there may be `any_name`, and the `path` that
+    errors give.
 
     An output that ends in `.mil` gets the edited text itself.
     """
@@ -152,7 +153,7 @@ def _edit(name: str, output: str, nested: str | None, edit: Callable[..., str], 
     chosen = whole.select(nested)
     as_text = Path(output).suffix.lower() == ".mil"
     text = chosen.text or to_text(chosen.program, elide=None if as_text else ELIDED)
-    edited = edit(text, path=chosen.name).encode()
+    edited = edit(text, any_name=not check, path=chosen.name).encode()
     if as_text:
         check_name(Path(output), "mil")
         write_file(Path(output), [edited], replace=force)

@@ -94,6 +94,8 @@ TITLES: dict[str, str] = {
     "MIL421": "opset without a known specification",
     "MIL422": "undefined output",
     "MIL423": "compiled model is not an ML Program",
+    "MIL426": "wrong name for a value",
+    "MIL428": "several texts for a single file",
     "MIL430": "unknown name",
     "MIL431": "name already in use",
     "MIL432": "value cannot be an output",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.programs import as_diagnostics, findings_in
@@ -31,12 +32,13 @@ WAY_OUT = Note("nothing is written; mend it, or write the model all the same wit
 
 
 class Written(NamedTuple):
-    """A program that is about to be written, the `model` that it is of, and what gives the one that was there
-    before: None where there was none.
+    """A program that is about to be written, the `model` that it is of and what errors call that, and what gives the
+    one that was there before: None where there was none.
     """
 
     program: Program
     model: Model
+    name: str
     before: Callable[[], Program | None]
 
 
@@ -53,8 +55,8 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
         found = as_diagnostics(findings, text)
         if any(each.severity == "error" for each in found):
             refused = ParseError if text is not None and text == source.text else ModelError
-            raise refused(_with_way_out(found), text=text, path=written.model.name)
-        told += found if text == source.text else [_unplaced(each, text, written.model.name) for each in found]
+            raise refused(_with_way_out(found), text=text, path=written.name)
+        told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
     return told
 
 
@@ -70,12 +72,13 @@ def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written
     original = choices.original
     if original is not None and original is not source:
         chosen = original.select(choices.model)
-        yield Written(way_to(chosen, original, new.spec)[-1].mlProgram, source, lambda: chosen.program)
+        program = way_to(chosen, original, new.spec)[-1].mlProgram
+        yield Written(program, source, source.name, lambda: chosen.program)
     elif source.kind not in WITH_DESCRIPTION:
-        yield Written(new.spec.mlProgram, source, lambda: None)
+        yield Written(new.spec.mlProgram, source, source.name, lambda: None)
     else:
-        for place, model in source.programs():
-            yield Written(model.program, model, lambda place=place: _as_read(source, place))  # type: ignore[misc]
+        for stage in source.programs():
+            yield Written(stage.model.program, stage.model, stage.name, partial(_as_read, source, stage.place))
 
 
 def _as_read(source: Model, place: str) -> Program | None:

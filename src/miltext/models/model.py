@@ -34,6 +34,12 @@ class Stage(NamedTuple):
         name = self.model.pipeline_name
         return f"{self.place} {quote(name)}" if name else self.place
 
+    @property
+    def name(self) -> str:
+        """What errors call it: a compiled one by its own file, any other by that of the pipeline and its title."""
+        has_own = not self.place or self.model.kind == "mlmodelc"
+        return self.model.name if has_own else f"{self.model.name}, model {self.title}"
+
 
 class Model:
     """A Core ML model, or a bare program, as it was read.

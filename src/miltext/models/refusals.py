@@ -53,6 +53,8 @@ WAYS_OUT = {
     "MIL422": "return only what an operation of the function's own block makes, or an input",
     "MIL423": "convert the model's source with coremltools, convert_to='mlprogram'",
     "MIL470": "a description is what `miltext describe` writes: TOML as UTF-8",
+    "MIL426": "choose another name; of a value whose own name is wrong, with `miltext rename`",
+    "MIL428": "name a folder with -o, which gets a file for each, or choose one with --model",
     "MIL430": "use the name of a value; `miltext print` shows them all",
     "MIL431": "choose a name that the function does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",

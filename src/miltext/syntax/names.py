@@ -28,6 +28,14 @@ def name_text(name: str) -> str:
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
 
 
+def unfit(name: str) -> str:
+    """Return why a name is not one that MIL text has without quotes, empty if it is."""
+    if name in RESERVED:
+        return "is a reserved word"
+    is_plain = PLAIN.fullmatch(name)
+    return "" if is_plain else "is not an identifier: use letters, digits, `_` and `@`, and begin with a letter or `_`"
+
+
 def identifier(name: str) -> str:
     """Return a name as an identifier: what cannot stand in one is `_`."""
     return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")

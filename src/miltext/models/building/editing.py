@@ -6,7 +6,7 @@ They change only the tokens that they must, so that comments and layout stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
@@ -16,7 +16,7 @@ from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import name_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.syntax.literals import quote
-from miltext.syntax.names import DRAFT, name_text
+from miltext.syntax.names import DRAFT, identifier, name_text, unfit
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -26,18 +26,23 @@ Edit = tuple[int, int, str]
 """A stretch of text, its start and end, and what takes its place."""
 
 
-def rename(text: str, old: str, new: str, *, function: str | None = None, path: str | None = None) -> str:
+def rename(
+    text: str, old: str, new: str, *, function: str | None = None, any_name: bool = False, path: str | None = None
+) -> str:
     """Return the text with a value of another name: an input, an output or an inner one, wherever it is made and used.
 
     An operation's `name` that repeats the value's changes along. All functions that have the value are changed, or
     only `function`. Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
-    is taken or empty.
+    is taken or empty, and unless it may be `any_name`, MIL426 for one that is not an identifier.
     """
     if not new:
         raise refusal("MIL431", "the new name is empty", path)
+    functions = _functions(text, function, path)
+    if not any_name:
+        _require_fit(new, functions, path)
     edits: list[Edit] = []
     found: set[str] = set()
-    for phrase in _functions(text, function, path):
+    for phrase in functions:
         tokens = list(_value_names(phrase))
         names = set(map(name_in, tokens))
         found |= names
@@ -57,12 +62,28 @@ def rename(text: str, old: str, new: str, *, function: str | None = None, path: 
     return edited(text, edits)
 
 
-def expose(text: str, names: Iterable[str], *, function: str | None = None, path: str | None = None) -> str:
+def _require_fit(name: str, functions: list[Node], path: str | None) -> None:
+    """Refuse a name that is not an identifier, and suggest one that no value of the functions has."""
+    why = unfit(name)
+    if not why:
+        return
+    taken = {name_in(token) for phrase in functions for token in _value_names(phrase)}
+    near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
+    candidates = chain([near], (f"{near}_{number}" for number in count(1)))
+    free = next(each for each in candidates if each not in taken and not unfit(each))
+    notes = [Note(f"did you mean `{free}`?")] if near.strip("_@") else []
+    raise refusal("MIL426", f"the name {quote(name)} {why}", path, *notes)
+
+
+def expose(
+    text: str, names: Iterable[str], *, function: str | None = None, any_name: bool = False, path: str | None = None
+) -> str:
     """Return the text with inner values as further outputs of their function: of the one that has them, or of
     `function`.
 
     Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
-    that is an output already, and one that several functions have.
+    that is an output already, and one that several functions have; unless it may be `any_name`, MIL426 for one that is
+    not an identifier.
     """
     functions = _functions(text, function, path)
     edits: dict[int, list[str]] = {}
@@ -79,6 +100,8 @@ def expose(text: str, names: Iterable[str], *, function: str | None = None, path
         added = edits.setdefault(outputs.end - 1, [])
         if name in [*listed, *added]:
             raise refusal("MIL432", f"`{name}` is an output already", path)
+        if not any_name:
+            _require_fit(name, functions, path)
         added.append(name)
     return edited(text, [_listed(text, place, added) for place, added in edits.items()])
 
