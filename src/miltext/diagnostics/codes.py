@@ -100,6 +100,7 @@ TITLES: dict[str, str] = {
     "MIL431": "name already in use",
     "MIL432": "value cannot be an output",
     "MIL433": "position outside the text",
+    "MIL434": "unreadable sizes",
     "MIL450": "description with fewer details",
     "MIL451": "weights missing in the original",
     "MIL452": "unknown sizes of an input",

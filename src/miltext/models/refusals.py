@@ -59,6 +59,7 @@ WAYS_OUT = {
     "MIL431": "choose a name that the function does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
+    "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512, and ? any size from 1 on",
 }
 """The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 

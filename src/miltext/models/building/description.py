@@ -12,9 +12,9 @@ from miltext.diagnostics import warning
 from miltext.models.building.counterparts import Version, counterparts
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
+from miltext.models.sizes import GREATEST_SIZE
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
-from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ANY_SIZE, ELEMENTS, LABELS
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
@@ -45,8 +45,6 @@ PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
 """The fields that name the outputs of a classifier."""
 
 DEFAULT_FUNCTION = "main"
-GREATEST_SIZE = BY_NAME["int64"].maximum
-"""The greatest size of a multi-array, which is an int64 where MIL's own are uint64."""
 
 
 def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
