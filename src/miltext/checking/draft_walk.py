@@ -21,7 +21,7 @@ from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
-from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
+from miltext.schema.types import StateType, TensorType, is_known, is_whole, spelled, write_type
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -385,7 +385,7 @@ def _why(inference: Inference, opset: str) -> str:
         for name, bound in sorted(operands.items())
         if any(not _is_known(operand, constant=name in needed) for operand in bound)
     ]
-    if not all(_is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
+    if not all(is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
         return "too little is known of what its blocks take and give back; write it out"
     if vague:
         return f"too little is known of {listed(vague, 'and')}; write it out"
@@ -395,12 +395,7 @@ def _why(inference: Inference, opset: str) -> str:
 def _is_known(operand: Operand, *, constant: bool) -> bool:
     """Tell whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
     is_open = constant and isinstance(operand.type, TensorType) and operand.value is None
-    return _is_whole(operand.type) and not is_open
-
-
-def _is_whole(part: object) -> bool:
-    """Tell whether nothing of a type, or of a part of one, is unknown."""
-    return all(map(_is_whole, part)) if isinstance(part, tuple) else part is not None
+    return is_whole(operand.type) and not is_open
 
 
 def lacks_a_name(operation: Operation, scope: Scope) -> bool:

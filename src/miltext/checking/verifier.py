@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
@@ -20,7 +20,8 @@ from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
 from miltext.checking.operations import DEFAULT_ASKED_FOR
 from miltext.checking.programs import verify
-from miltext.diagnostics import ParseError, PrintError
+from miltext.checking.retyping import retype
+from miltext.diagnostics import MiltextError, ParseError, PrintError
 from miltext.diagnostics.selection import DRAFT
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
@@ -31,11 +32,13 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from miltext.checking.baked import Baked
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
+    from miltext.checking.retyping import Changed, Retyped
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -111,18 +114,26 @@ def check_text(text: str, path: str | None = None) -> CheckedText:
 
 @with_room
 def infer_draft(
-    text: str, *, path: str | None = None, names: bool = False, consts: bool = False, defaults: bool = False
+    text: str,
+    *,
+    path: str | None = None,
+    all: bool = False,
+    names: bool = False,
+    consts: bool = False,
+    defaults: bool = False,
 ) -> str:
     """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
 
-    A text that leaves nothing out is only laid out. With `names`, each operation has the attribute `name`; with
-    `consts`, each literal that is an argument is an operation `const` before; with `defaults`, defaults are written
-    out. A text asks for the same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show;
-    the arrays that the text names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that
-    `check` finds; MiltextError if the layout cannot be proved to say the same.
+    A text that leaves nothing out is only laid out. With `all`, types of outputs that it states are inferred anew, and
+    stay only where none follows. With `names`, each operation has the attribute `name`; with `consts`, each literal
+    that is an argument is an operation `const` before; with `defaults`, defaults are written out. A text asks for the
+    same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays that the text
+    names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds; MiltextError
+    if the layout cannot be proved to say the same.
     """
     options = {"names": names, "consts": consts, "defaults": defaults}
-    whole, found = complete(text, path, [word for word, is_asked in options.items() if is_asked])
+    asked = [word for word, is_asked in options.items() if is_asked]
+    whole, found = complete_anew(text, path, asked) if all else complete(text, path, asked)
     if whole is None:
         raise ParseError(_errors(found), text=text, path=path)
     return whole
@@ -141,6 +152,49 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
     if made.text is None:
         return Completed(None, made.diagnostics)
     return Completed(keep_line_ends(text, verified_format(made.text, path=path)), made.diagnostics)
+
+
+@with_room
+def complete_anew(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
+    """Complete a text as `complete` does, with all types of outputs that follow inferred anew."""
+    retyped = retype(text, Arrays(_folder(path)))
+    with _told_before(retyped.written, text):
+        whole, found = complete(retyped.written.text, path, asked)
+    return Completed(whole, _found_anew(retyped, found))
+
+
+@with_room
+def infer_anew(text: str, path: str | None = None, changed: Changed | None = None) -> Completed:
+    """Infer the types of outputs that a text states anew, and nothing else: its layout, and what it leaves out, stay.
+
+    The rest is that of `retype` and `complete`.
+    """
+    retyped = retype(text, Arrays(_folder(path)), changed)
+    found = check(retyped.written.text, path=path)
+    return Completed(None if _errors(found) else retyped.written.text, _found_anew(retyped, found))
+
+
+@contextmanager
+def _told_before(written: Elaborated, text: str) -> Iterator[None]:
+    """Have what a `with` block finds wrong with a text be told at its place in the one that it was written from."""
+    try:
+        yield
+    except MiltextError as failure:
+        if failure.text == written.text:
+            failure.diagnostics, failure.text = written.told(failure.diagnostics), text
+        raise
+
+
+def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return what was found in a text with types inferred anew, at its places in the text that was written.
+
+    Errors say which constants to change, if they were made for other sizes.
+    """
+    read = retyped.read
+    if read.root is not None and _errors(found):
+        return _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics
+    kept = located(retyped.kept, read.root) if read.root is not None else []
+    return in_order([*read.told(kept), *retyped.written.told(found)])
 
 
 @with_room
@@ -225,15 +279,21 @@ def _check_text(
 def _check_broken(text: str, arrays: Arrays) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text)
-    types = draft_types(read, arrays)
+    return _check_read(read, draft_types(read, arrays), arrays)
+
+
+def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None) -> CheckedText:
+    """Return the findings about what was read of a text, whose types were inferred."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
-        verified = apart_from(verify(read.program, dialect_of(text), faulty, arrays), {*read.flawed, *types.missing})
+        verified = apart_from(
+            verify(read.program, dialect_of(read.text), faulty, arrays), {*read.flawed, *types.missing}
+        )
         joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
-        found += located(joined, read.root)
+        found += located([*map(baked.told, joined)] if baked else joined, read.root)
     if "defaults" in marker_words(marker_of(read.root)):
         found = _with_defaults(found)
     return CheckedText(read.told(found), read, types)

@@ -15,6 +15,7 @@ Examples:
   miltext infer draft.mil
   miltext infer draft.mil -o model.mil
   miltext infer draft.mil --names --consts --defaults   # as coremltools writes it
+  miltext infer model.mil --all -o model.mil   # after the shape of an input was edited
   miltext infer - < draft.mil | miltext parse --to pb > program.pb
   miltext build draft.mil -o New.mlpackage   # infers, and makes a model of the result
 \b
@@ -31,20 +32,25 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.command("infer", epilog=EPILOG)
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
+@click.option("--all", "anew", is_flag=True, help="Infer the types of outputs that DRAFT states anew, too.")
 @click.option("--names", is_flag=True, help="Give each operation without a `name` that of its first output.")
 @click.option("--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
-def command(draft: str, output: str, **options: bool) -> None:
+def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
 
     The result is canonical MIL text; comments and numbers are kept as they are. It says what the author said, and
     types; a head such as `program(1.3) $draft(names, consts)` asks for more, as the options do. All problems are
     reported as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
+    With --all, DRAFT may be any MIL text: each type of an output that follows is inferred anew. So the shape of an
+    input is one edit; `miltext reshape` makes that, too. A constant that was made for the old sizes, and does not fit,
+    is an error that names it.
+
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
     written into a folder where they are not.
     """
-    from miltext.checking.verifier import complete
+    from miltext.checking.verifier import complete, complete_anew
     from miltext.models.contents import decode, is_binary, read_file
     from miltext.syntax.vocabulary import DRAFT_WORDS
 
@@ -55,7 +61,7 @@ def command(draft: str, output: str, **options: bool) -> None:
     if ending in MODELS or (ending != ".mil" and is_binary(data)):
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
     text = decode(data, name)
-    completed = complete(text, name, [word for word in DRAFT_WORDS if options[word]])
+    completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
         sys.exit(WRONG)

@@ -7,7 +7,8 @@ its rank (or none at all) is None. The class names are the schema's; data types 
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from miltext.schema import proto
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
@@ -74,6 +75,24 @@ def join(first: Type, second: Type) -> Type:
     return None
 
 
+def filled(type: Type, other: Type) -> Type:
+    """Return a type with the sizes that it leaves open as another one of its form has them."""
+    return cast("Type", _merged(type, other, lambda own, others: others if own is None else own))
+
+
+def generalized(type: Type, other: Type) -> Type:
+    """Return a type with those sizes open that another one of its form leaves open."""
+    return cast("Type", _merged(type, other, lambda own, others: None if others is None else own))
+
+
+def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
+    """Return what is picked of each part of two types, as far as they are of one form."""
+    if not isinstance(part, tuple) or part.__class__ is not other.__class__ or len(part) != len(other):
+        return pick(part, other)
+    parts = [_merged(own, others, pick) for own, others in zip(part, other, strict=True)]
+    return part._make(parts) if hasattr(part, "_make") else tuple(parts)
+
+
 def is_known(type: Type) -> bool:
     """Tell whether nothing but sizes is missing, so that the type can be written."""
     if isinstance(type, ListType):
@@ -83,6 +102,16 @@ def is_known(type: Type) -> bool:
     if isinstance(type, DictionaryType):
         return is_known(type.key) and is_known(type.value)
     return is_known(type.wrapped) if isinstance(type, StateType) else type is not None
+
+
+def is_whole(part: object) -> bool:
+    """Tell whether nothing of a type, or of a part of one, is unknown."""
+    return all(map(is_whole, part)) if isinstance(part, tuple) else part is not None
+
+
+def has_sizes(part: object) -> bool:
+    """Tell whether a type, or a part of one, states the size of anything."""
+    return any(map(has_sizes, part)) if isinstance(part, tuple) else isinstance(part, int)
 
 
 def spelled(type: Type, dialect: str = "1.3") -> str:

@@ -83,6 +83,7 @@ class Walk:
     def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         """Return what a block takes and gives; its inputs may not contradict the types of what is `given` for them."""
         scope = declare(outer, block.inputs)
+        self.enter(block, scope, path)
         inputs = [scope[value.name].type for value in block.inputs]
         for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
             if not compatible(stated, operand.type):
@@ -92,6 +93,9 @@ class Walk:
         self.leave(block, scope, path)
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
         return NestedBlock(inputs, outputs)
+
+    def enter(self, block: Block, scope: Scope, path: Path) -> None:
+        """Do what is to be done at the beginning of a block, whose inputs are in the scope."""
 
     def leave(self, block: Block, scope: Scope, path: Path) -> None:
         """Do what is left to do at the end of a block, before its outputs are looked at."""
@@ -104,11 +108,16 @@ class Walk:
         inferred, clash, doubts = _applied(arguments) if key is None else self.applied(key, arguments)
         declared = [output.stated.type for output in operation.outputs]
         self.found.append(Inference(path, operation.message, declared, inferred, clash, doubts, arguments, key))
-        for output, stated, followed in zip_longest(operation.outputs, declared, inferred or ()):
+        for index, (output, followed) in enumerate(zip_longest(operation.outputs, inferred or ())):
             if output is not None:
-                agreed = stated or followed if compatible(stated, followed) else join(stated, followed)
-                is_mistaken = agreed is None and (stated is not None or output.stated.is_missing)
-                scope[output.name] = UNDEFINED if is_mistaken else _result(arguments, agreed)
+                scope[output.name] = self.made(operation, index, followed, arguments, path)
+
+    def made(self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
+        """Return an output of an operation for those who use it, given the type that follows."""
+        stated = operation.outputs[index].stated
+        agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
+        is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
+        return UNDEFINED if is_mistaken else result(arguments, agreed)
 
     def applied(self, key: Hashable, arguments: Arguments) -> Outcome:
         """Return what follows for an op of a key, from the first of them."""
@@ -167,7 +176,7 @@ def _declared(value: Declared) -> Operand:
     return UNDEFINED if value.stated.is_missing else Operand(value.stated.type, constant=False)
 
 
-def _result(arguments: Arguments, type: Type) -> Operand:
+def result(arguments: Arguments, type: Type) -> Operand:
     """Return one output, with its value where that is known."""
     if arguments.op_type == "const":
         made = arguments.operands.get("val")

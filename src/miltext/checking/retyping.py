@@ -1,0 +1,187 @@
+"""Types inferred anew: those that a text states for what operations give back, as they follow from its inputs now.
+
+A type that follows takes the place of the one that is stated. What does not follow stays as it is written: the type of
+an operation that is not known, or a size that no rule gives where all sizes that the operation is given are known. A
+loop's variable of any size stays one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.checking.baked import Baked
+from miltext.checking.draft_constants import is_of_function
+from miltext.checking.draft_walk import DraftWalk
+from miltext.checking.drafts import DraftTypes, dialect_of
+from miltext.checking.findings import Finding, named
+from miltext.checking.inference.program import UNDEFINED, result
+from miltext.checking.inference.reading import read_program
+from miltext.checking.operations import message_path
+from miltext.parsing.elaboration import rewritten
+from miltext.parsing.recovery import recover
+from miltext.parsing.spans import phrases_by_path
+from miltext.schema.operations import signature
+from miltext.schema.types import StateType, filled, generalized, has_sizes, is_known, is_whole, spelled, write_type
+from miltext.syntax.gc_pause import gc_paused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from miltext.checking.arrays import Arrays
+    from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
+    from miltext.checking.inference.program import Path as InferencePath
+    from miltext.checking.inference.program import Scope
+    from miltext.checking.inference.reading import Block, Operation, Stated
+    from miltext.diagnostics import Span
+    from miltext.parsing.elaboration import Elaborated
+    from miltext.parsing.recovery import Recovered
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import NamedValueType
+    from miltext.schema.types import Type
+
+
+Changed: TypeAlias = "Mapping[str, Collection[str]]"
+"""Names of inputs, by function."""
+
+STALE = "MIL436"
+"""The code of a type that may be out of date."""
+
+
+class Retyped(NamedTuple):
+    """A text whose types were inferred anew.
+
+    `read` is what was read of it, with the new types in its Program, and `types` what it leaves out; `kept` tells of
+    types that may be out of date, `baked` knows what was made for other sizes, and `written` is the text with the new
+    types.
+    """
+
+    read: Recovered
+    types: DraftTypes
+    arrays: Arrays
+    kept: list[Finding]
+    baked: Baked
+    written: Elaborated
+
+
+def retype(text: str, arrays: Arrays, changed: Changed | None = None) -> Retyped:
+    """Infer the types that a text states anew; what a draft leaves out stays left out.
+
+    `changed` are the inputs, by function, that had other types before: what is given them, and keeps its own type, is
+    told of. An operation that cannot take its inputs any more keeps its type in the text; in the Program, neither it
+    nor what hangs on it has one, so that a mistake is told once.
+    """
+    with gc_paused:
+        return _retyped(recover(text), text, arrays, changed or {})
+
+
+def _retyped(read: Recovered, text: str, arrays: Arrays, changed: Changed) -> Retyped:
+    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
+    walk = Retyping(read, types, arrays, changed)
+    if read.program is not None:
+        walk.program(read_program(read.program))
+    return Retyped(read, types, arrays, walk.kept, walk.baked, rewritten(text, _edits(read, walk)))
+
+
+def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
+    """Yield the places of the types that changed, in the text as it was written, and what is to stand there."""
+    around = {path[:end] for path in walk.retyped for end in range(len(path))}
+    for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
+        if path in walk.retyped:
+            yield read.written(phrase.children[0].span), spelled(walk.retyped[path], walk.dialect)
+
+
+class Retyping(DraftWalk):
+    """Inference that holds no output to the type that it states.
+
+    `retyped` are the new types by the paths of outputs and of inputs of blocks.
+    """
+
+    def __init__(self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Changed) -> None:
+        super().__init__(read, types, dialect_of(read.text), arrays)
+        self.inputs = inputs
+        self.retyped: dict[Path, Type] = {}
+        self.kept: list[Finding] = []
+        self.baked = Baked(self.found, self.makers)
+
+    def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
+        """Note which values have another type than before."""
+        if is_of_function(path):
+            self.baked.inputs.update(scope.values())
+            names = [name for name in self.inputs.get(str(path[0]), ()) if name in scope]
+        else:
+            place = (*message_path(path), "inputs")
+            names = [value.name for index, value in enumerate(block.inputs) if (*place, index) in self.retyped]
+        self.baked.changed |= {scope[name]: name for name in names}
+
+    def made(
+        self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath
+    ) -> Operand:
+        output, message = operation.outputs[index], operation.message.outputs[index]
+        place = (*message_path(path), "outputs", index)
+        if not _is_stated(output.stated):
+            return super().made(operation, index, followed, arguments, path)
+        if not is_known(followed) and (clash := self.found[-1].clash):
+            followed = self.baked.refitted(clash, arguments)
+        if not is_known(followed) and (self.found[-1].clash or _is_given_nothing(arguments)):
+            message.ClearField("type")
+            self.types.open.add(place)
+            return UNDEFINED
+        found = _anew(followed, output.stated.type, arguments)
+        made = result(arguments, found)
+        if found != output.stated.type:
+            self.restate(message, place, found)
+            self.baked.change(made, output.name, output.stated.type, found)
+        else:
+            changed = self.baked.absorb(made, output.name, arguments, place[:-2])
+            if changed and found != followed and has_sizes(found):
+                self.keep(output.name, found, place, changed)
+        return made
+
+    def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
+        """Write a new type."""
+        message.type.CopyFrom(write_type(type))
+        self.retyped[place] = type
+
+    def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
+        """Tell of a type that does not follow, while that of something that the operation is given changed."""
+        stated = spelled(type, self.dialect)
+        message = f"{named(name)} stays {stated}, which does not follow from what {named(changed)} is now; check it"
+        self.kept.append(Finding((*place, "type"), STALE, message, severity="warning"))
+
+    def nested(
+        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
+    ) -> list[NestedBlock]:
+        known = signature(operation.type, self.opset)
+        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+            place = (*message_path(path), "blocks", at, "inputs")
+            messages = operation.message.blocks[at].inputs
+            for index, (value, operand) in enumerate(zip([*block.inputs], operands.get(kind.inputs or "", ()))):  # noqa: B905
+                found = generalized(operand.type, value.stated.type)
+                if _is_stated(value.stated) and is_known(found) and found != value.stated.type:
+                    self.restate(messages[index], (*place, index), found)
+                    [block.inputs[index]] = self.reader.declared([messages[index]])
+        return super().nested(operation, operands, scope, path)
+
+
+def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
+    """Return the type of an output: the one that follows, or, as far as it does not, the one that is stated.
+
+    A size that does not follow is open where one that the operation is given is open.
+    """
+    if not is_known(followed) or isinstance(followed, StateType):
+        return stated
+    given = (operand for bound in arguments.operands.values() for operand in bound)
+    is_open = any(is_known(operand.type) and not is_whole(operand.type) for operand in given)
+    return followed if is_open or arguments.blocks else filled(followed, stated)
+
+
+def _is_stated(stated: Stated) -> bool:
+    """Tell whether a type is stated, and is one that has no more to it than can be written."""
+    is_plain = is_known(stated.type) and not isinstance(stated.type, StateType)
+    return is_plain and write_type(stated.type) == stated.message
+
+
+def _is_given_nothing(arguments: Arguments) -> bool:
+    """Tell whether nothing is known of something that an operation is given, or that its blocks give back."""
+    operands = (operand for bound in arguments.operands.values() for operand in bound)
+    return UNDEFINED in operands or any(None in block.outputs for block in arguments.blocks)
