@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
 from miltext.models import weights
-from miltext.models.weights import BlobFile, BlobWriter, Statistics, statistics
+from miltext.models.weight_statistics import Statistics, statistics
+from miltext.models.weights import BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
 

@@ -20,7 +20,8 @@ from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import read_whole
-from miltext.models.weights import BlobFile, BlobWriter, statistics
+from miltext.models.weight_statistics import statistics
+from miltext.models.weights import BlobFile, BlobWriter
 from miltext.parsing.lowering import Lowering
 from miltext.printing.printer import Printer
 from miltext.schema.dtypes import BY_NAME

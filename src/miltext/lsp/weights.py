@@ -52,7 +52,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, as of a time; of a long one, those of its beginning."""
-    from miltext.models.weights import BlobFile, statistics
+    from miltext.models.weight_statistics import statistics
+    from miltext.models.weights import BlobFile
 
     with BlobFile(path) as file:
         blob = file.blob(offset)

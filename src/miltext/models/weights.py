@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from miltext.models.contents import LFS_POINTER
 from miltext.models.files import Progress, copy_pieces
@@ -37,6 +37,8 @@ SENTINEL = 0xDEADBEEF
 VERSION = 2
 CHUNK = 1 << 20
 """Elements, or bytes, that are worked on at once; a multiple of 8, so that a chunk starts on a byte."""
+
+_ZEROS = bytes(CHUNK)
 
 _HEADER = struct.Struct("<II56x")  # count, version
 _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
@@ -93,6 +95,10 @@ class Blob:
             start = first * self.dtype.bits // 8
             yield unpack(self.data[start : start + packed_size(count, self.dtype.bits)], self.dtype, count)
 
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
+        return _pieces(self.path, self.start, self.size)
+
     def digest(self, progress: Progress | None = None) -> str:
         """Return the `digest` of this blob's type and data."""
         return digest(self.dtype, self.data, progress)
@@ -147,7 +153,7 @@ class BlobFile:
             if blob.start < offset + ALIGNMENT:
                 message = f"the data of the record at offset {offset} is before the record itself, at {blob.start}"
                 raise refusal("MIL307", message, self.path)
-            offset = _aligned(blob.start + blob.size)
+            offset = aligned(blob.start + blob.size)
         if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
             message = f"the header counts {self._count} records, but another begins at offset {offset}"
             raise refusal("MIL307", message, self.path)
@@ -205,7 +211,7 @@ class BlobWriter:
         self.path = Path(path)
         self._progress = progress
         self._count = len(after) if after else 0
-        self._end = ALIGNMENT
+        self._before = self._end = ALIGNMENT
         self._staging = Staging(replace=True)
         self._file = open(self._staging.place(self.path), "xb")  # noqa: SIM115 - close or discard does it
         if after:
@@ -242,6 +248,21 @@ class BlobWriter:
         """Tell of work for so many bytes that is done."""
         if self._progress:
             self._progress(size)
+
+    @property
+    def growing(self) -> Path:
+        """The file that grows, with all records that were added."""
+        self._file.truncate(self._end)
+        return Path(self._file.name)
+
+    def last_pieces(self) -> Iterator[bytes]:
+        """Yield the data of the record that was added last, read again."""
+        start = aligned(self._before) + ALIGNMENT
+        return _pieces(self.growing, start, self._end - start)
+
+    def take_back(self) -> None:
+        """Forget the record that was added last."""
+        self._end, self._count = self._before, self._count - 1
 
     @property
     def folder(self) -> Path:
@@ -284,7 +305,7 @@ class BlobWriter:
 
     def copy(self, blob: Blob) -> int:
         """Append another file's record, its data byte for byte, and return its offset here."""
-        return self.add_packed(blob.dtype, blob.data, blob.padding_bits)
+        return self.add_pieces(blob.dtype, blob.count, blob.pieces())
 
     def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
         if dtype.blob is None:
@@ -292,17 +313,32 @@ class BlobWriter:
         if not _whole(dtype, size, padding):
             message = f"{size} bytes with {padding} bits of padding are not whole {dtype.name} elements"
             raise refusal("MIL308", message, self.path)
-        offset = _aligned(self._end)
-        # A record that failed halfway counts for nothing: the next one is written over it.
+        offset = aligned(self._end)
+        self._before = self._end
+        self._file.truncate(self._end)  # nothing is left of a record that failed halfway
         self._file.seek(self._end)
         self._file.write(bytes(offset - self._end))
         self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
         for piece in pieces:
-            self._file.write(piece)
+            if piece == _ZEROS:
+                self._file.seek(CHUNK, os.SEEK_CUR)  # which leaves a hole
+            else:
+                self._file.write(piece)
             self.advance(len(piece))
         self._end = offset + ALIGNMENT + size
         self._count += 1
         return offset
+
+
+def _pieces(path: Path, start: int, size: int) -> Iterator[bytes]:
+    """Yield a stretch of a file. Raise WeightsError (MIL306) if it is not there any more."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(start)
+        for done in range(0, size, CHUNK):
+            piece = file.read(min(CHUNK, size - done))
+            if len(piece) < min(CHUNK, size - done):
+                raise refusal("MIL306", "the file became shorter while it was read", path)
+            yield piece
 
 
 def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progress | None = None) -> str:
@@ -318,38 +354,6 @@ def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progres
         if progress:
             progress(len(piece))
     return state.hexdigest()
-
-
-class Statistics(NamedTuple):
-    """The least, the greatest and the mean value; int for integer types, except for the mean."""
-
-    minimum: float
-    maximum: float
-    mean: float
-
-
-def statistics(blob: Blob, progress: Progress | None = None) -> Statistics | None:
-    """Return the Statistics of a blob's values, None if it has none; a NaN among them makes all three NaN.
-
-    The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
-    called with the number of bytes of each chunk.
-    """
-    import numpy as np
-
-    from miltext.schema.packing import decode, packed_size
-
-    if not blob.count:
-        return None
-    wide = np.float64 if blob.dtype.kind == "float" else np.int64
-    each = []
-    for chunk in blob.chunks():
-        with np.errstate(all="ignore"):
-            part = decode(chunk, blob.dtype)
-            each.append((part.min(), part.max(), part.sum(dtype=wide).item()))
-        if progress:
-            progress(packed_size(len(chunk), blob.dtype.bits))
-    least, greatest, sums = zip(*each, strict=True)
-    return Statistics(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
 
 
 def map_file(path: Path) -> mmap.mmap:
@@ -388,7 +392,8 @@ def _record_count(mapping: mmap.mmap, path: Path) -> int:
     return int(count)
 
 
-def _aligned(position: int) -> int:
+def aligned(position: int) -> int:
+    """Return the first place from a position on where a record may begin."""
     return -(-position // ALIGNMENT) * ALIGNMENT
 
 

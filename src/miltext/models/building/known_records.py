@@ -1,55 +1,107 @@
-"""The records of a weight file that is added to: what it has already is not stored again."""
+"""Records that a new weight file has: what equals one of them is not stored again."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from miltext.models.refusals import WeightsError
 from miltext.schema.packing import packed_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from miltext.models.weights import BlobFile
+    from miltext.models.weights import Blob, BlobFile
     from miltext.schema.dtypes import DType
+
+HEAD = 1 << 12
+"""Bytes at the beginning of a record that tell most records of one type and size apart."""
 
 
 class _Record(NamedTuple):
     offset: int
+    path: Path
     start: int
 
 
 class KnownRecords:
-    """The records of a weight file, by what equal ones have in common before their data is read; none without a file.
+    """Records by what equal ones have in common: type, number of elements, and then the beginning of their data.
 
-    Of a damaged file, these are the records before the damage, which is no matter of what is added.
+    Each is known by an offset, that of its record in the new file, and by the place of its data in the file from
+    which it can be read.
     """
 
-    def __init__(self, file: BlobFile | None) -> None:
-        self._path = file.path if file else None
-        self._alike: dict[tuple[DType, int, int], list[_Record]] = defaultdict(list)
-        with suppress(WeightsError):
-            for blob in file or ():
-                self._alike[blob.dtype, blob.count, blob.size].append(_Record(blob.offset, blob.start))
+    def __init__(self) -> None:
+        self._new: dict[tuple[DType, int], list[_Record]] = defaultdict(list)
+        self._alike: dict[tuple[DType, int, bytes], list[_Record]] = defaultdict(list)
+
+    def add(self, blob: Blob, offset: int) -> None:
+        """Add a record that can be read where `blob` stands."""
+        self.add_place(blob.dtype, blob.count, offset, blob.path, blob.start)
+
+    def add_place(self, dtype: DType, count: int, offset: int, path: Path, start: int) -> None:
+        """Add a record of so many elements, whose data starts at a place of a file."""
+        self._new[dtype, count].append(_Record(offset, path, start))
 
     def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int | None:
         """Return the offset of a record with so many elements of a type, packed as in these pieces; None if none is.
 
         Pieces are taken as long as there is a record that begins like them.
         """
-        alike = self._alike.get((dtype, count, packed_size(count, dtype.bits)), [])
-        if not alike or self._path is None:
+        kind = dtype, count
+        if kind not in self._new:
             return None
-        place = 0
-        with open(self._path, "rb", buffering=0) as file:
-            for piece in pieces:
-                alike = [record for record in alike if _read(file, record.start + place, len(piece)) == piece]
-                if not alike:
-                    return None
-                place += len(piece)
-        return alike[0].offset
+        self._sort(kind)
+        head, pieces = _headed(iter(pieces), min(HEAD, packed_size(count, dtype.bits)))
+        return _equal(self._alike.get((*kind, head), []), pieces)
+
+    def _sort(self, kind: tuple[DType, int]) -> None:
+        """Find what those of a kind begin with that were added since the last time."""
+        dtype, count = kind
+        for record in self._new[kind]:
+            with open(record.path, "rb", buffering=0) as file:
+                head = _read(file, record.start, min(HEAD, packed_size(count, dtype.bits)))
+            self._alike[dtype, count, head].append(record)
+        self._new[kind].clear()
+
+
+def records_of(file: BlobFile | None) -> KnownRecords:
+    """Return the records of a weight file that is added to, none without one.
+
+    Of a damaged file, these are the records before the damage, which is no matter of what is added.
+    """
+    known = KnownRecords()
+    with suppress(WeightsError):
+        for blob in file or ():
+            known.add(blob, blob.offset)
+    return known
+
+
+def _headed(pieces: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first bytes of pieces, and all of the pieces."""
+    taken: list[bytes] = []
+    while sum(map(len, taken)) < size:
+        taken.append(next(pieces))
+    return b"".join(taken)[:size], chain(taken, pieces)
+
+
+def _equal(alike: list[_Record], pieces: Iterable[bytes]) -> int | None:
+    """Return the offset of the first record whose data is that of the pieces."""
+    place = 0
+    for piece in pieces if alike else ():
+        alike = [record for record in alike if _has(record, place, piece)]
+        if not alike:
+            break
+        place += len(piece)
+    return alike[0].offset if alike else None
+
+
+def _has(record: _Record, place: int, piece: bytes) -> bool:
+    with open(record.path, "rb", buffering=0) as file:
+        return _read(file, record.start + place, len(piece)) == piece
 
 
 def _read(file: BinaryIO, start: int, size: int) -> bytes:

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
+from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.placing import Subject
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
-from miltext.models.weights import digest
+from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.packing import packed_size
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     from miltext.models.building.filling import Array
-    from miltext.models.building.known_records import KnownRecords
     from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
@@ -91,34 +91,56 @@ class Storing:
 
     def write(self, writer: BlobWriter, file_name: str, known: KnownRecords) -> None:
         """Write what is to be stored, each once and unless it is `known`, and have the values name it."""
+        adding = _Adding(writer, known)
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
             same = _identity(array)
             if same not in offsets:
                 with _about(value):
-                    offsets[same] = _offset(array, writer, known)
+                    offsets[same] = adding.array(array)
             _refer(value, file_name, offsets[same])
         for value in self._immediates:
             dtype, data = immediate_data(value) or (None, b"")
             assert dtype is not None
-            key, count = digest(dtype, data), prod(tensor_shape(value.type) or ())
-            there = offsets[key] if key in offsets else known.find(dtype, count, [data])
-            if there is None:
-                there = writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
-            else:
-                writer.advance(len(data))
-            offsets[key] = there
-            _refer(value, file_name, there)
+            _refer(value, file_name, adding.data(dtype, prod(tensor_shape(value.type) or ()), data))
 
 
-def _offset(array: Array, writer: BlobWriter, known: KnownRecords) -> int:
-    """Return the offset of an array's record, which is written if none of those that are known equals it."""
-    dtype, stored = array.dtype, array.stored
-    there = known.find(dtype, prod(stored.shape), stored.pieces(dtype, folder=writer.folder))
-    if there is None:
-        return writer.add_pieces(dtype, prod(stored.shape), stored.pieces(dtype, writer.advance, writer.folder))
-    writer.advance(stored.work(dtype))
-    return there
+class _Adding:
+    """Adds records to a weight file, none of them twice, and none that is `known`; each method returns the offset."""
+
+    def __init__(self, writer: BlobWriter, known: KnownRecords) -> None:
+        self._writer = writer
+        self._known = known
+        self._added = KnownRecords()
+
+    def array(self, array: Array) -> int:
+        """Store an array. What was added is read again to be compared, which is cheaper than to convert arrays twice."""
+        dtype, stored, writer = array.dtype, array.stored, self._writer
+        count = prod(stored.shape)
+        there = self._known.find(dtype, count, stored.pieces(dtype, folder=writer.folder))
+        if there is not None:
+            writer.advance(stored.work(dtype))
+            return there
+        offset = writer.add_pieces(dtype, count, stored.pieces(dtype, writer.advance, writer.folder))
+        there = self._added.find(dtype, count, writer.last_pieces())
+        if there is not None:
+            writer.take_back()
+            return there
+        return self._new(dtype, count, offset)
+
+    def data(self, dtype: DType, count: int, data: bytes) -> int:
+        """Store packed elements."""
+        there = self._known.find(dtype, count, [data])
+        if there is None:
+            there = self._added.find(dtype, count, [data])
+        if there is not None:
+            self._writer.advance(len(data))
+            return there
+        return self._new(dtype, count, self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits))
+
+    def _new(self, dtype: DType, count: int, offset: int) -> int:
+        self._added.add_place(dtype, count, offset, self._writer.growing, offset + ALIGNMENT)
+        return offset
 
 
 def _identity(array: Array) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from miltext.models.building.known_records import KnownRecords
+from miltext.models.building.known_records import records_of
 from miltext.models.building.new_model import ml_programs, refusing_depth, rename_files
 from miltext.models.building.placing import Subject
 from miltext.models.building.storing import LARGEST
@@ -142,7 +142,7 @@ def _write_weights(new: NewModel, name: str, called: str, target: Path, progress
         return
     source = new.files.get(name)
     with BlobFile(source) if source else nullcontext() as old, BlobWriter(target, progress, after=old) as writer:
-        new.storing.write(writer, called, KnownRecords(old))
+        new.storing.write(writer, called, records_of(old))
 
 
 def serialized(spec: Spec) -> bytes:

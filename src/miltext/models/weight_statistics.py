@@ -1,0 +1,41 @@
+"""What the values of a weight are like: the least, the greatest and the mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from miltext.models.files import Progress
+    from miltext.models.weights import Blob
+
+
+class Statistics(NamedTuple):
+    """The least, the greatest and the mean value; int for integer types, except for the mean."""
+
+    minimum: float
+    maximum: float
+    mean: float
+
+
+def statistics(blob: Blob, progress: Progress | None = None) -> Statistics | None:
+    """Return the Statistics of a blob's values, None if it has none; a NaN among them makes all three NaN.
+
+    The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
+    called with the number of bytes of each chunk.
+    """
+    import numpy as np
+
+    from miltext.schema.packing import decode, packed_size
+
+    if not blob.count:
+        return None
+    wide = np.float64 if blob.dtype.kind == "float" else np.int64
+    each = []
+    for chunk in blob.chunks():
+        with np.errstate(all="ignore"):
+            part = decode(chunk, blob.dtype)
+            each.append((part.min(), part.max(), part.sum(dtype=wide).item()))
+        if progress:
+            progress(packed_size(len(chunk), blob.dtype.bits))
+    least, greatest, sums = zip(*each, strict=True)
+    return Statistics(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
