@@ -72,6 +72,7 @@ check_option = click.option(
 @click.option(
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
+@click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
 @force_option
 @check_option
 def build(

@@ -74,6 +74,7 @@ TITLES: dict[str, str] = {
     "MIL307": "wrong count of records",
     "MIL308": "value cannot be stored in a weight file",
     "MIL309": "record does not match its value",
+    "MIL312": "unused weights",
     # Writing models.
     "MIL401": "ending does not match the output",
     "MIL402": "target would be lost",
@@ -96,6 +97,7 @@ TITLES: dict[str, str] = {
     "MIL423": "compiled model is not an ML Program",
     "MIL426": "wrong name for a value",
     "MIL428": "several texts for a single file",
+    "MIL427": "references to weights unknown",
     "MIL430": "unknown name",
     "MIL431": "name already in use",
     "MIL432": "value cannot be an output",

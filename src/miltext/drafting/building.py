@@ -37,6 +37,7 @@ def build(
     progress: Progress | None = None,
     expect: Expect | None = None,
     description: str | os.PathLike[str] | None = None,
+    prune_weights: bool = False,
     check: bool = True,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
@@ -45,9 +46,10 @@ def build(
     the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
     turned back, and for a program by itself the description is made from its types, and the weights that it names are
     taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
-    moved into the weight file. A file or folder at `output` is replaced only if `force`, and only when all is written.
-    `progress` is called with the bytes of each piece that is written, and before that `expect` with what returns how
-    many there will be.
+    moved into the weight file. With `prune_weights`, weight files have only what the model refers to, and of equal
+    weights one; a note among the warnings says how much that leaves out. A file or folder at `output` is replaced only
+    if `force`, and only when all is written. `progress` is called with the bytes of each piece that is written, and
+    before that `expect` with what returns how many there will be.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program.
@@ -70,6 +72,7 @@ def build(
         progress=progress,
         expect=expect,
         description=description,
+        prune_weights=prune_weights,
     )
     output = Path(output)
     try:

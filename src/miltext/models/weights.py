@@ -97,7 +97,7 @@ class Blob:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
-        return _pieces(self.path, self.start, self.size)
+        return pieces_at(self.path, self.start, self.size)
 
     def digest(self, progress: Progress | None = None) -> str:
         """Return the `digest` of this blob's type and data."""
@@ -258,7 +258,7 @@ class BlobWriter:
     def last_pieces(self) -> Iterator[bytes]:
         """Yield the data of the record that was added last, read again."""
         start = aligned(self._before) + ALIGNMENT
-        return _pieces(self.growing, start, self._end - start)
+        return pieces_at(self.growing, start, self._end - start)
 
     def take_back(self) -> None:
         """Forget the record that was added last."""
@@ -330,7 +330,7 @@ class BlobWriter:
         return offset
 
 
-def _pieces(path: Path, start: int, size: int) -> Iterator[bytes]:
+def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
     """Yield a stretch of a file. Raise WeightsError (MIL306) if it is not there any more."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)

@@ -18,11 +18,12 @@ from miltext.models.building.description import describe, known_version, require
 from miltext.models.building.filling import Array, Filled, fill
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
+from miltext.models.building.pruning import prune
 from miltext.models.building.redescribing import redescribe
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
-from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, resolve
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, resolve
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
@@ -61,6 +62,8 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     try:
         new = _alone(source, choices) if original is None else _from(original, source, choices)
         _check_arrays(new, output)
+        if choices.prune_weights:
+            prune(new, output)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new
@@ -215,7 +218,8 @@ def _original(original: Model, programs: Mapping[Model, Program]) -> NewModel:
         return decompile(original, programs)
     assert original.spec is not None  # it is not compiled
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
-    lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in values(each)}
+    lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in blob_values(each)}
+    new.former = {name.partition("/")[2] for name in lacking}
     for chosen, program in programs.items():
         way_to(chosen, original, new.spec)[-1].mlProgram.CopyFrom(program)
     new.find_files(BlobFolder(original.model_path), lacking)

@@ -28,6 +28,7 @@ class Choices:
     progress: Progress | None = None
     expect: Expect | None = None
     description: str | os.PathLike[str] | None = None
+    prune_weights: bool = False
 
 
 NO_CHOICES = Choices()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
 from miltext.models.refusals import WeightsError
 from miltext.schema.packing import packed_size
@@ -14,40 +15,39 @@ from miltext.schema.packing import packed_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from miltext.models.weights import Blob, BlobFile
+    from miltext.models.weights import BlobFile
     from miltext.schema.dtypes import DType
 
 HEAD = 1 << 12
 """Bytes at the beginning of a record that tell most records of one type and size apart."""
 
 
-class _Record(NamedTuple):
-    offset: int
+Known = TypeVar("Known")
+
+
+@dataclass(frozen=True)
+class _Record(Generic[Known]):
+    known: Known
     path: Path
     start: int
 
 
-class KnownRecords:
+class KnownRecords(Generic[Known]):
     """Records by what equal ones have in common: type, number of elements, and then the beginning of their data.
 
-    Each is known by an offset, that of its record in the new file, and by the place of its data in the file from
-    which it can be read.
+    With each goes what is known of it, such as its offset in the new file, and where its data can be read.
     """
 
     def __init__(self) -> None:
-        self._new: dict[tuple[DType, int], list[_Record]] = defaultdict(list)
-        self._alike: dict[tuple[DType, int, bytes], list[_Record]] = defaultdict(list)
+        self._new: dict[tuple[DType, int], list[_Record[Known]]] = defaultdict(list)
+        self._alike: dict[tuple[DType, int, bytes], list[_Record[Known]]] = defaultdict(list)
 
-    def add(self, blob: Blob, offset: int) -> None:
-        """Add a record that can be read where `blob` stands."""
-        self.add_place(blob.dtype, blob.count, offset, blob.path, blob.start)
-
-    def add_place(self, dtype: DType, count: int, offset: int, path: Path, start: int) -> None:
+    def add(self, known: Known, dtype: DType, count: int, path: Path, start: int) -> None:
         """Add a record of so many elements, whose data starts at a place of a file."""
-        self._new[dtype, count].append(_Record(offset, path, start))
+        self._new[dtype, count].append(_Record(known, path, start))
 
-    def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int | None:
-        """Return the offset of a record with so many elements of a type, packed as in these pieces; None if none is.
+    def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> Known | None:
+        """Return what is known of a record with so many elements of a type, packed as in these pieces; None if none is.
 
         Pieces are taken as long as there is a record that begins like them.
         """
@@ -68,15 +68,15 @@ class KnownRecords:
         self._new[kind].clear()
 
 
-def records_of(file: BlobFile | None) -> KnownRecords:
-    """Return the records of a weight file that is added to, none without one.
+def records_of(file: BlobFile | None) -> KnownRecords[int]:
+    """Return the records of a weight file that is added to, by their offsets; none without one.
 
     Of a damaged file, these are the records before the damage, which is no matter of what is added.
     """
-    known = KnownRecords()
+    known = KnownRecords[int]()
     with suppress(WeightsError):
         for blob in file or ():
-            known.add(blob, blob.offset)
+            known.add(blob.offset, blob.dtype, blob.count, blob.path, blob.start)
     return known
 
 
@@ -88,18 +88,18 @@ def _headed(pieces: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]
     return b"".join(taken)[:size], chain(taken, pieces)
 
 
-def _equal(alike: list[_Record], pieces: Iterable[bytes]) -> int | None:
-    """Return the offset of the first record whose data is that of the pieces."""
+def _equal(alike: list[_Record[Known]], pieces: Iterable[bytes]) -> Known | None:
+    """Return what is known of the first record whose data is that of the pieces."""
     place = 0
     for piece in pieces if alike else ():
         alike = [record for record in alike if _has(record, place, piece)]
         if not alike:
             break
         place += len(piece)
-    return alike[0].offset if alike else None
+    return alike[0].known if alike else None
 
 
-def _has(record: _Record, place: int, piece: bytes) -> bool:
+def _has(record: _Record[Known], place: int, piece: bytes) -> bool:
     with open(record.path, "rb", buffering=0) as file:
         return _read(file, record.start + place, len(piece)) == piece
 

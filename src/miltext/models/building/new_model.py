@@ -17,6 +17,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.pruning import Record
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder
     from miltext.schema.proto import Model as Spec
@@ -27,16 +28,23 @@ if TYPE_CHECKING:
 class NewModel:
     """What is to be written.
 
-    `files` has each weight file by its path below `@model_path`. `package` is the .mlpackage that the model comes
-    from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`.
+    `files` has each weight file by its path below `@model_path`; `former` are those that the model named that this one
+    is made of, and `given` those of this one that are from elsewhere. `package` is the .mlpackage that the model comes
+    from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`. `pruned` has
+    the records that stay of each weight file that is not written whole, and `dropped` the files of the package, or
+    beside an .mlmodel, that go.
     """
 
     spec: Spec
     files: dict[str, Path] = field(default_factory=dict)
     package: Path | None = None
     warnings: list[Diagnostic] = field(default_factory=list)
+    former: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
     storing: Storing | None = None
     store: str = WEIGHT_FILE
+    pruned: dict[str, list[Record]] = field(default_factory=dict)
+    dropped: list[Path] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
@@ -56,6 +64,10 @@ class NewModel:
     def is_stored_in(self, name: str) -> bool:
         """Whether values are still to be stored in this weight file."""
         return bool(self.storing) and name == self.store
+
+    def is_rewritten(self, name: str) -> bool:
+        """Whether this weight file will have other contents than the one that it is made of."""
+        return name in self.pruned or self.is_stored_in(name)
 
     @property
     def weight_files(self) -> list[str]:

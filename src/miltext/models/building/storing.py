@@ -89,7 +89,7 @@ class Storing:
             made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
         value.immediateValue.tensor.CopyFrom(made)
 
-    def write(self, writer: BlobWriter, file_name: str, known: KnownRecords) -> None:
+    def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
         """Write what is to be stored, each once and unless it is `known`, and have the values name it."""
         adding = _Adding(writer, known)
         offsets: dict[object, int] = {}
@@ -108,13 +108,13 @@ class Storing:
 class _Adding:
     """Adds records to a weight file, none of them twice, and none that is `known`; each method returns the offset."""
 
-    def __init__(self, writer: BlobWriter, known: KnownRecords) -> None:
+    def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
         self._writer = writer
         self._known = known
-        self._added = KnownRecords()
+        self._added = KnownRecords[int]()
 
     def array(self, array: Array) -> int:
-        """Store an array. What was added is read again to be compared, which is cheaper than to convert arrays twice."""
+        """Store an array. To compare it with those that were added, it is read again from where it was added."""
         dtype, stored, writer = array.dtype, array.stored, self._writer
         count = prod(stored.shape)
         there = self._known.find(dtype, count, stored.pieces(dtype, folder=writer.folder))
@@ -139,7 +139,7 @@ class _Adding:
         return self._new(dtype, count, self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits))
 
     def _new(self, dtype: DType, count: int, offset: int) -> int:
-        self._added.add_place(dtype, count, offset, self._writer.growing, offset + ALIGNMENT)
+        self._added.add(offset, dtype, count, self._writer.growing, offset + ALIGNMENT)
         return offset
 
 

@@ -1,27 +1,32 @@
-"""Writing models: an `.mlpackage` with its manifest, or an `.mlmodel` with its weights beside it.
-
-The package's form is what coremltools 9.0 writes, `modelpackage/src/ModelPackage.cpp`.
-"""
+"""Writing models: an `.mlpackage` with its manifest, or an `.mlmodel` with its weights beside it."""
 
 from __future__ import annotations
 
 import json
-import mmap
 import os
-import re
-import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import nullcontext, suppress
-from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from miltext.models.building.beside import is_at, leads_elsewhere, weight_name
 from miltext.models.building.known_records import records_of
 from miltext.models.building.new_model import ml_programs, refusing_depth, rename_files
+from miltext.models.building.packaging import (
+    DATA,
+    MODEL_FILE,
+    contents_of,
+    copy_folder,
+    list_item,
+    make_listed_folders,
+    new_manifest,
+    unlist,
+)
 from miltext.models.building.placing import Subject
+from miltext.models.building.pruning import copy_records
 from miltext.models.building.storing import LARGEST
 from miltext.models.files import copy_file, write_new
-from miltext.models.manifest import MANIFEST, Manifest, model_file, whole_manifest
+from miltext.models.manifest import MANIFEST, model_file, whole_manifest
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
@@ -33,12 +38,6 @@ if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.schema.proto import Model as Spec
 
-DATA = PurePosixPath("Data")
-AUTHOR = "com.apple.CoreML"
-MODEL_FILE = f"{AUTHOR}/model.mlmodel"
-NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
-"""The endings of files that name weights in the folder that they are in."""
-
 
 def write_model(new: NewModel, output: Path, force: bool, progress: Progress | None) -> None:
     """Write a model to an `.mlpackage` or `.mlmodel`; what is there is replaced when all is written, if `force`.
@@ -48,9 +47,13 @@ def write_model(new: NewModel, output: Path, force: bool, progress: Progress | N
     with Staging(replace=force, parents=True) as staging:
         if output.suffix.lower() == ".mlpackage":
             _write_package(new, staging.place(output), progress)
+            unused = []
         else:
-            _write_file(new, output, staging, progress)
+            unused = _write_file(new, output, staging, progress)
         staging.commit()
+    for path in unused:
+        with suppress(OSError):  # the model is in place, which does not need it
+            path.unlink()
 
 
 def work(new: NewModel, output: Path) -> int:
@@ -62,7 +65,9 @@ def work(new: NewModel, output: Path) -> int:
     if new.package and there != output.parent:
         skipped = _replaced(new)
         size += sum(path.stat().st_size for path in contents_of(new.package) if path.is_file() and path not in skipped)
-    written = [path for name, path in new.files.items() if new.is_stored_in(name) or not _is_at(path, there / name)]
+    size += sum(record.size for records in new.pruned.values() for record in records)
+    whole = {name: path for name, path in new.files.items() if name not in new.pruned}
+    written = [path for name, path in whole.items() if new.is_stored_in(name) or not is_at(path, there / name)]
     return size + sum(path.stat().st_size for path in written)
 
 
@@ -78,40 +83,41 @@ def _replaced(new: NewModel) -> set[Path]:
     """Return the files of the package that a model comes from which are written anew."""
     assert new.package
     data = new.package / DATA
-    replaced = {new.package / MANIFEST, data / _place(new)}
-    return replaced | {data / _place(new).parent / new.store} if new.storing else replaced
-
-
-def _is_at(path: Path, there: Path) -> bool:
-    return there.exists() and there.samefile(path)
+    anew = [*new.pruned, *[new.store] * bool(new.storing)]
+    weights = [data / _place(new).parent / name for name in anew]
+    return {new.package / MANIFEST, data / _place(new), *weights, *new.dropped}
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
-    manifest, place = _new_manifest(), _place(new)
+    manifest, place = new_manifest(), _place(new)
     if new.package:
         manifest = whole_manifest(new.package)
         copy_folder(new.package, made, _replaced(new), progress)
+        unlist(manifest, [path.relative_to(new.package / DATA) for path in new.dropped])
     _check_names(new.weight_files, place.name)
     folder = made / DATA / place.parent
     folder.mkdir(parents=True, exist_ok=True)
     for name in new.weight_files:
-        if new.is_stored_in(name) or not (folder / name).exists():
+        if new.is_rewritten(name) or not (folder / name).exists():
             _write_weights(new, name, name, folder / name, progress)
-        _list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
+        list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
     write_new(folder / place.name, [serialized(new.spec)])
-    _make_listed_folders(manifest, made / DATA)
+    make_listed_folders(manifest, made / DATA)
     write_new(made / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 
 
-def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progress | None) -> None:
-    """Write an `.mlmodel`. Its `@model_path` is the folder that it is in, where its weights are put."""
+def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progress | None) -> list[Path]:
+    """Write an `.mlmodel`. Its `@model_path` is the folder that it is in, where its weights are put.
+
+    Return the weight files that are to be removed when it is in place.
+    """
     _check_names(new.weight_files, output.name)
     names = {name: name for name in new.weight_files}
-    read = new.storing.sources if new.storing else ()
+    read = {*(new.storing.sources if new.storing else ()), *leads_elsewhere(output.parent, new.pruned)}
     moved: dict[str, bool] = {}
     for name in names:
         there = output.parent / name
-        if new.is_stored_in(name) or not _is_at(new.files[name], there):
+        if new.is_rewritten(name) or not is_at(new.files[name], there):
             others = [each for old, each in names.items() if old != name]
             names[name], moved[name] = weight_name(output, name, others, read)
     for program in ml_programs(new.spec):
@@ -120,6 +126,8 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
         made = staging.place(output.parent / names[name], free=free)
         _write_weights(new, name, names[name], made, progress)
     write_new(staging.place(output), [serialized(new.spec)])
+    written = {output.parent / name for name in names.values()}
+    return [path for path in new.dropped if path not in written]
 
 
 def _check_names(weights: Collection[str], model: str) -> None:
@@ -137,12 +145,15 @@ def _write_weights(new: NewModel, name: str, called: str, target: Path, progress
     `name` is what the file is known by, and `called` what the model to write calls it.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not (new.storing and new.is_stored_in(name)):
+    if not new.is_rewritten(name):
         copy_file(new.files[name], target, progress)
         return
-    source = new.files.get(name)
+    records = new.pruned.get(name)
+    source = new.files.get(name) if records is None else None
     with BlobFile(source) if source else nullcontext() as old, BlobWriter(target, progress, after=old) as writer:
-        new.storing.write(writer, called, records_of(old))
+        known = records_of(old) if records is None else copy_records(records, writer)
+        if new.storing and new.is_stored_in(name):
+            new.storing.write(writer, called, known)
 
 
 def serialized(spec: Spec) -> bytes:
@@ -157,117 +168,3 @@ def serialized(spec: Spec) -> bytes:
         data = spec.SerializeToString(deterministic=True)
         type(spec).FromString(data)
     return data
-
-
-# ---- copies of packages
-
-
-def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy a folder with all that is in it, empty folders too, except for the files `skipped`, which are paths in it.
-
-    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
-    a file nor a folder.
-    """
-    target.mkdir(parents=True)
-    for path in contents_of(source):
-        copy = target / path.relative_to(source)
-        if path.is_dir():
-            copy.mkdir()
-        elif path not in skipped:
-            copy_file(Path(os.path.realpath(path)), copy, progress)
-
-
-def contents_of(folder: Path) -> list[Path]:
-    """Return the folders and files below a folder, each folder before what is in it. Raise as `copy_folder` does."""
-    root = Path(os.path.realpath(folder))
-    found: list[Path] = []
-    for parent, folders, names in os.walk(folder, onerror=_raise):
-        folders.sort()
-        for name in sorted([*folders, *names]):
-            path = Path(parent, name)
-            is_file = path.is_file() and Path(os.path.realpath(path)).is_relative_to(root)
-            if not is_file and (path.is_symlink() or not path.is_dir()):
-                message = f"{str(path.relative_to(folder))!r} leads outside, or is not a file"
-                raise refusal("MIL403", message, folder)
-            found.append(path)
-    return found
-
-
-def _raise(failure: OSError) -> None:
-    raise failure
-
-
-# ---- manifests
-
-
-def _new_manifest() -> Manifest:
-    root = _identifier(MODEL_FILE)
-    entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
-    return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
-
-
-def _entry(path: str, description: str) -> dict[str, str]:
-    return {"author": AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
-
-
-def _list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
-    """List an item of the package, unless the path is in one that is listed."""
-    if not any(path.is_relative_to(known) for known in _listed(manifest)):
-        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
-
-
-def _listed(manifest: Manifest) -> list[str]:
-    """Return the paths of a manifest's items, each of which has one."""
-    return [item["path"] for item in manifest["itemInfoEntries"].values()]
-
-
-def _make_listed_folders(manifest: Manifest, data: Path) -> None:
-    """Make the folders that a manifest lists and that are not there: git keeps no empty ones, and coremltools, which
-    lists the folder of weights of every model, opens no package that lacks an item.
-    """
-    for path in map(PurePosixPath, _listed(manifest)):
-        if not path.suffix and not path.is_absolute() and ".." not in path.parts:
-            with suppress(OSError, ValueError):  # a file stands there, or no folder can have that name
-                (data / path).mkdir(parents=True, exist_ok=True)
-
-
-def _identifier(path: str) -> str:
-    """Return an item's identifier: always the same for a path, so that what is built twice is the same twice."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, path))
-
-
-# ---- weight files beside an .mlmodel
-
-
-def weight_name(output: Path, name: str, taken: Collection[str], read: Collection[Path] = ()) -> tuple[str, bool]:
-    """Return the name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
-    whether nothing is there.
-
-    It is another one where that file is there and not this model's alone, so that no other model loses its weights,
-    or is among those that are `read`.
-    """
-    names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
-    return next((each, free) for each, free in names if free or _is_own(output, each, read))
-
-
-def _names(output: Path, name: str) -> Iterator[str]:
-    yield name
-    stem, path = re.sub(r"[^\w.-]", "_", output.stem)[:64], PurePosixPath(name)
-    yield str(path.with_name(f"{stem}-{path.name}"))
-    yield from (str(path.with_name(f"{stem}-{number}-{path.name}")) for number in count(1))
-
-
-def _is_own(output: Path, name: str, read: Collection[Path]) -> bool:
-    """Whether what is there is what the model that is replaced has for itself, and none of the files that are read."""
-    if any(_is_at(path, output.parent / name) for path in read) or not (output.is_file() and _mentions(output, name)):
-        return False
-    beside = [path for path in output.parent.iterdir() if path.suffix.lower() in NAMING and path.is_file()]
-    return not any(_mentions(path, name) for path in beside if not path.samefile(output))
-
-
-def _mentions(path: Path, name: str) -> bool:
-    """Whether a file has the fileName of a weight file in it."""
-    if not path.stat().st_size:
-        return False
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(f"{MODEL_PATH}/{name}".encode()) >= 0

@@ -1,0 +1,237 @@
+"""Weight files without what nothing refers to: the records that stay, each once, and the files that go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from posixpath import normpath
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic
+from miltext.models.building.beside import NAMING, is_own, mentions
+from miltext.models.building.known_records import KnownRecords
+from miltext.models.building.new_model import ml_programs, nested
+from miltext.models.building.packaging import contents_of
+from miltext.models.manifest import model_file
+from miltext.models.model_weights import MODEL_PATH, blob_values
+from miltext.models.refusals import WeightsError, refusal
+from miltext.models.weights import ALIGNMENT, BlobFile, aligned, pieces_at
+from miltext.schema.packing import packed_size
+from miltext.schema.proto import Program
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.models.building.new_model import NewModel
+    from miltext.models.weights import BlobWriter
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Value
+
+
+@dataclass
+class Record:
+    """A record that values refer to: where its data is, and its offset, that of the new file once that is known."""
+
+    dtype: DType
+    elements: int
+    path: Path
+    start: int
+    offset: int
+    values: list[Value] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The bytes of its data."""
+        return packed_size(self.elements, self.dtype.bits)
+
+
+def copy_records(records: Iterable[Record], writer: BlobWriter) -> KnownRecords[int]:
+    """Write records to the new file, and return them by their offsets there."""
+    known = KnownRecords[int]()
+    for record in records:
+        pieces = pieces_at(record.path, record.start, record.size)
+        offset = writer.add_pieces(record.dtype, record.elements, pieces)
+        assert offset == record.offset
+        known.add(offset, record.dtype, record.elements, record.path, record.start)
+    return known
+
+
+@dataclass
+class _File:
+    """A weight file: the values that refer to each offset, and which of the model's programs those are in; and the
+    records that they refer to.
+    """
+
+    name: str
+    path: Path
+    values: dict[int, list[Value]] = field(default_factory=dict)
+    programs: set[int] = field(default_factory=set)
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+
+def prune(new: NewModel, output: Path) -> None:
+    """Have a model keep only the records of its weight files that its programs refer to, and equal ones once.
+
+    Values get the offsets of the new files. Files that nothing refers to are dropped. Records stay in their order, in
+    their own file; but of two files that the same programs name, only the first has a record that both have. A file
+    that would not become smaller is kept as it is, and so is one that another model in the same package names.
+    Raise ModelError (MIL427) where a program may refer to weights in a way that is not known.
+    """
+    for program in ml_programs(new.spec):
+        _refuse_unknown_fields(program)
+    is_package = output.suffix.lower() == ".mlpackage"
+    files, shared = _files(new), _shared_names(new) if is_package else set[str]()
+    _find_records(files)
+    kept = sum(_keep(new, file, file.name in shared) for file in files)
+    new.dropped = _unnamed_files(new) if is_package else _unnamed_beside(new, output)
+    there = {os.path.realpath(path) for path in (*new.dropped, *[file.path for file in files])}
+    total = sum(map(os.path.getsize, there))
+    if total:
+        new.warnings.append(_left_out(total - kept, total))
+
+
+def _refuse_unknown_fields(program: Program) -> None:
+    known = Program.FromString(program.SerializeToString())
+    known.DiscardUnknownFields()
+    if known.ByteSize() != program.ByteSize():
+        raise refusal("MIL427", "the program has fields that are unknown here, and may refer to weights by them")
+
+
+def _files(new: NewModel) -> list[_File]:
+    """Return the weight files of a model, those of the original first; several names of one file become the first."""
+    files: dict[str, _File] = {}
+    for name in sorted(new.files, key=lambda name: (name in new.given, name)):
+        files.setdefault(normpath(name), _File(name, new.files[name]))
+    for index, program in enumerate(ml_programs(new.spec)):
+        for held in blob_values(program):
+            blob = held.value.blobFileValue
+            name = blob.fileName.partition("/")[2]
+            if name in new.files:
+                file = files[normpath(name)]
+                file.programs.add(index)
+                file.values.setdefault(blob.offset, []).append(held.value)
+    new.files = {file.name: file.path for file in files.values()}
+    return list(files.values())
+
+
+def _find_records(files: Iterable[_File]) -> None:
+    """Find the records that values refer to, in their order; equal ones become the first."""
+    for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
+        known = KnownRecords[Record]()
+        for file in alike:
+            with BlobFile(file.path) as opened:
+                for offset in sorted(file.values):
+                    blob = opened.blob(offset)
+                    record = known.find(blob.dtype, blob.count, blob.pieces())
+                    if record is None:
+                        record = Record(blob.dtype, blob.count, blob.path, blob.start, offset)
+                        file.records.append(record)
+                        known.add(record, record.dtype, record.elements, record.path, record.start)
+                    record.values += file.values[offset]
+
+
+def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
+    """Note what stays of a weight file, have the values refer to that, and return how many bytes it has."""
+    offsets, size = _layout(file.records)
+    if is_shared or (file.records and size >= file.size):
+        size = file.size
+    elif file.records:
+        for record, offset in zip(file.records, offsets, strict=True):
+            record.offset = offset
+        new.pruned[file.name] = file.records
+    else:
+        del new.files[file.name]
+        size = 0
+    for record in file.records:
+        for value in record.values:
+            value.blobFileValue.fileName = f"{MODEL_PATH}/{file.name}"
+            value.blobFileValue.offset = record.offset
+    return size
+
+
+def _layout(records: Iterable[Record]) -> tuple[list[int], int]:
+    """Return the offsets of records in a file with no others, and its size."""
+    offsets, end = [], ALIGNMENT
+    for record in records:
+        offsets.append(aligned(end))
+        end = offsets[-1] + ALIGNMENT + record.size
+    return offsets, end
+
+
+def _left_out(size: int, total: int) -> Diagnostic:
+    if not size:
+        return Diagnostic("note", "MIL312", f"all of the {total:,} bytes of weights are used: none were left out")
+    return Diagnostic("note", "MIL312", f"{size:,} of {total:,} bytes of weights were left out: nothing needs them")
+
+
+# ---- files that nothing refers to
+
+
+def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
+    """Return the weight files that the `.mlmodel` to be replaced has for itself, and that the new one does not name."""
+    return [output.parent / name for name in sorted(new.former - {*new.files}) if is_own(output, name)]
+
+
+def _unnamed_files(new: NewModel) -> list[Path]:
+    """Return the weight files beside the model in its package that nothing in that names."""
+    if not new.package:
+        return []
+    folder = _folder(new.package)
+    named = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in blob_values(each)}
+    known = {folder / normpath(name.partition("/")[2]) for name in named} | {folder / name for name in new.files}
+    return [
+        path
+        for path in contents_of(new.package)
+        if path.is_relative_to(folder) and path not in known and _is_weight_file(path) and not _is_spoken_of(new, path)
+    ]
+
+
+def _folder(package: Path) -> Path:
+    """Return the folder that `@model_path` stands for in a package."""
+    return package / os.path.normpath(model_file(package).parent.relative_to(package))
+
+
+def _is_weight_file(path: Path) -> bool:
+    """Whether a file begins as weight files do."""
+    with suppress(WeightsError), BlobFile(path) as file:
+        return (len(file), file.size) == (0, ALIGNMENT) or bool(file.blob(ALIGNMENT))
+    return False
+
+
+def _is_spoken_of(new: NewModel, path: Path) -> bool:
+    """Whether another file of the package, or a model in it that is not an ML Program, has the file's name in it."""
+    name = path.name.encode()
+    if any(name in each.SerializeToString() for each in _others(new.spec)):
+        return True
+    assert new.package
+    return any(mentions(each, path.relative_to(_folder(new.package)).as_posix()) for each in _naming(new.package))
+
+
+def _others(spec: Spec) -> Iterator[Spec]:
+    """Yield the models inside a model, or itself, that are neither ML Programs nor pipelines."""
+    models = nested(spec)
+    if not models and spec.WhichOneof("Type") != PROGRAM:
+        yield spec
+    for model in models:
+        yield from _others(model)
+
+
+def _naming(package: Path) -> list[Path]:
+    """Return the files of a package, apart from its model, that may name weight files."""
+    model = model_file(package)
+    files = [path for path in contents_of(package) if path.suffix.lower() in NAMING and path.is_file()]
+    return [path for path in files if not path.samefile(model)]
+
+
+def _shared_names(new: NewModel) -> set[str]:
+    """Return the weight files that another model in the package names."""
+    naming = _naming(new.package) if new.package else []
+    return {name for name in new.files if any(mentions(path, name) for path in naming)}

@@ -1,0 +1,474 @@
+"""Weight files that are written with what the model refers to, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.containers import NEURAL_NETWORK, link, pipeline, refused, write_package
+from support.model_checks import assert_coremltools_opens
+from support.real_packages import package
+from support.weighted import (
+    DATA,
+    WEIGHT,
+    build,
+    function_of,
+    held_weights,
+    numbers,
+    program_of,
+    records,
+    text_model,
+    write_weights,
+)
+
+import miltext
+from miltext.models.building.description import describe
+from miltext.models.opening import open_model
+from miltext.models.weights import ALIGNMENT
+from miltext.schema import wire
+from miltext.schema.proto import Model as Spec
+
+ROOT = Path(__file__).parents[2]
+RECORD = ALIGNMENT + 128
+"""Bytes of a record of SIZE elements, with those between it and the next."""
+
+
+@pytest.fixture
+def offsets(tmp_path: Path) -> list[int]:
+    """Those of five records beside a text, of which the third equals the first."""
+    return write_weights(tmp_path / WEIGHT, [numbers(each) for each in (1, 2, 1, 3, 4)])
+
+
+@pytest.fixture
+def original(tmp_path: Path, offsets: list[int]) -> Path:
+    """A package that refers to all of them."""
+    names = {f"w{index}": (WEIGHT, offset) for index, offset in enumerate(offsets)}
+    build(text_model(program_of(function_of(names)), tmp_path), tmp_path / "A.mlpackage")
+    return tmp_path / "A.mlpackage"
+
+
+def cut(offsets: list[int], *kept: int) -> str:
+    """The text of a program that refers to some of the records."""
+    return program_of(function_of({f"w{index}": (WEIGHT, offsets[index]) for index in kept}))
+
+
+def manifest_paths(path: Path) -> set[str]:
+    return {item["path"] for item in json.loads((path / "Manifest.json").read_text())["itemInfoEntries"].values()}
+
+
+@pytest.mark.parametrize(
+    ("kept", "stay"),
+    [
+        ((0, 1, 2, 3, 4), [1, 2, 3, 4]),
+        ((1,), [2]),
+        ((4, 1), [2, 4]),
+        ((2,), [1]),
+        ((0, 2), [1]),
+        ((1, 1, 3), [2, 3]),
+    ],
+)
+@pytest.mark.parametrize("itself", [False, True], ids=["to another", "onto itself"])
+def test_the_records_that_stay(
+    kept: tuple[int, ...], stay: list[int], itself: bool, original: Path, offsets: list[int], tmp_path: Path
+) -> None:
+    output = original if itself else tmp_path / "B.mlpackage"
+    text = text_model(cut(offsets, *kept), tmp_path)
+    miltext.build(text, tmp_path / "Plain.mlpackage", original=miltext.load(original))
+    before = original / DATA / WEIGHT
+    size = before.stat().st_size
+    (told,) = build(text, output, original=miltext.load(original), prune_weights=True)
+    assert records(output / DATA / WEIGHT) == stay
+    assert held_weights(output) == held_weights(tmp_path / "Plain.mlpackage")
+    left = size - (output / DATA / WEIGHT).stat().st_size
+    assert told == f"{left:,} of {size:,} bytes of weights were left out: nothing needs them"
+    assert len(manifest_paths(output)) == 2
+
+
+def test_what_needs_all_of_its_weights_is_written_as_before(tmp_path: Path) -> None:
+    offsets = write_weights(tmp_path / WEIGHT, [numbers(1), numbers(2)])
+    (told,) = build(text_model(cut(offsets, 0, 1), tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
+    assert told == f"all of the {64 + 2 * RECORD - 48:,} bytes of weights are used: none were left out"
+    assert (tmp_path / "A.mlpackage" / DATA / WEIGHT).read_bytes() == (tmp_path / WEIGHT).read_bytes()
+
+
+def test_a_model_without_weight_files_tells_nothing(tmp_path: Path) -> None:
+    text = text_model(program_of(function_of({})), tmp_path)
+    assert build(text, tmp_path / "A.mlpackage", prune_weights=True) == []
+    assert not (tmp_path / "A.mlpackage" / DATA / "weights").exists()
+
+
+def test_a_file_that_nothing_refers_to_goes(original: Path, offsets: list[int], tmp_path: Path) -> None:
+    text = text_model(program_of(function_of({})), tmp_path)
+    build(text, original, original=miltext.load(original))
+    size = (original / DATA / WEIGHT).stat().st_size
+    for source in (text, open_model(original)):
+        kept = miltext.load(original) if source is text else None
+        (told,) = build(source, tmp_path / "B.mlpackage", original=kept, prune_weights=True)
+        assert told.startswith(f"{size:,} of {size:,} bytes")
+        assert not (tmp_path / "B.mlpackage" / DATA / WEIGHT).exists()
+        assert_coremltools_opens(tmp_path / "B.mlpackage")
+
+
+@pytest.mark.parametrize("listed", ["weights/weight.bin", "./weights//weight.bin", "weights"])
+def test_the_manifest_lists_what_is_there(listed: str, original: Path, tmp_path: Path) -> None:
+    manifest = original / "Manifest.json"
+    manifest.write_text(manifest.read_text().replace("com.apple.CoreML/weights", f"com.apple.CoreML/{listed}"))
+    assert any(listed in path for path in manifest_paths(original))
+    text = text_model(program_of(function_of({})), tmp_path)
+    build(text, original, original=miltext.load(original), prune_weights=True)
+    assert all((original / "Data" / path).exists() for path in manifest_paths(original))
+    assert len(manifest_paths(original)) == (2 if listed == "weights" else 1)
+
+
+def test_several_files_stay_several(tmp_path: Path) -> None:
+    """But what two of them have, the first has alone."""
+    first = write_weights(tmp_path / "weights/a.bin", [numbers(1), numbers(2), numbers(3)])
+    second = write_weights(tmp_path / "weights/b.bin", [numbers(3), numbers(4), numbers(5)])
+    names = {"w0": ("weights/a.bin", first[2]), "w1": ("weights/b.bin", second[0])}
+    names |= {"w2": ("weights/b.bin", second[2])}
+    build(text_model(program_of(function_of(names)), tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
+    assert records(tmp_path / "A.mlpackage" / DATA / "weights/a.bin") == [3]
+    assert records(tmp_path / "A.mlpackage" / DATA / "weights/b.bin") == [5]
+    assert [each[0] for each in held_weights(tmp_path / "A.mlpackage").values()] == [3, 3, 5]
+    assert_coremltools_opens(tmp_path / "A.mlpackage")
+
+
+def test_a_file_whose_records_another_has_goes(tmp_path: Path) -> None:
+    first = write_weights(tmp_path / "weights/a.bin", [numbers(1), numbers(2)])
+    second = write_weights(tmp_path / "weights/b.bin", [numbers(2), numbers(1)])
+    names = {"w0": ("weights/a.bin", first[0]), "w1": ("weights/a.bin", first[1]), "w2": ("weights/b.bin", second[0])}
+    build(text_model(program_of(function_of(names)), tmp_path), tmp_path / "A.mlpackage")
+    build(open_model(tmp_path / "A.mlpackage"), tmp_path / "A.mlpackage", prune_weights=True)
+    assert os.listdir(tmp_path / "A.mlpackage" / DATA / "weights") == ["a.bin"]
+    assert [each[0] for each in held_weights(tmp_path / "A.mlpackage").values()] == [1, 2, 2]
+    assert_coremltools_opens(tmp_path / "A.mlpackage")
+
+
+def test_all_functions_count(tmp_path: Path) -> None:
+    offsets = write_weights(tmp_path / WEIGHT, [numbers(each) for each in range(4)])
+    functions = [function_of({"w": (WEIGHT, offset)}, name) for name, offset in zip("ab", offsets[1:], strict=False)]
+    text = text_model(program_of(*functions), tmp_path)
+    build(text, tmp_path / "A.mlpackage", prune_weights=True)
+    assert records(tmp_path / "A.mlpackage" / DATA / WEIGHT) == [1, 2]
+    assert [each[0] for each in held_weights(tmp_path / "A.mlpackage").values()] == [1, 2]
+
+
+def stage(text: str) -> Spec:
+    made = Spec(specificationVersion=9, mlProgram=miltext.parse(text))
+    made.description.input.add(name="x")
+    return made
+
+
+def piped(folder: Path, *stages: Spec) -> Path:
+    return write_package(
+        folder,
+        pipeline(*stages).SerializeToString(),
+        itemInfoEntries={"1": {"path": "com.apple.CoreML/weights"}, "2": {"path": "com.apple.CoreML/model.mlmodel"}},
+    )
+
+
+def test_all_stages_count(tmp_path: Path, offsets: list[int]) -> None:
+    """Stages that share a file, and one that has its own, in which it keeps what another file has, too."""
+    own = program_of(function_of({"v": ("weights/own.bin", offsets[1])}))
+    source = piped(tmp_path / "P.mlpackage", stage(cut(offsets, 1)), stage(cut(offsets, 3, 1)), stage(own))
+    write_weights(source / DATA / "weights/own.bin", [numbers(7), numbers(2)])
+    shutil.copy(tmp_path / WEIGHT, source / DATA / WEIGHT)
+    before = held_weights(source)
+    build(open_model(source), source, prune_weights=True)
+    assert records(source / DATA / WEIGHT) == [2, 3]
+    assert records(source / DATA / "weights/own.bin") == [2]
+    assert held_weights(source) == before
+
+
+def test_an_edited_stage_leaves_the_others_theirs(tmp_path: Path, offsets: list[int]) -> None:
+    source = piped(tmp_path / "P.mlpackage", stage(cut(offsets, 0, 1)), stage(cut(offsets, 3)))
+    (source / DATA / "weights").mkdir()
+    shutil.copy(tmp_path / WEIGHT, source / DATA / WEIGHT)
+    text = text_model(cut(offsets, 1), tmp_path)
+    build(text, tmp_path / "Q.mlpackage", original=open_model(source), model=0, prune_weights=True)
+    assert records(tmp_path / "Q.mlpackage" / DATA / WEIGHT) == [2, 3]
+    assert [each[0] for each in held_weights(tmp_path / "Q.mlpackage").values()] == [2, 3]
+
+
+def test_a_stage_of_another_kind_keeps_a_file_that_it_may_speak_of(tmp_path: Path, offsets: list[int]) -> None:
+    network = Spec.FromString(NEURAL_NETWORK)
+    network.description.metadata.userDefined["weights"] = "kept.bin"
+    source = piped(tmp_path / "P.mlpackage", network, stage(cut(offsets, 3)))
+    for name in ("weight.bin", "kept.bin", "gone.bin"):
+        write_weights(source / DATA / "weights" / name, [numbers(each) for each in (1, 2, 1, 3, 4)])
+    build(open_model(source), source, prune_weights=True)
+    assert sorted(os.listdir(source / DATA / "weights")) == ["kept.bin", "weight.bin"]
+    assert records(source / DATA / "weights/kept.bin") == [1, 2, 1, 3, 4]
+    assert open_model(source).models[0].spec == network
+
+
+def test_what_is_not_a_weight_file_stays(original: Path, tmp_path: Path, offsets: list[int]) -> None:
+    for name, data in (("notes.txt", b"keep"), ("odd.bin", b"\2\0\0\0\2\0\0\0" + bytes(200)), ("empty.bin", b"")):
+        (original / DATA / "weights" / name).write_bytes(data)
+    (original / DATA / "weights" / "none.bin").write_bytes(b"\0\0\0\0\2\0\0\0" + bytes(56))
+    shutil.copy(tmp_path / WEIGHT, original / "Data" / "mine.bin")
+    before = {path.name for path in original.rglob("*")}
+    build(text_model(cut(offsets, 1), tmp_path), original, original=miltext.load(original), prune_weights=True)
+    assert before - {path.name for path in original.rglob("*")} == {"none.bin"}
+
+
+def test_weights_that_another_model_in_the_package_names_stay_as_they_are(
+    original: Path, tmp_path: Path, offsets: list[int]
+) -> None:
+    (original / DATA / "weights" / "theirs.bin").write_bytes((tmp_path / WEIGHT).read_bytes())
+    (original / DATA / "other.mil").write_text("// @model_path/weights/theirs.bin @model_path/weights/weight.bin")
+    (told,) = build(
+        text_model(cut(offsets, 1), tmp_path), original, original=miltext.load(original), prune_weights=True
+    )
+    assert told.startswith("all of the")
+    for name in ("weight.bin", "theirs.bin"):
+        assert records(original / DATA / "weights" / name) == [1, 2, 1, 3, 4]
+    assert [each[0] for each in held_weights(original).values()] == [2]
+
+
+# ---- odd values and files
+
+
+def test_values_wherever_they_are(tmp_path: Path, offsets: list[int]) -> None:
+    """Of the program, of functions, blocks and operations; in lists, in arguments, and in a block that no opset has."""
+    made = miltext.parse(cut(offsets, 0))
+    values = miltext.parse(cut(offsets, 1, 3, 4))
+    block = values.functions["main"].block_specializations["CoreML8"]
+    others = [each.attributes["val"] for each in block.operations if each.type == "const"]
+    made.attributes["a"].CopyFrom(others[0])
+    made.functions["main"].block_specializations["CoreML8"].attributes["b"].immediateValue.list.values.add().CopyFrom(
+        others[1]
+    )
+    made.functions["main"].block_specializations["CoreML5"].operations.add(type="odd").inputs[
+        "c"
+    ].arguments.add().value.CopyFrom(others[2])
+    source = text_model(cut(offsets, 0), tmp_path)
+    source.program = made
+    build(source, tmp_path / "A.mlpackage", prune_weights=True)
+    assert records(tmp_path / "A.mlpackage" / DATA / WEIGHT) == [1, 2, 3, 4]
+    assert sorted(each[0] for each in held_weights(tmp_path / "A.mlpackage").values()) == [1, 2, 3, 4]
+
+
+def test_one_record_under_two_shapes_and_two_names_of_a_file(tmp_path: Path, offsets: list[int]) -> None:
+    names = {
+        "w0": (WEIGHT, offsets[1]),
+        "w1": ("weights/./weight.bin", offsets[3]),
+        "w2": ("weights//weight.bin", offsets[1]),
+    }
+    text = program_of(function_of(names))
+    head, _, tail = text.partition(" w2 = ")
+    shaped = (
+        head.rpartition("tensor<fp16, [40]>")[0]
+        + "tensor<fp16, [4, 10]> w2 = "
+        + tail.replace("tensor<fp16, [40]>(B", "tensor<fp16, [4, 10]>(B", 1)
+    )
+    build(text_model(shaped, tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
+    assert records(tmp_path / "A.mlpackage" / DATA / WEIGHT) == [2, 3]
+    assert [each[0] for each in held_weights(tmp_path / "A.mlpackage").values()] == [2, 3, 2]
+    assert os.listdir(tmp_path / "A.mlpackage" / DATA / "weights") == ["weight.bin"]
+
+
+def test_a_damaged_record_is_no_matter_if_nothing_refers_to_it(tmp_path: Path, offsets: list[int]) -> None:
+    data = bytearray((tmp_path / WEIGHT).read_bytes())
+    data[:4] = b"\xff\xff\xff\xff"  # the count of records
+    data[offsets[0] + 4] = 255  # the type of the first
+    (tmp_path / WEIGHT).write_bytes(data)
+    text = text_model(cut(offsets, 1, 4), tmp_path)
+    build(text, tmp_path / "A.mlpackage", prune_weights=True)
+    assert records(tmp_path / "A.mlpackage" / DATA / WEIGHT) == [2, 4]
+    with pytest.raises(miltext.MiltextError, match="MIL306"):
+        miltext.build(text_model(cut(offsets, 0), tmp_path), tmp_path / "B.mlpackage", prune_weights=True)
+    assert not (tmp_path / "B.mlpackage").exists()
+
+
+def test_records_that_share_bytes(tmp_path: Path, offsets: list[int]) -> None:
+    """The second record says that its data is that of the first, the fourth that it begins in the middle of it."""
+    path = tmp_path / WEIGHT
+    data = bytearray(path.read_bytes())
+    start = offsets[0] + ALIGNMENT
+    data[offsets[1] + 16 : offsets[1] + 24] = start.to_bytes(8, "little")
+    data[offsets[3] + 16 : offsets[3] + 24] = (start + 2).to_bytes(8, "little")
+    data[start : start + 2] = np.float16(9).tobytes()
+    path.write_bytes(data)
+    build(text_model(cut(offsets, 0, 1, 3), tmp_path), tmp_path / "Plain.mlpackage")
+    build(text_model(cut(offsets, 0, 1, 3), tmp_path), tmp_path / "A.mlpackage", prune_weights=True)
+    assert held_weights(tmp_path / "A.mlpackage") == held_weights(tmp_path / "Plain.mlpackage")
+    assert records(tmp_path / "A.mlpackage" / DATA / WEIGHT) == [9, 1]
+
+
+def test_records_that_share_so_much_that_nothing_is_gained(tmp_path: Path) -> None:
+    size = 4096
+    offsets = write_weights(tmp_path / WEIGHT, [np.arange(size, dtype=np.float16), *[numbers(1)] * 4])
+    data = bytearray((tmp_path / WEIGHT).read_bytes())
+    for index, offset in enumerate(offsets[1:]):
+        data[offset + 8 : offset + 24] = (2 * size - 64).to_bytes(8, "little") + (130 + 2 * index).to_bytes(8, "little")
+    (tmp_path / WEIGHT).write_bytes(data)
+    names = {f"w{index}": (WEIGHT, offset) for index, offset in enumerate(offsets[1:])}
+    text = text_model(program_of(function_of(names, size=size - 32)), tmp_path)
+    (told,) = build(text, tmp_path / "A.mlpackage", prune_weights=True)
+    assert told.startswith("all of the")
+    assert (tmp_path / "A.mlpackage" / DATA / WEIGHT).read_bytes() == data
+
+
+def test_a_missing_file_stays_a_warning(original: Path, tmp_path: Path) -> None:
+    (original / DATA / WEIGHT).unlink()
+    before = open_model(original).program.SerializeToString(deterministic=True)
+    found = miltext.build(open_model(original), tmp_path / "B.mlpackage", prune_weights=True)
+    assert [each.code for each in found] == ["MIL451"]
+    assert open_model(tmp_path / "B.mlpackage").program.SerializeToString(deterministic=True) == before
+
+
+def test_unknown_fields_may_refer_to_weights(original: Path, tmp_path: Path) -> None:
+    model = open_model(original)
+    assert model.spec is not None
+    model.program.functions["main"].MergeFromString(wire.sized(wire.tag(700), b"new"))
+    with refused("MIL427", "unknown", "without --prune-weights"):
+        miltext.build(model, tmp_path / "B.mlpackage", prune_weights=True)
+    assert not (tmp_path / "B.mlpackage").exists()
+    miltext.build(model, tmp_path / "B.mlpackage")
+
+
+# ---- with arrays that are stored
+
+
+def test_arrays_come_after_what_stays(original: Path, offsets: list[int], tmp_path: Path) -> None:
+    """One equals a record that stays, one a record that goes, and is new then."""
+    for name, value in (("a", 2), ("b", 3), ("c", 9)):
+        np.save(tmp_path / f"{name}.npy", numbers(value))
+    lines = "".join(
+        f'            tensor<fp16, [40]> {name} = const()[val = tensor<fp16, [40]>($npy("{name}.npy"))];\n'
+        for name in "abc"
+    )
+    text = cut(offsets, 4, 1).replace("        } ->", f"{lines}        }} ->")
+    build(text_model(text, tmp_path), original, original=miltext.load(original), prune_weights=True)
+    assert records(original / DATA / WEIGHT) == [2, 4, 3, 9]
+    weights = miltext.load(original).weights
+    assert {name: int(weights[name][0]) for name in weights} == {"w4": 4, "w1": 2, "a": 2, "b": 3, "c": 9}
+    assert_coremltools_opens(original)
+
+
+def test_all_goes_and_an_array_comes(original: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", numbers(9))
+    text = program_of(function_of({})).replace(
+        "        } ->",
+        '            tensor<fp16, [40]> a = const()[val = tensor<fp16, [40]>($npy("a.npy"))];\n        } ->',
+    )
+    build(text_model(text, tmp_path), original, original=miltext.load(original), prune_weights=True)
+    assert records(original / DATA / WEIGHT) == [9]
+    assert_coremltools_opens(original)
+
+
+# ---- beside an .mlmodel
+
+
+def mlmodel(folder: Path, offsets: list[int], name: str = "A.mlmodel") -> Path:
+    """A model that refers to the second and the fourth record of the file beside it."""
+    spec = Spec(specificationVersion=9, mlProgram=miltext.parse(cut(offsets, 1, 3)))
+    spec.description.CopyFrom(describe(spec.mlProgram)[0])
+    (folder / name).write_bytes(spec.SerializeToString())
+    return folder / name
+
+
+def test_a_model_that_is_replaced_has_its_file_pruned(tmp_path: Path, offsets: list[int]) -> None:
+    (tmp_path / "m.mil").unlink(missing_ok=True)
+    model = mlmodel(tmp_path, offsets)
+    before = held_weights(model)
+    build(open_model(model), model, prune_weights=True)
+    assert records(tmp_path / WEIGHT) == [2, 3]
+    assert held_weights(model) == before
+    assert os.listdir(tmp_path / "weights") == ["weight.bin"]
+
+
+@pytest.mark.parametrize("other", ["B.mlmodel", "b.mil"])
+@pytest.mark.parametrize("output", ["A.mlmodel", "C.mlmodel"])
+def test_a_file_that_another_model_has_is_left_alone(
+    output: str, other: str, tmp_path: Path, offsets: list[int]
+) -> None:
+    model = mlmodel(tmp_path, offsets)
+    if other == "b.mil":
+        (tmp_path / other).write_text(cut(offsets, 0))
+    else:
+        mlmodel(tmp_path, offsets, other)
+    before = (tmp_path / WEIGHT).read_bytes()
+    build(open_model(model), tmp_path / output, prune_weights=True)
+    assert (tmp_path / WEIGHT).read_bytes() == before
+    assert records(tmp_path / f"weights/{output[0]}-weight.bin") == [2, 3]
+    assert [each[0] for each in held_weights(tmp_path / output).values()] == [2, 3]
+
+
+@pytest.mark.parametrize("way", ["file", "folder"])
+def test_a_file_behind_a_link_is_left_alone(way: str, tmp_path: Path, offsets: list[int]) -> None:
+    """Models in its own folder may have it, and offsets change."""
+    (tmp_path / "shared").mkdir()
+    model = mlmodel(tmp_path, offsets)
+    if way == "file":
+        os.rename(tmp_path / WEIGHT, tmp_path / "shared/w.bin")
+        link(tmp_path / WEIGHT, tmp_path / "shared/w.bin")
+    else:
+        os.rename(tmp_path / "weights", tmp_path / "shared/weights")
+        link(tmp_path / "weights", tmp_path / "shared/weights")
+    before = (tmp_path / WEIGHT).read_bytes()
+    build(open_model(model), model, prune_weights=True)
+    assert (tmp_path / WEIGHT).read_bytes() == before
+    assert records(tmp_path / "weights/A-weight.bin") == [2, 3]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_file_of_a_replaced_model_goes_if_it_is_its_own(shared: bool, tmp_path: Path, offsets: list[int]) -> None:
+    model = mlmodel(tmp_path, offsets)
+    if shared:
+        mlmodel(tmp_path, offsets, "B.mlmodel")
+    text = text_model(program_of(function_of({})), tmp_path / "text")
+    (told,) = build(text, model, original=open_model(model), prune_weights=True)
+    assert (tmp_path / WEIGHT).exists() == shared
+    assert told == "976 of 976 bytes of weights were left out: nothing needs them"
+
+
+def test_a_package_pruned_into_a_file_keeps_what_it_has(original: Path, offsets: list[int], tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
+    (tmp_path / "out").mkdir()
+    text = text_model(program_of(function_of({})), tmp_path / "text")
+    build(text, tmp_path / "out/A.mlmodel", original=miltext.load(original), prune_weights=True)
+    assert os.listdir(tmp_path / "out") == ["A.mlmodel"]
+    build(
+        text_model(cut(offsets, 3), tmp_path),
+        tmp_path / "out/A.mlmodel",
+        original=miltext.load(original),
+        prune_weights=True,
+    )
+    assert records(tmp_path / "out" / WEIGHT) == [3]
+    assert {path: path.read_bytes() for path in original.rglob("*") if path.is_file()} == before
+
+
+# ---- real models
+
+
+@pytest.mark.parametrize("name", ["fp32", "int4", "functions", "pipeline"])
+def test_models_of_coremltools_have_equal_weights(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    source = package(name)
+    build(open_model(source), tmp_path / "B.mlpackage", prune_weights=True)
+    assert held_weights(tmp_path / "B.mlpackage") == held_weights(source)
+    assert_coremltools_opens(tmp_path / "B.mlpackage")
+
+
+def test_a_failure_leaves_everything_as_it_was(original: Path, offsets: list[int], tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
+
+    def stop(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        miltext.build(
+            text_model(cut(offsets, 1), tmp_path),
+            original,
+            original=miltext.load(original),
+            prune_weights=True,
+            force=True,
+            progress=stop,
+        )
+    assert {path: path.read_bytes() for path in original.rglob("*") if path.is_file()} == before
