@@ -12,12 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 from support.containers import pipeline, spec, write_bundle, write_package
 from support.real_packages import package
+from support.weighted import WEIGHT, function_of, numbers, program_of, write_weights
 
 import miltext
 from miltext.cli import command
 from miltext.cli.weights_verb import file_stem
 from miltext.models.opening import open_model
 from miltext.models.summary import summarize
+from miltext.schema.proto import Model as Spec
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -196,10 +198,23 @@ def test_info() -> None:
     assert record["weights"] == {"fp16": {"parameters": 342, "bytes": 684}}
     size = (EXAMPLE / "Data/com.apple.CoreML/weights/weight.bin").stat().st_size
     name = "@model_path/weights/weight.bin"
-    assert record["blobFiles"] == [{"path": name, "values": 2, "records": 2, "bytes": size}]
+    assert record["blobFiles"] == [{"path": name, "values": 2, "records": 2, "bytes": size, "unusedBytes": 0}]
     shown = done("info", EXAMPLE)
     for saying in ("mlProgram in a mlpackage, specification 7 (ios16)", "input image:", "342 parameters of fp16"):
         assert saying in shown
+
+
+def test_info_tells_of_unused_weights(tmp_path: Path) -> None:
+    """A stage of a pipeline counts what another stage uses of the same file."""
+    offsets = write_weights(tmp_path / WEIGHT, [numbers(each) for each in range(4)])
+    texts = [program_of(function_of({"w": (WEIGHT, offset)})) for offset in offsets[1:3]]
+    (tmp_path / "m.mil").write_text(texts[0])
+    assert ": 1 records, 784 bytes, 576 of them unused\n" in done("info", tmp_path / "m.mil")
+    stages = [Spec(specificationVersion=9, mlProgram=miltext.parse(text)) for text in texts]
+    (tmp_path / "P.mlmodel").write_bytes(pipeline(*stages).SerializeToString())
+    for arguments in ([], ["--model", "1"]):
+        shown = done("info", tmp_path / "P.mlmodel", *arguments)
+        assert shown.count(": 1 records, 784 bytes, 384 of them unused\n") == (1 if arguments else 2)
 
 
 def test_info_of_what_is_not_whole(tmp_path: Path) -> None:

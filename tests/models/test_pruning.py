@@ -332,6 +332,22 @@ def test_unknown_fields_may_refer_to_weights(original: Path, tmp_path: Path) -> 
     miltext.build(model, tmp_path / "B.mlpackage")
 
 
+# ---- what is told without being asked
+
+
+@pytest.mark.parametrize(("size", "kept", "tells"), [(1 << 19, 2, True), (1 << 19, 3, False), (1 << 16, 1, False)])
+def test_a_build_tells_of_many_unused_bytes(size: int, kept: int, tells: bool, tmp_path: Path) -> None:
+    """If they are more than a million, and more than half of all."""
+    offsets = write_weights(tmp_path / WEIGHT, [numbers(each, size) for each in range(5)])
+    names = {f"w{index}": (WEIGHT, offset) for index, offset in enumerate(offsets[:kept])}
+    found = miltext.build(text_model(program_of(function_of(names, size=size)), tmp_path), tmp_path / "A.mlpackage")
+    assert [(each.severity, each.code) for each in found] == [("note", "MIL312")] * tells
+    if tells:
+        total = 5 * (2 * size + ALIGNMENT) + ALIGNMENT
+        assert found[0].message == f"nothing refers to {3 * (2 * size + ALIGNMENT):,} of the {total:,} bytes of weights"
+        assert "--prune-weights" in found[0].notes[0].message
+
+
 # ---- with arrays that are stored
 
 

@@ -29,7 +29,7 @@ def command(model: str, nested: str | None, as_json: bool) -> None:
     from miltext.models.summary import summarize
 
     whole = open_whole(model)
-    record = summarize(whole.select(nested) if nested else whole)
+    record = summarize(whole.select(nested) if nested else whole, whole)
     if as_json:
         import json
 
@@ -51,7 +51,8 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         yield f"{indent}  {counts['parameters']:,} parameters of {dtype}, {counts['bytes']:,} bytes"
     for file in record.get("blobFiles", ()):
         size = f"{file['bytes']:,} bytes" if "bytes" in file else file["problem"]
-        yield f"{indent}  {file['path']}: {file['records']} records, {size}"
+        unused = f", {file['unusedBytes']:,} of them unused" if file.get("unusedBytes") else ""
+        yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}"
     for index, model in enumerate(record.get("models", ())):
         inner = list(_lines(model, indent + "  "))
         yield f"{indent}  {index}: {inner[0].strip()}"

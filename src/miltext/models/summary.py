@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from miltext.printing.printer import type_text
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 Summary = dict[str, Any]
 
 
-def summarize(model: Model) -> Summary:
+def summarize(model: Model, whole: Model | None = None) -> Summary:
     """Return what a model holds, as JSON can say it: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
     Program `functions`, `weights` and `blobFiles`; of a pipeline `models`.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
-    there. Raise ParseError for a text.
+    there. What is unused of one is used by no model of the pipeline `whole` that this one is in. Raise ParseError for a
+    text.
     """
+    whole = whole or model
     found: Summary = {"name": model.name, "kind": model.kind, "type": model.type}
     if model.pipeline_name:
         found["pipelineName"] = model.pipeline_name
@@ -34,9 +36,9 @@ def summarize(model: Model) -> Summary:
     if metadata:
         found["metadata"] = metadata
     if model.type == PROGRAM:
-        found.update(_program(model))
+        found.update(_program(model, whole))
     elif model.models:
-        found["models"] = [summarize(inner) for inner in model.models]
+        found["models"] = [summarize(inner, whole) for inner in model.models]
     return found
 
 
@@ -48,14 +50,14 @@ def _metadata(model: Model) -> Summary:
     return {name: text for name, text in {**fields, **dict(sorted(found.userDefined.items()))}.items() if text}
 
 
-def _program(model: Model) -> Summary:
+def _program(model: Model, whole: Model) -> Summary:
     program = model.program
     sides = interfaces(program)
     types: dict[Any, Counter[str]] = {name: Counter() for name in sides}
     for path, operation in operations(program):
         types[path[1]][operation.type] += 1
     functions = [_function(name, program.functions[name], sides[name].sides, types[name]) for name in sides]
-    return {"functions": functions, "weights": _parameters(model), "blobFiles": _blob_files(model)}
+    return {"functions": functions, "weights": _parameters(model), "blobFiles": _blob_files(model, whole)}
 
 
 def _function(name: str, function: Function, sides: Mapping[str, Types], operations: Counter[str]) -> Summary:
@@ -81,21 +83,34 @@ def _parameters(model: Model) -> dict[str, Summary]:
     return found
 
 
-def _blob_files(model: Model) -> list[Summary]:
-    """Return the weight files that the program names: values and distinct records there, and the bytes of the file."""
+def _blob_files(model: Model, whole: Model) -> list[Summary]:
+    """Return the weight files that the program names: values and distinct records there, the bytes of the file, and how
+    many of them nothing refers to.
+    """
     from miltext.models.model_weights import BlobFolder, blob_values
     from miltext.models.refusals import WeightsError
+    from miltext.models.weight_usage import used_bytes, used_sizes
 
     offsets: dict[str, list[int]] = {}
     for held in blob_values(model.program):
         blob = held.value.blobFileValue
         offsets.setdefault(blob.fileName, []).append(blob.offset)
+    used = used_sizes(each.program for each in _sharing(whole, model))
     files: list[Summary] = []
     for name, found in sorted(offsets.items()):
         file: Summary = {"path": name, "values": len(found), "records": len(set(found))}
         try:
             file["bytes"] = BlobFolder(model.model_path).path(name).stat().st_size
+            file["unusedBytes"] = max(0, file["bytes"] - used_bytes(used[name]))
         except WeightsError as failure:
             file["problem"] = failure.diagnostics[0].message
         files.append(file)
     return files
+
+
+def _sharing(whole: Model, model: Model) -> Iterator[Model]:
+    """Yield the ML Programs in a model that have the weight files of one of them."""
+    if whole.type == PROGRAM and whole.model_path == model.model_path:
+        yield whole
+    for inner in whole.models:
+        yield from _sharing(inner, model)

@@ -393,7 +393,7 @@ def _record_count(mapping: mmap.mmap, path: Path) -> int:
 
 
 def aligned(position: int) -> int:
-    """Return the first place from a position on where a record may begin."""
+    """Return the next place where a record, or its data, may begin."""
     return -(-position // ALIGNMENT) * ALIGNMENT
 
 

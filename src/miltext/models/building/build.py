@@ -18,7 +18,7 @@ from miltext.models.building.description import describe, known_version, require
 from miltext.models.building.filling import Array, Filled, fill
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.building.placing import placed
-from miltext.models.building.pruning import prune
+from miltext.models.building.pruning import note_unused, prune
 from miltext.models.building.redescribing import redescribe
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
@@ -62,8 +62,7 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     try:
         new = _alone(source, choices) if original is None else _from(original, source, choices)
         _check_arrays(new, output)
-        if choices.prune_weights:
-            prune(new, output)
+        prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new

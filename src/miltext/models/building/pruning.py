@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic
+from miltext.diagnostics import Diagnostic, Note
 from miltext.models.building.beside import NAMING, is_own, mentions
 from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.new_model import ml_programs, nested
@@ -19,7 +19,8 @@ from miltext.models.building.packaging import contents_of
 from miltext.models.manifest import model_file
 from miltext.models.model_weights import MODEL_PATH, blob_values
 from miltext.models.refusals import WeightsError, refusal
-from miltext.models.weights import ALIGNMENT, BlobFile, aligned, pieces_at
+from miltext.models.weight_usage import layout, used_bytes, used_sizes
+from miltext.models.weights import ALIGNMENT, BlobFile, pieces_at
 from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Value
+
+
+MANY = 1 << 20
+"""From how many unused bytes on a build says so that was not asked."""
 
 
 @dataclass
@@ -140,7 +145,7 @@ def _find_records(files: Iterable[_File]) -> None:
 
 def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
     """Note what stays of a weight file, have the values refer to that, and return how many bytes it has."""
-    offsets, size = _layout(file.records)
+    offsets, size = layout(record.size for record in file.records)
     if is_shared or (file.records and size >= file.size):
         size = file.size
     elif file.records:
@@ -157,19 +162,21 @@ def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
     return size
 
 
-def _layout(records: Iterable[Record]) -> tuple[list[int], int]:
-    """Return the offsets of records in a file with no others, and its size."""
-    offsets, end = [], ALIGNMENT
-    for record in records:
-        offsets.append(aligned(end))
-        end = offsets[-1] + ALIGNMENT + record.size
-    return offsets, end
-
-
 def _left_out(size: int, total: int) -> Diagnostic:
     if not size:
         return Diagnostic("note", "MIL312", f"all of the {total:,} bytes of weights are used: none were left out")
     return Diagnostic("note", "MIL312", f"{size:,} of {total:,} bytes of weights were left out: nothing needs them")
+
+
+def note_unused(new: NewModel) -> None:
+    """Note that more than half of the weights that are written are of no use, if that is many bytes."""
+    sizes = used_sizes(ml_programs(new.spec))
+    total = sum(path.stat().st_size for path in new.files.values())
+    unused = total - sum(used_bytes(sizes.get(f"{MODEL_PATH}/{name}", {})) for name in new.files)
+    stored = new.storing.size if new.storing else 0
+    if unused >= MANY and unused * 2 > total + stored:
+        message = f"nothing refers to {unused:,} of the {total + stored:,} bytes of weights"
+        new.warnings.append(Diagnostic("note", "MIL312", message, None, (Note("--prune-weights leaves them out"),)))
 
 
 # ---- files that nothing refers to
