@@ -89,7 +89,7 @@ def exported(opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str
     """Builds a pymil program and writes it with coremltools' own exporter, without any pass."""
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
 
-    program = _pymil(opset, functions)
+    program = pymil(opset, functions)
     with tempfile.TemporaryDirectory() as weights:
         exporter = MILProtoExporter(program, weights, _target(opset))
         return bytes(exporter.export().SerializeToString(deterministic=True))
@@ -107,7 +107,7 @@ def _convert(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it speaks of every unknown dimension
         model = coremltools.convert(
-            _pymil(opset, {"main": (body, inputs)}),
+            pymil(opset, {"main": (body, inputs)}),
             convert_to="mlprogram",
             minimum_deployment_target=_target(opset),
             classifier_config=None if labels is None else coremltools.ClassifierConfig(labels),
@@ -118,7 +118,8 @@ def _convert(
     return bytes(model.get_spec().mlProgram.SerializeToString(deterministic=True))
 
 
-def _pymil(opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str, str]]]) -> Any:
+def pymil(opset: str, functions: dict[str, tuple[Callable[..., Any], dict[str, str]]]) -> Any:
+    """Builds a pymil program of functions, each a body with its inputs as `add` takes them."""
     from coremltools.converters.mil import mil
     from coremltools.converters.mil.mil import Builder
 

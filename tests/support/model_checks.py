@@ -50,7 +50,9 @@ def programs(spec: Any) -> list[Any]:
     kind = spec.WhichOneof("Type")
     if kind == "mlProgram":
         return [spec]
-    return [each for model in getattr(spec, kind).models for each in programs(model)]
+    inner = getattr(spec, kind)
+    models = getattr(getattr(inner, "pipeline", inner), "models", [])
+    return [each for model in models for each in programs(model)]
 
 
 def read_blobs(package: Path) -> None:
@@ -58,7 +60,7 @@ def read_blobs(package: Path) -> None:
     from coremltools.libmilstoragepython import _BlobStorageReader
 
     model = open_model(package)
-    for each in [model] if not model.models else model.models:
+    for each in [model] if not model.models else [stage for stage in model.models if stage.type == "mlProgram"]:
         for held in values(each.program):
             if held.value.WhichOneof("value") == "blobFileValue":
                 blob = held.value.blobFileValue
