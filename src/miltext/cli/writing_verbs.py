@@ -37,6 +37,7 @@ Examples:
   miltext rename Model.mlpackage var_42 logits -o New.mlpackage
   miltext rename Model.mlpackage x image -o Model.mlpackage --force
   miltext rename model.mil x image -o model.mil --force       # comments kept
+  miltext rename Pipeline.mlpackage x image -o New.mlpackage  # in all of its models
 """
 
 EXPOSE_EPILOG = """\b
@@ -119,11 +120,18 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: bool) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
-    Without --function, in every function that has such a value. OUT may also be a .mil.
+    Without --function, in every function that has such a value. OUT may also be a .mil. In a pipeline, OLD is what it
+    takes or gives, or what its models give one another: the name changes in the pipeline and all of its models.
     """
     from miltext.models.building import editing
 
-    _edit(model, output, nested, partial(editing.rename, old=old, new=new, function=function), **how)
+    whole = open_whole(model)
+    if nested is None and whole.is_pipeline:
+        if function is not None:
+            raise click.UsageError("--function chooses in an ML Program: add --model, which chooses it in the pipeline")
+        write_model(whole, output, renames={old: new}, **how)
+    else:
+        _edit(whole, output, nested, partial(editing.rename, old=old, new=new, function=function), **how)
 
 
 @click.command("expose", epilog=EXPOSE_EPILOG)
@@ -136,10 +144,10 @@ def expose(
     """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
     from miltext.models.building import editing
 
-    _edit(model, output, nested, partial(editing.expose, names=values, function=function), **how)
+    _edit(open_whole(model), output, nested, partial(editing.expose, names=values, function=function), **how)
 
 
-def _edit(name: str, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool) -> None:
+def _edit(whole: Model, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool) -> None:
     """Write a model with its text edited; `edit` takes the text, whether there may be `any_name`, and the `path` that
     errors give.
 
@@ -150,7 +158,6 @@ def _edit(name: str, output: str, nested: str | None, edit: Callable[..., str], 
     from miltext.models.programs import TextModel
     from miltext.printing.printing import to_text
 
-    whole = open_whole(name)
     chosen = whole.select(nested)
     as_text = Path(output).suffix.lower() == ".mil"
     text = chosen.text or to_text(chosen.program, elide=None if as_text else ELIDED)

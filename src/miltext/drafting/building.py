@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ def build(
     expect: Expect | None = None,
     description: str | os.PathLike[str] | None = None,
     prune_weights: bool = False,
+    renames: Mapping[str, str] | None = None,
     check: bool = True,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
@@ -49,7 +50,8 @@ def build(
     moved into the weight file. With `prune_weights`, weight files have only what the model refers to, and of equal
     weights one; a note among the warnings says how much that leaves out. A file or folder at `output` is replaced only
     if `force`, and only when all is written. `progress` is called with the bytes of each piece that is written, and
-    before that `expect` with what returns how many there will be.
+    before that `expect` with what returns how many there will be. `renames` has new names of the model's features by
+    their old ones, which are changed through all models of a pipeline.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program.
@@ -73,6 +75,8 @@ def build(
         expect=expect,
         description=description,
         prune_weights=prune_weights,
+        renames=renames,
+        check=check,
     )
     output = Path(output)
     try:

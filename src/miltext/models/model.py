@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note
 from miltext.models.refusals import refusal
-from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.proto.kinds import PIPELINES, PROGRAM
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -134,6 +134,11 @@ class Model:
         from miltext.models.building.choices import Choices
 
         return build(self, path, Choices(force=force, progress=progress))
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether it is a pipeline, whose models are `models`."""
+        return self.type in PIPELINES
 
     @property
     def models(self) -> Sequence[Model]:

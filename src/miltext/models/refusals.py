@@ -58,9 +58,14 @@ WAYS_OUT = {
     "MIL427": "build without --prune-weights, or with a miltext that knows the fields",
     "MIL430": "use the name of a value; `miltext print` shows them all",
     "MIL431": "choose a name that the function does not use",
+    "MIL430": "use the name of a value; `miltext print` shows them all, `miltext info` a pipeline's features",
+    "MIL431": "choose a name that the function, and the pipeline around it, does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
     "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512, and ? any size from 1 on",
+    "MIL456": "one value has one type in all models of a pipeline: cast or reshape it inside of the model",
+    "MIL457": "keep what the other model takes, or edit that model first",
+    "MIL458": "leave the name as it is: an app, or another file, asks this model for it by name",
 }
 """The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 

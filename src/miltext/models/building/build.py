@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, ModelError, Note, warning
+from miltext.diagnostics import MiltextError, ModelError, Note
+from miltext.models.building.carrying import carry, surroundings
 from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
@@ -25,6 +26,7 @@ from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, resolve
 from miltext.models.outputs import check_kept, check_target
+from miltext.models.pipelines.renaming import rename_features
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
@@ -62,6 +64,8 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     try:
         new = _alone(source, choices) if original is None else _from(original, source, choices)
         _check_arrays(new, output)
+        if choices.renames:
+            rename_features(new.spec, choices.renames)
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
         raise placed(failure, source) from failure
@@ -193,13 +197,12 @@ def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
     """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program."""
     spec = way[-1]
     warnings: list[Diagnostic] = []
+    around = surroundings(way)
     after = interfaces(spec.mlProgram)
     needed = required_version(before.program, spec.description) if before.program else 0
     if _listed(after) != _listed(before.interfaces):
         warnings += update(spec.description, before, spec.mlProgram, after)
-        if len(way) > 1:
-            message = "inputs or outputs of this model changed, but the pipeline's own description did not"
-            warnings.append(warning("MIL453", message))
+        warnings += carry(around, spec, before, Version(after, spec.mlProgram))
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():
         each.specificationVersion = max(each.specificationVersion, version)

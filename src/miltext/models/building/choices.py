@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +29,8 @@ class Choices:
     expect: Expect | None = None
     description: str | os.PathLike[str] | None = None
     prune_weights: bool = False
+    renames: Mapping[str, str] | None = None
+    check: bool = True
 
 
 NO_CHOICES = Choices()

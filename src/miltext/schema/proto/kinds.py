@@ -48,5 +48,8 @@ MODEL_KINDS: dict[int, str] = {
 """Field number in `Model` to the field's name."""
 
 
+PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
+"""The types of models that are made of models."""
+
 PROGRAM = "mlProgram"
 """The type of a model that is an ML Program: the name of its field in `Model`."""

@@ -1,0 +1,265 @@
+"""An edit of a model inside pipelines, carried along to what stands around it.
+
+What the model takes and gives keeps its connections. A new name is given to both ends, in the other models too. What
+the pipeline itself takes or gives there follows a new type; another model cannot, and the edit is refused. A new input
+that no model before gives is an input of the pipeline, and a new output that no model after takes is an output of it,
+as `coremltools.utils.make_pipeline` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.diagnostics import warning
+from miltext.models.building.counterparts import Names, Version, counterparts
+from miltext.models.pipelines.connections import (
+    OUTER,
+    Connection,
+    Entries,
+    Place,
+    agree,
+    connections,
+    features,
+    given,
+    stages,
+    taken,
+)
+from miltext.models.pipelines.renaming import PREDICTIONS, name_in_use, rename_connections
+from miltext.models.pipelines.type_words import type_words
+from miltext.models.refusals import refusal
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.schema.proto import FeatureDescription, FeatureType
+    from miltext.schema.proto import Model as Spec
+
+
+class Kept(NamedTuple):
+    """The new name of what is still there, by the old one, of what a model takes and of what it gives."""
+
+    taken: Names
+    given: Names
+
+
+def surroundings(way: Sequence[Spec]) -> list[Surroundings]:
+    """Return the pipelines around the last model of a way, the innermost first, before that model is edited."""
+    found, place = [], Place()
+    for spec, inner in pairwise(way):
+        index = next(index for index, model in enumerate(stages(spec)) if model is inner)
+        found.append(Surroundings(spec, index, place))
+        place = place.inside(spec, index)
+    return found[::-1]
+
+
+def carry(around: Iterable[Surroundings], spec: Spec, before: Version, after: Version) -> list[Diagnostic]:
+    """Have the pipelines around a model fit its edited program and description, and return warnings about what changed
+    in their own.
+
+    Raise ModelError: MIL431 for a name that is in use there, MIL456 for a type that another model does not take, MIL457
+    for a connection that would be lost, and as the renaming of what it is connected to does.
+    """
+    warnings: list[Diagnostic] = []
+    kept: Kept | None = None
+    for each in around:
+        kept = each.carry(kept or _kept(each, spec, before, after))
+        warnings += each.warnings
+    return warnings
+
+
+def _kept(around: Surroundings, spec: Spec, before: Version, after: Version) -> Kept:
+    """Return what is still there of what a model takes and gives, in its default function."""
+    known = counterparts(before, after)
+    was = known.get(spec.description.defaultFunctionName) or next(iter(known.values()), None)
+    old, new = (was.interface.sides, was.sides) if was else ({}, {})
+
+    def still(entries: Entries, now: Entries, *sides: str) -> Names:
+        names = {name: new[side].get(name, "") for side in sides for name in old.get(side, ())}
+        return {name: names.get(name, name) for name in entries if names.get(name, name) in now}
+
+    return Kept(still(around.taken, taken(spec), "input", "state"), still(around.given, given(spec), "output"))
+
+
+class Surroundings:
+    """A pipeline around a model that is edited; `taken` and `given` are what the model took and gave before.
+
+    `warnings` grows as the edit is carried along.
+    """
+
+    def __init__(self, spec: Spec, index: int, place: Place) -> None:
+        self._spec, self._index, self._place = spec, index, place
+        self._connections = connections(spec)
+        self.taken, self.given = deepcopy(taken(self._model)), deepcopy(given(self._model))
+        self.warnings: list[Diagnostic] = []
+
+    @property
+    def _model(self) -> Spec:
+        return stages(self._spec)[self._index]
+
+    @property
+    def _name(self) -> Place:
+        return self._place.inside(self._spec, self._index)
+
+    def carry(self, kept: Kept) -> Kept:
+        """Carry an edit along to this pipeline, and return what is still there of what that takes and gives."""
+        self._part(kept)
+        old = {each: each.name for each in self._connections}
+        chosen = {each: new for each in old if (new := self._new_name(each, kept)) != each.name}
+        rename_connections(self._spec, self._connections, chosen, self._place, but=self._index)
+        for each in old:
+            each.name = chosen.get(each, each.name)
+        for each, old_name in old.items():
+            self._retype(each, old_name)
+        self._join(kept)
+        return Kept(
+            {old[each]: each.name for each in old if each.giver == OUTER},
+            {old[each]: each.name for each in old if OUTER in each.takers},
+        )
+
+    def _new_name(self, connection: Connection, kept: Kept) -> str:
+        name = connection.name
+        if connection.giver == self._index:
+            return kept.given[name]
+        return kept.taken[name] if self._index in connection.takers else name
+
+    # ---- what is gone
+
+    def _part(self, kept: Kept) -> None:
+        """Part the connections whose end in the model is gone."""
+        for each in [*self._connections]:
+            if each.giver == self._index and each.name not in kept.given:
+                self._lose_given(each)
+            elif self._index in each.takers and each.name not in kept.taken:
+                self._lose_taken(each)
+
+    def _lose_given(self, connection: Connection) -> None:
+        name = connection.name
+        for taker in connection.takers:
+            if taker != OUTER:
+                user = self._place.inside(self._spec, taker)
+                raise refusal("MIL457", f"{self._name} no longer gives `{name}`, which {user} takes")
+        self._connections.remove(connection)
+        if connection.takers:
+            listed = features(self._spec.description)
+            _remove(listed.output, name)
+            for prediction in PREDICTIONS:
+                if getattr(listed, prediction) == name:
+                    listed.ClearField(prediction)
+            self._warn(f"{self._place} no longer gives `{name}`, which {self._name} gave")
+
+    def _lose_taken(self, connection: Connection) -> None:
+        connection.takers.remove(self._index)
+        if connection.takers or connection.giver not in (OUTER, None):
+            return
+        self._connections.remove(connection)
+        if connection.giver == OUTER:
+            listed = features(self._spec.description)
+            for entries in (listed.input, listed.state, self._spec.description.trainingInput):
+                _remove(entries, connection.name)
+            self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
+
+    def _warn(self, message: str) -> None:
+        self.warnings.append(warning("MIL453", message))
+
+    # ---- what has another type
+
+    def _retype(self, connection: Connection, old_name: str) -> None:
+        """Have the ends of a connection fit the type that it has in the model now."""
+        if connection.giver == self._index:
+            self._fit(connection, self.given[old_name], given(self._model)[connection.name])
+        elif self._index in connection.takers:
+            self._fit(connection, self.taken[old_name], taken(self._model)[connection.name])
+
+    def _fit(self, connection: Connection, old: FeatureDescription | None, new: FeatureDescription | None) -> None:
+        if old is None or new is None or old.type == new.type:
+            return
+        self._check_models(connection, new.type)
+        listed = features(self._spec.description)
+        ends = [*listed.input, *listed.state] if connection.giver == OUTER else []
+        for entry in (*ends, *(listed.output if OUTER in connection.takers else ())):
+            if entry.name == connection.name:
+                self._follow(entry, old.type, new.type)
+
+    def _check_models(self, connection: Connection, new: FeatureType) -> None:
+        for place in (connection.giver, *connection.takers):
+            if place not in (None, OUTER, self._index):
+                self._check(connection, place, new)
+
+    def _check(self, connection: Connection, place: int, new: FeatureType) -> None:
+        """Refuse a type that another model at the end of a connection does not give or take."""
+        end, model = self._place.inside(self._spec, place), stages(self._spec)[place]
+        is_giver = place == connection.giver
+        entry = (given(model) if is_giver else taken(model))[connection.name]
+        if entry is not None and not agree(entry.type, new):
+            other = f"{end} {'gives' if is_giver else 'takes'} {type_words(entry.type)}"
+            does = "gives" if connection.giver == self._index else "takes"
+            raise refusal("MIL456", f"{self._name} {does} `{connection.name}` as {type_words(new)} now, but {other}")
+
+    def _follow(self, entry: FeatureDescription, old: FeatureType, new: FeatureType) -> None:
+        """Give a feature of the pipeline itself the type that it has in the model now."""
+        was, made = deepcopy(entry.type), deepcopy(new)
+        made.isOptional = was.isOptional
+        entry.type.CopyFrom(made)
+        old = deepcopy(old)
+        old.isOptional = was.isOptional
+        if was != old:
+            message = f"`{entry.name}` of {self._place} is described as that of {self._name}; it was {type_words(was)}"
+            self._warn(message)
+
+    # ---- what is new
+
+    def _join(self, kept: Kept) -> None:
+        """Connect what is new in the model."""
+        for name, entry in taken(self._model).items():
+            if name not in kept.taken.values() and entry is not None:
+                self._join_taken(entry)
+        for name, entry in given(self._model).items():
+            if name not in kept.given.values() and entry is not None:
+                self._join_given(entry)
+
+    def _join_taken(self, entry: FeatureDescription) -> None:
+        found = [each for each in self._connections if each.name == entry.name]
+        there = [each for each in found if each.giver is not None and each.giver < self._index]
+        if there:
+            there[-1].takers.append(self._index)
+            self._check_giver(there[-1], entry)
+        elif found:
+            raise name_in_use(self._spec, found[0], entry.name, self._place)
+        else:
+            listed = features(self._spec.description)
+            entries = listed.state if entry.type.WhichOneof("Type") == "stateType" else listed.input
+            entries.add().CopyFrom(entry)
+            self._connections.append(Connection(entry.name, OUTER, [self._index]))
+            self._warn(f"{self._place} takes `{entry.name}` too, which {self._name} takes now")
+
+    def _check_giver(self, connection: Connection, entry: FeatureDescription) -> None:
+        """Refuse a new input of another type than what is given to it."""
+        assert connection.giver is not None
+        if connection.giver != OUTER:
+            self._check(connection, connection.giver, entry.type)
+        outer = taken(self._spec).get(entry.name) if connection.giver == OUTER else None
+        if outer is not None and not agree(outer.type, entry.type):
+            message = f"{self._name} takes `{entry.name}` as {type_words(entry.type)} now, but {self._place} takes "
+            raise refusal("MIL456", message + type_words(outer.type))
+
+    def _join_given(self, entry: FeatureDescription) -> None:
+        found = [each for each in self._connections if each.name == entry.name]
+        if not found:
+            features(self._spec.description).output.add().CopyFrom(entry)
+            self._connections.append(Connection(entry.name, self._index, [OUTER]))
+            self._warn(f"{self._place} gives `{entry.name}` too, which {self._name} gives now")
+            return
+        (first, *others) = found
+        if others or first.giver is not None or not all(each == OUTER or each > self._index for each in first.takers):
+            raise name_in_use(self._spec, first, entry.name, self._place)
+        first.giver = self._index
+        self._check_models(first, entry.type)
+
+
+def _remove(entries: Any, name: str) -> None:
+    """Remove what has a name from a repeated field."""
+    for index in reversed(range(len(entries))):
+        if entries[index].name == name:
+            del entries[index]

@@ -1,0 +1,1 @@
+"""Pipelines: which model gives what to which, and new names for what they give."""

@@ -1,0 +1,160 @@
+"""Which model of a pipeline gives what to which.
+
+The connections are by name. A model takes what has the name of its input: of the outputs of the models before it, the
+last one, or else the pipeline's input. What the pipeline gives is found so in the end. Source: coremltools,
+`mlmodel/src/Validation/PipelineValidator.cpp`; the types that agree, `mlmodel/src/Comparison.cpp`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.models.contents import pipeline_of
+from miltext.models.pipelines.inner_names import GIVEN, TAKEN, inner_names
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from miltext.schema.proto import (
+        ArrayFeatureType,
+        FeatureDescription,
+        FeatureType,
+        FunctionDescription,
+        ModelDescription,
+    )
+    from miltext.schema.proto import Model as Spec
+
+Entries: TypeAlias = "dict[str, FeatureDescription | None]"
+"""What describes each feature, by its name; None for one that a model names only inside."""
+
+OUTER = -1
+"""The place of the pipeline itself, among those of its models: what it takes comes first, and it gives what is left."""
+
+
+@dataclass(eq=False)
+class Connection:
+    """A feature on its way through a pipeline: the place of its giver, None for nobody, and those of its takers."""
+
+    name: str
+    giver: int | None
+    takers: list[int] = field(default_factory=list)
+
+
+class Place(NamedTuple):
+    """Where a model stands in the pipelines around it, if any, and what its pipeline calls it; as errors say it."""
+
+    path: str = ""
+    name: str = ""
+
+    def inside(self, spec: Spec, index: int) -> Place:
+        """Return the place of a model of the pipeline that stands here."""
+        pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
+        names = pipeline.names if pipeline else ()
+        return Place(f"{self.path}/{index}".lstrip("/"), names[index] if index < len(names) else "")
+
+    def __str__(self) -> str:
+        if not self.path:
+            return self.name or "the pipeline"
+        return f"model {self.path} {quote(self.name)}" if self.name else f"model {self.path}"
+
+
+def is_pipeline(spec: Spec) -> bool:
+    """Tell a pipeline, with however many models, from a model of another kind."""
+    return pipeline_of(spec, spec.WhichOneof("Type")) is not None
+
+
+def stages(spec: Spec) -> Sequence[Spec]:
+    """Return the models of a pipeline, which are none for a model of another kind."""
+    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
+    return pipeline.models if pipeline else ()
+
+
+def features(description: ModelDescription) -> ModelDescription | FunctionDescription:
+    """Return what lists the features of a model: its description, or that of its default function."""
+    functions = {function.name: function for function in description.functions}
+    default = functions.get(description.defaultFunctionName)
+    return description if default is None else default
+
+
+def taken(spec: Spec) -> Entries:
+    """Return what a model takes: inputs, states, and what it is trained with."""
+    listed = features(spec.description)
+    entries = _by_name([*listed.input, *listed.state, *spec.description.trainingInput])
+    return entries | {name: None for role, name in inner_names(spec) if role == TAKEN and name not in entries}
+
+
+def given(spec: Spec) -> Entries:
+    """Return what a model gives."""
+    entries = _by_name(features(spec.description).output)
+    return entries | {name: None for role, name in inner_names(spec) if role == GIVEN and name not in entries}
+
+
+def _by_name(entries: Iterable[FeatureDescription]) -> Entries:
+    found: Entries = {}
+    for entry in entries:
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def connections(spec: Spec) -> list[Connection]:
+    """Return the connections of a pipeline in the order of their givers; what nobody gives stands where it is taken."""
+    found: list[Connection] = []
+    there: dict[str, Connection] = {}
+
+    def give(giver: int | None, names: Iterable[str]) -> None:
+        for name in names:
+            there[name] = Connection(name, giver)
+            found.append(there[name])
+
+    def take(taker: int, names: Entries) -> None:
+        give(None, [name for name in names if name not in there])
+        for name in names:
+            there[name].takers.append(taker)
+
+    give(OUTER, taken(spec))
+    for place, model in enumerate(stages(spec)):
+        take(place, taken(model))
+        give(place, given(model))
+    take(OUTER, given(spec))
+    return found
+
+
+def agree(one: FeatureType, other: FeatureType) -> bool:
+    """Return whether what has one type can be taken as the other, sizes of flexible shapes aside.
+
+    An array whose shape is not described, as outputs of flexible shapes are not, has any.
+    """
+    kind = one.WhichOneof("Type")
+    if kind != other.WhichOneof("Type"):
+        return False
+    if kind == "multiArrayType":
+        return _arrays_agree(one.multiArrayType, other.multiArrayType)
+    if kind == "imageType":
+        sizes = [(each.imageType.width, each.imageType.height, each.imageType.colorSpace) for each in (one, other)]
+        return sizes[0] == sizes[1]
+    if kind == "dictionaryType":
+        return one.dictionaryType.WhichOneof("KeyType") == other.dictionaryType.WhichOneof("KeyType")
+    if kind == "sequenceType":
+        return one.sequenceType.WhichOneof("Type") == other.sequenceType.WhichOneof("Type")
+    if kind == "stateType":
+        return _arrays_agree(one.stateType.arrayType, other.stateType.arrayType)
+    return True
+
+
+def _arrays_agree(one: ArrayFeatureType, other: ArrayFeatureType) -> bool:
+    ranks = _rank(one), _rank(other)
+    is_fixed = not one.WhichOneof("ShapeFlexibility") and not other.WhichOneof("ShapeFlexibility")
+    return one.dataType == other.dataType and (
+        0 in ranks or (list(one.shape) == list(other.shape) if is_fixed else ranks[0] == ranks[1])
+    )
+
+
+def _rank(array: ArrayFeatureType) -> int:
+    flexibility = array.WhichOneof("ShapeFlexibility")
+    if flexibility == "shapeRange":
+        return len(array.shapeRange.sizeRanges)
+    if flexibility == "enumeratedShapes" and array.enumeratedShapes.shapes:
+        return len(array.enumeratedShapes.shapes[0].shape)
+    return len(array.shape)

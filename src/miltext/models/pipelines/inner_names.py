@@ -1,0 +1,117 @@
+"""Where models that are not ML Programs have the names of their features, beside the description.
+
+miltext does not declare the messages of these kinds; this table has the numbers of their fields that hold such a name.
+Source: the descriptors of coremltools 9.0, `NonMaximumSuppression.proto`, `NeuralNetwork.proto` and so on. A kind with
+an empty row goes by its description alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from miltext.diagnostics import refusing
+from miltext.models.contents import kind_of_model
+from miltext.models.refusals import refusal
+from miltext.schema.proto.kinds import MODEL_KINDS
+from miltext.schema.wire import LENGTH_DELIMITED, sized, spans, tag
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Model as Spec
+
+Fields: TypeAlias = "dict[int, Any]"
+"""The fields of a message: the role of the name that one holds, or the Fields of the message that it is."""
+
+Rename: TypeAlias = Callable[[str, str], str]
+"""What returns the new name for a role and a name."""
+
+TAKEN, GIVEN, BLOB = "taken", "given", "blob"
+"""The roles of a name: of an input, of an output, and of a value inside a neural network, of which some are both."""
+
+_LOSS = {1: BLOB, 2: BLOB}
+_LAYER: Fields = {2: BLOB, 3: BLOB}
+_NETWORK: Fields = {1: _LAYER, 2: {1: BLOB}, 10: {1: {10: _LOSS, 11: _LOSS}}}
+_LAYER |= {605: {1: _NETWORK, 2: _NETWORK}, 615: {2: BLOB, 3: _NETWORK, 4: _NETWORK}}  # branch and loop
+
+INNER_NAMES: dict[str, Fields] = {
+    "glmRegressor": {},
+    "supportVectorRegressor": {},
+    "treeEnsembleRegressor": {},
+    "neuralNetworkRegressor": _NETWORK,
+    "bayesianProbitRegressor": dict.fromkeys(range(10, 14), TAKEN) | dict.fromkeys(range(20, 24), GIVEN),
+    "glmClassifier": {},
+    "supportVectorClassifier": {},
+    "treeEnsembleClassifier": {},
+    "neuralNetworkClassifier": _NETWORK | {200: BLOB},
+    "kNearestNeighborsClassifier": {},
+    "neuralNetwork": _NETWORK,
+    "itemSimilarityRecommender": dict.fromkeys(range(10, 14), TAKEN) | dict.fromkeys(range(20, 22), GIVEN),
+    "classConfidenceThresholding": {},
+    "oneHotEncoder": {},
+    "imputer": {},
+    "featureVectorizer": {1: {1: TAKEN}},
+    "dictVectorizer": {},
+    "scaler": {},
+    "categoricalMapping": {},
+    "normalizer": {},
+    "arrayFeatureExtractor": {},
+    "nonMaximumSuppression": dict.fromkeys(range(200, 204), TAKEN) | dict.fromkeys(range(210, 212), GIVEN),
+    "identity": {},
+    "textClassifier": {},
+    "wordTagger": dict.fromkeys(range(20, 24), GIVEN),
+    "visionFeaturePrint": {21: {100: GIVEN}},
+    "soundAnalysisPreprocessing": {},
+    "gazetteer": {},
+    "wordEmbedding": {},
+    "audioFeaturePrint": {},
+}
+"""The Fields of each kind whose names are known. A `customModel` asks for them in an app's code, a `linkedModel` in
+another file, and a `serializedModel` in bytes that only Core ML reads.
+"""
+
+_NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
+
+
+def inner_names(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Yield the role and the name of each feature or value that a model of such a kind names inside, if not empty.
+
+    A model of another kind has none here. Raise ModelError (MIL253) for damaged bytes.
+    """
+    kind = kind_of_model(spec) or ""
+    if INNER_NAMES.get(kind):
+        found: list[tuple[str, str]] = []
+
+        def note(role: str, name: str) -> str:
+            found.append((role, name))
+            return name
+
+        _of_kind(spec, kind, note)
+        yield from ((role, name) for role, name in found if name)
+
+
+def rename_inside(spec: Spec, rename: Rename) -> None:
+    """Have a model of such a kind name its features otherwise; all its other bytes stay. Raise as `inner_names`."""
+    kind = kind_of_model(spec) or ""
+    if INNER_NAMES.get(kind):
+        spec.ParseFromString(_of_kind(spec, kind, rename))
+
+
+def _of_kind(spec: Spec, kind: str, rename: Rename) -> bytes:
+    """Return the bytes of a model, its names inside replaced."""
+    data = spec.SerializeToString(deterministic=True)
+    with refusing(lambda _: refusal("MIL253", f"the bytes of this {kind} are not of that kind of model")):
+        return _renamed(data, {_NUMBERS[kind]: INNER_NAMES[kind]}, rename)
+
+
+def _renamed(message: bytes, fields: Fields, rename: Rename) -> bytes:
+    pieces, done = [], 0
+    for number, start, content, end in spans(message):
+        known = fields.get(number)
+        if known is None or message[start] & 7 != LENGTH_DELIMITED:
+            continue
+        old = message[content:end]
+        new = rename(known, old.decode()).encode() if isinstance(known, str) else _renamed(old, known, rename)
+        if new != old:
+            pieces += [message[done:start], sized(tag(number), new)]
+            done = end
+    return b"".join([*pieces, message[done:]])

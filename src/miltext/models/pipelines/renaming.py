@@ -1,0 +1,193 @@
+"""New names for what a model takes and gives: in its description and inside it, through all models of a pipeline.
+
+Only names change: each model is connected to the same others, and every other byte of it stays. A name that is already
+in use on the way is refused, as is a model whose inner names are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics import Note
+from miltext.models.contents import kind_of_model
+from miltext.models.pipelines.connections import OUTER, Place, connections, given, is_pipeline, stages, taken
+from miltext.models.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside
+from miltext.models.pipelines.value_names import rename_values, value_names
+from miltext.models.refusals import refusal
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.diagnostics import ModelError
+    from miltext.models.pipelines.connections import Connection
+    from miltext.schema.proto import FunctionDescription, ModelDescription
+    from miltext.schema.proto import Model as Spec
+
+Names = Mapping[str, str]
+"""New names by the old ones."""
+
+PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
+
+
+class Renames(NamedTuple):
+    """The new names of what a model takes, and of what it gives."""
+
+    taken: Names
+    given: Names
+
+    @property
+    def all(self) -> Names:
+        """The names of both sides, of a model inside which they are not told apart."""
+        return {**self.taken, **self.given}
+
+
+def rename_features(spec: Spec, names: Names) -> None:
+    """Give features of a model new names: inputs, outputs, and in a pipeline what its models give one another.
+
+    Of an ML Program, any value is renamed so. `names` may exchange names. Raise ModelError: MIL430 for a name that is
+    not there, MIL431 for one that is taken or empty, MIL458 for a model that cannot be renamed inside.
+    """
+    found = connections(spec) if is_pipeline(spec) else []
+    there = {each.name for each in found} if is_pipeline(spec) else _own_names(spec)
+    for old, new in names.items():
+        if old not in there:
+            raise _unknown(old, there, spec)
+        if not new or new == old:
+            raise refusal("MIL431", f"`{old}` is its name already" if new else "the new name is empty")
+    if is_pipeline(spec):
+        rename_connections(spec, found, {each: names[each.name] for each in found if each.name in names}, Place())
+    else:
+        _rename_model(spec, Renames(names, names), Place(name="this model"))
+
+
+def rename_connections(
+    spec: Spec, found: Sequence[Connection], chosen: Mapping[Connection, str], place: Place, but: int | None = None
+) -> Renames:
+    """Give connections of a pipeline new names, in it and in its models, except in the one at `but`, which has them.
+
+    `found` are all connections. Return what is new for the model that the pipeline itself is. Raise as
+    `rename_features` does.
+    """
+    for one, new in chosen.items():
+        for other in found:
+            if other.name != one.name and chosen.get(other, other.name) == new:
+                raise name_in_use(spec, other, new, place)
+    for index, model in enumerate(stages(spec)):
+        if index != but:
+            _rename_model(model, _of(chosen, index), place.inside(spec, index))
+    inner = _of(chosen, OUTER)
+    outer = Renames(taken=inner.given, given=inner.taken)
+    _rename_description(spec.description, outer)
+    return outer
+
+
+def _of(chosen: Mapping[Connection, str], index: int) -> Renames:
+    """Return the new names that connections have for what takes them and gives them at a place."""
+    return Renames(
+        {each.name: new for each, new in chosen.items() if index in each.takers},
+        {each.name: new for each, new in chosen.items() if each.giver == index},
+    )
+
+
+def _rename_model(spec: Spec, renames: Renames, place: Place) -> None:
+    if not renames.all:
+        return
+    kind = kind_of_model(spec) or ""
+    if is_pipeline(spec):
+        found = connections(spec)
+        chosen = {each: new for each in found if (new := _new_name(each, renames, place)) != each.name}
+        rename_connections(spec, found, chosen, place)
+        return
+    if kind == PROGRAM:
+        _refuse_two_names(spec, renames, place)
+        rename_values(spec.mlProgram, renames.all, place)
+    elif kind in INNER_NAMES:
+        _rename_inside(spec, renames, place)
+    else:
+        raise refusal("MIL458", f"{place} is a `{kind}`, in which {_list(renames.all)} cannot be renamed")
+    _rename_description(spec.description, renames)
+
+
+def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
+    """Return the name that a connection gets as its pipeline's features are renamed."""
+    name = connection.name
+    names = {renames.taken.get(name, name)} if connection.giver == OUTER else set()
+    names |= {renames.given.get(name, name)} if OUTER in connection.takers else set()
+    if len(names) > 1:
+        raise _two_names(name, place)
+    return names.pop() if names else name
+
+
+def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
+    """Rename features in a model whose Fields are known; in a neural network, they are values of it."""
+    blobs = {name for role, name in inner_names(spec) if role == BLOB}
+    if blobs:
+        _refuse_two_names(spec, renames, place)
+    for new in renames.all.values():
+        if new in blobs - renames.all.keys():
+            raise refusal("MIL431", f"{place} already has a value `{new}`")
+    roles = {TAKEN: renames.taken, GIVEN: renames.given, BLOB: renames.all}
+    rename_inside(spec, lambda role, name: roles[role].get(name, name))
+
+
+def _refuse_two_names(spec: Spec, renames: Renames, place: Place) -> None:
+    """Refuse to give an input another name than the output that is the same value."""
+    for name in taken(spec).keys() & given(spec).keys():
+        if renames.taken.get(name, name) != renames.given.get(name, name):
+            raise _two_names(name, place)
+
+
+def _rename_description(description: ModelDescription, renames: Renames) -> None:
+    for entry in description.trainingInput:
+        entry.name = renames.taken.get(entry.name, entry.name)
+    described: list[ModelDescription | FunctionDescription] = [description, *description.functions]
+    for listed in described:
+        for entry in (*listed.input, *listed.state):
+            entry.name = renames.taken.get(entry.name, entry.name)
+        for entry in listed.output:
+            entry.name = renames.given.get(entry.name, entry.name)
+        for prediction in PREDICTIONS:
+            name = getattr(listed, prediction)
+            if name in renames.given:
+                setattr(listed, prediction, renames.given[name])
+
+
+# ---- refusals
+
+
+def _two_names(name: str, place: Place) -> ModelError:
+    message = f"`{name}` is an input of {place} that it gives as an output, and cannot have two names"
+    return refusal("MIL457", message)
+
+
+def _own_names(spec: Spec) -> set[str]:
+    """Return the names of a model by itself: of features, and of an ML Program's values."""
+    values = value_names(spec.mlProgram) if spec.WhichOneof("Type") == PROGRAM else set()
+    return {*taken(spec), *given(spec), *values}
+
+
+def _unknown(name: str, there: set[str], spec: Spec) -> ModelError:
+    from difflib import get_close_matches
+
+    noun = "feature" if is_pipeline(spec) else "value"
+    close = [each for each in sorted(there) if name and name in each][:3] or get_close_matches(name, there, 3)
+    notes = [Note(f"did you mean `{each}`?") for each in close]
+    inside = [str(index) for index, model in enumerate(stages(spec)) if name in _own_names(model)]
+    notes += [Note(f"it is a value inside of model {index}: choose it with --model {index}") for index in inside]
+    return refusal("MIL430", f"unknown {noun} `{name}`", None, *notes)
+
+
+def name_in_use(spec: Spec, connection: Connection, name: str, place: Place) -> ModelError:
+    """Return the error for a new name that a connection has: who gives that, or takes it if nobody does."""
+    there = connection.giver if connection.giver is not None else connection.takers[0]
+    if there == OUTER:
+        who = f"it is an {'input' if connection.giver == OUTER else 'output'}"
+    else:
+        who = f"{place.inside(spec, there)} {'takes' if connection.giver is None else 'gives'} it"
+    return refusal("MIL431", f"{place} already has a feature `{name}`: {who}")
+
+
+def _list(names: Names) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))

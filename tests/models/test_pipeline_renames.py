@@ -1,0 +1,163 @@
+"""Features of pipelines renamed: through all models, as coremltools' `rename_feature` does where it does it right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import wire
+from support.containers import refused
+from support.pipelines import binary, piped, unary
+
+from miltext.models.pipelines.connections import connections
+from miltext.models.pipelines.renaming import rename_features
+from miltext.schema.proto import Model, Pipeline
+
+
+def through() -> Model:
+    made = piped(unary("x", "y"))
+    made.description.output.add().CopyFrom(made.description.input[0])
+    return made
+
+
+PIPELINES: dict[str, Callable[[], Model]] = {
+    "two": lambda: piped(unary("x", "middle"), unary("middle", "y")),
+    "three": lambda: piped(unary("x", "a"), unary("a", "b"), unary("b", "y"), names=("first", "second", "third")),
+    "input of several": lambda: piped(unary("x", "a"), binary("x", "a", "y")),
+    "output of the first": lambda: piped(unary("x", "y"), unary("x", "z")),
+    "straight through": through,
+    "one model twice": lambda: piped(unary("x", "a"), unary("x", "a"), unary("a", "y")),
+    "given twice": lambda: piped(unary("x", "a"), unary("a", "x"), unary("x", "y")),
+    "nested": lambda: piped(unary("x", "a"), piped(unary("a", "b"), unary("b", "c")), unary("c", "y")),
+    "deeply nested": lambda: piped(piped(piped(unary("x", "a"), unary("a", "y")), unary("y", "z")), unary("z", "w")),
+    "classifier": lambda: piped(unary("x", "y"), kind="pipelineClassifier", predictedFeatureName="y"),
+    "regressor": lambda: piped(unary("x", "a"), unary("a", "y"), kind="pipelineRegressor", predictedFeatureName="y"),
+}
+
+
+def names(spec: Model) -> set[str]:
+    return {each.name for each in connections(spec)}
+
+
+def shape(spec: Model) -> list[tuple[int | None, list[int]]]:
+    """Who gives what to whom, without names."""
+    return [(each.giver, each.takers) for each in connections(spec)]
+
+
+def renamed(spec: Model, **changes: str) -> Model:
+    made = Model.FromString(spec.SerializeToString())
+    rename_features(made, changes)
+    return made
+
+
+FEATURES = [(kind, name) for kind, make in PIPELINES.items() for name in sorted(names(make()))]
+
+
+@pytest.mark.parametrize(("kind", "name"), FEATURES)
+def test_a_rename_keeps_all_connections(kind: str, name: str) -> None:
+    spec = PIPELINES[kind]()
+    made = renamed(spec, **{name: "fresh"})
+    assert names(made) == names(spec) - {name} | {"fresh"}
+    assert shape(made) == shape(spec)
+    assert wire(renamed(made, fresh=name)) == wire(spec)
+
+
+def oracle(spec: Model, old: str, new: str) -> bytes:
+    """What coremltools makes, with the operations' names, which it leaves, changed along."""
+    utils = pytest.importorskip("coremltools").utils
+    from coremltools.proto import Model_pb2
+
+    made = Model_pb2.Model.FromString(spec.SerializeToString())
+    utils.rename_feature(made, old, new)
+    for program in programs_in(made):
+        for function in program.functions.values():
+            for block in function.block_specializations.values():
+                for operation in block.operations:
+                    strings = operation.attributes["name"].immediateValue.tensor.strings.values
+                    if strings[0] == old and operation.outputs[0].name == new:
+                        strings[0] = new
+    return bytes(made.SerializeToString(deterministic=True))
+
+
+def programs_in(spec: Any) -> list[Any]:
+    kind = spec.WhichOneof("Type")
+    if kind == "mlProgram":
+        return [spec.mlProgram]
+    pipeline = spec.pipeline if kind == "pipeline" else getattr(spec, kind).pipeline
+    return [each for model in pipeline.models for each in programs_in(model)]
+
+
+OUTER_FEATURES = [
+    (kind, name)
+    for kind, name in FEATURES
+    if name in {entry.name for side in ("input", "output") for entry in getattr(PIPELINES[kind]().description, side)}
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), OUTER_FEATURES)
+def test_an_outer_feature_is_renamed_as_coremltools_does(kind: str, name: str) -> None:
+    spec = PIPELINES[kind]()
+    assert wire(renamed(spec, **{name: "fresh"})) == oracle(spec, name, "fresh")
+
+
+# ---- names that are in use, and names that are not there
+
+
+def test_a_name_that_is_in_use_is_refused() -> None:
+    three = PIPELINES["three"]()
+    with refused("MIL431", "the pipeline already has a feature `b`", 'model 1 "second" gives it'):
+        renamed(three, x="b")
+    with refused("MIL431", "already has a feature `x`", "it is an input"):
+        renamed(three, a="x")
+    with refused("MIL431", 'the function `main` of model 1 "second" already has a value `inner`'):
+        renamed(three, b="inner")
+    with refused("MIL431", "`x` is its name already"):
+        renamed(three, x="x")
+    with refused("MIL431", "the new name is empty"):
+        renamed(three, x="")
+    with refused("MIL431", "already has a feature `z`"):
+        renamed(three, x="z", y="z")
+    with refused("MIL431", "model 1 already has a feature `b`", "model 1/0 gives it"):
+        renamed(PIPELINES["nested"](), a="b")
+    unfed = piped(unary("x", "a"), unary("a", "y"))
+    del unfed.description.input[:]
+    with refused("MIL431", "already has a feature `x`", "model 0 takes it"):
+        renamed(unfed, a="x")
+
+
+def test_names_are_exchanged() -> None:
+    spec = PIPELINES["three"]()
+    made = renamed(spec, a="b", b="a", x="y", y="x")
+    assert shape(made) == shape(spec)
+    assert [each.name for each in connections(made)] == ["y", "b", "a", "x"]
+    assert wire(renamed(made, a="b", b="a", x="y", y="x")) == wire(spec)
+
+
+def test_a_name_that_is_not_there_is_refused() -> None:
+    three = PIPELINES["three"]()
+    with refused("MIL430", "unknown feature `inner`", "inside of model 0: choose it with --model 0", "--model 2"):
+        renamed(three, inner="z")
+    with refused("MIL430", "unknown feature `bb`"):
+        renamed(three, bb="z")
+    with refused("MIL430", "unknown feature ``"):
+        renamed(three, **{"": "z"})
+    with refused("MIL430", "unknown feature `b`"):  # which only the pipeline inside has
+        renamed(PIPELINES["nested"](), b="z")
+    with refused("MIL430", "unknown value `z`", "did you mean"):
+        renamed(unary("x", "y", "zz"), z="w")
+    with refused("MIL430", "unknown feature `x`"):
+        renamed(Model(pipeline=Pipeline()), x="y")
+
+
+def test_any_value_of_an_ml_program_is_renamed() -> None:
+    assert wire(renamed(unary("x", "y"), x="image", inner="hidden")) == wire(unary("image", "y", "hidden"))
+    with refused("MIL431", "the function `main` of this model already has a value `y`"):
+        renamed(unary("x", "y"), inner="y")
+
+
+def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
+    linked = Model.FromString(bytes.fromhex("e22200"))  # field 556, and nothing in it
+    linked.description.CopyFrom(unary("a", "b").description)
+    with refused("MIL458", "model 1 is a `linkedModel`, in which `a` cannot be renamed"):
+        renamed(piped(unary("x", "a"), linked), a="z")

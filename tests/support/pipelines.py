@@ -1,0 +1,69 @@
+"""Pipelines made small for tests: models of texts, and what `make_pipeline` of coremltools would put around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import miltext
+from miltext.models.building.description import describe, known_version
+from miltext.schema.proto import Model
+
+UNARY = """program(1.3)
+{{
+    func main<ios16>(tensor<fp32, [1, 4]> {x}) {{
+            tensor<fp32, [1, 4]> {inner} = relu(x = {x})[name = string("{inner}")];
+            tensor<fp32, [1, 4]> {y} = tanh(x = {inner})[name = string("{y}")];
+        }} -> ({y});
+}}
+"""
+
+BINARY = """program(1.3)
+{{
+    func main<ios16>(tensor<fp32, [1, 4]> {a}, tensor<fp32, [1, 4]> {b}) {{
+            tensor<fp32, [1, 4]> {y} = add(x = {a}, y = {b})[name = string("{y}")];
+        }} -> ({y});
+}}
+"""
+
+
+def of_text(text: str) -> Model:
+    """An ML Program, described by its types."""
+    program = miltext.parse(text)
+    description, _ = describe(program)
+    return Model(specificationVersion=known_version(program, description), description=description, mlProgram=program)
+
+
+def unary(x: str, y: str, inner: str = "inner") -> Model:
+    return of_text(UNARY.format(x=x, y=y, inner=inner))
+
+
+def binary(a: str, b: str, y: str) -> Model:
+    return of_text(BINARY.format(a=a, b=b, y=y))
+
+
+def piped(
+    *models: Model, names: Iterable[str] = (), kind: str = "pipeline", hidden: Iterable[str] = (), **fields: Any
+) -> Model:
+    """A pipeline that takes what its models do not give one another, and gives what they do not take, or is `hidden`
+    not.
+    """
+    made = Model(specificationVersion=max(model.specificationVersion for model in models))
+    given: set[str] = set()
+    for model in models:
+        for entry in model.description.input:
+            if entry.name not in given:
+                made.description.input.add().CopyFrom(entry)
+                given.add(entry.name)
+        given |= {entry.name for entry in model.description.output}
+    taken = {entry.name for model in models for entry in model.description.input}
+    for model in models:
+        for entry in model.description.output:
+            if entry.name not in taken and entry.name not in hidden:
+                made.description.output.add().CopyFrom(entry)
+    for field, value in fields.items():
+        setattr(made.description, field, value)
+    pipeline = made.pipeline if kind == "pipeline" else getattr(made, kind).pipeline
+    pipeline.models.extend(models)
+    pipeline.names.extend(names)
+    return made
