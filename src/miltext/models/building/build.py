@@ -197,10 +197,10 @@ def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
     """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program."""
     spec = way[-1]
     warnings: list[Diagnostic] = []
-    around = surroundings(way)
     after = interfaces(spec.mlProgram)
     needed = required_version(before.program, spec.description) if before.program else 0
     if _listed(after) != _listed(before.interfaces):
+        around = surroundings(way)
         warnings += update(spec.description, before, spec.mlProgram, after)
         warnings += carry(around, spec, before, Version(after, spec.mlProgram))
     version = required_version(spec.mlProgram, spec.description)

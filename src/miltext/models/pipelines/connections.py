@@ -82,13 +82,13 @@ def taken(spec: Spec) -> Entries:
     """Return what a model takes: inputs, states, and what it is trained with."""
     listed = features(spec.description)
     entries = _by_name([*listed.input, *listed.state, *spec.description.trainingInput])
-    return entries | {name: None for role, name in inner_names(spec) if role == TAKEN and name not in entries}
+    return entries | {name: None for name in inner_names(spec, TAKEN) if name not in entries}
 
 
 def given(spec: Spec) -> Entries:
     """Return what a model gives."""
     entries = _by_name(features(spec.description).output)
-    return entries | {name: None for role, name in inner_names(spec) if role == GIVEN and name not in entries}
+    return entries | {name: None for name in inner_names(spec, GIVEN) if name not in entries}
 
 
 def _by_name(entries: Iterable[FeatureDescription]) -> Entries:

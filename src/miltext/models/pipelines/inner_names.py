@@ -7,7 +7,7 @@ an empty row goes by its description alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from miltext.diagnostics import refusing
@@ -69,24 +69,28 @@ INNER_NAMES: dict[str, Fields] = {
 another file, and a `serializedModel` in bytes that only Core ML reads.
 """
 
+NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
+"""The kinds that have names of values, which may be large, and no others."""
+
 _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
 
-def inner_names(spec: Spec) -> Iterator[tuple[str, str]]:
-    """Yield the role and the name of each feature or value that a model of such a kind names inside, if not empty.
+def inner_names(spec: Spec, role: str) -> list[str]:
+    """Return the names of a role that a model of such a kind has inside, those that are empty aside.
 
     A model of another kind has none here. Raise ModelError (MIL253) for damaged bytes.
     """
     kind = kind_of_model(spec) or ""
-    if INNER_NAMES.get(kind):
-        found: list[tuple[str, str]] = []
+    if not INNER_NAMES.get(kind) or (role == BLOB) != (kind in NETWORKS):
+        return []
+    found: list[str] = []
 
-        def note(role: str, name: str) -> str:
-            found.append((role, name))
-            return name
+    def note(its_role: str, name: str) -> str:
+        found.extend([name] * (its_role == role and bool(name)))
+        return name
 
-        _of_kind(spec, kind, note)
-        yield from ((role, name) for role, name in found if name)
+    _of_kind(spec, kind, note)
+    return found
 
 
 def rename_inside(spec: Spec, rename: Rename) -> None:
@@ -106,6 +110,8 @@ def _of_kind(spec: Spec, kind: str, rename: Rename) -> bytes:
 def _renamed(message: bytes, fields: Fields, rename: Rename) -> bytes:
     pieces, done = [], 0
     for number, start, content, end in spans(message):
+        if end > len(message):
+            raise ValueError(f"the field {number} is cut short")
         known = fields.get(number)
         if known is None or message[start] & 7 != LENGTH_DELIMITED:
             continue

@@ -122,7 +122,7 @@ def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
 
 def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
     """Rename features in a model whose Fields are known; in a neural network, they are values of it."""
-    blobs = {name for role, name in inner_names(spec) if role == BLOB}
+    blobs = {*inner_names(spec, BLOB)}
     if blobs:
         _refuse_two_names(spec, renames, place)
     for new in renames.all.values():
