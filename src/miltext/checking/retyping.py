@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.checking.baked import Baked
 from miltext.checking.draft_constants import is_of_function
 from miltext.checking.draft_walk import DraftWalk
-from miltext.checking.drafts import DraftTypes, dialect_of
+from miltext.checking.drafts import DraftTypes
 from miltext.checking.findings import Finding, named
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
@@ -23,6 +23,7 @@ from miltext.parsing.spans import phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.types import StateType, filled, generalized, has_sizes, is_known, is_whole, spelled, write_type
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.lexer import dialect_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -117,7 +117,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("old")
 @click.argument("new")
 @_options
-def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: bool) -> None:
+def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Any) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
     Without --function, in every function that has such a value. OUT may also be a .mil. In a pipeline, OLD is what it

@@ -56,8 +56,6 @@ WAYS_OUT = {
     "MIL426": "choose another name; of a value whose own name is wrong, with `miltext rename`",
     "MIL428": "name a folder with -o, which gets a file for each, or choose one with --model",
     "MIL427": "build without --prune-weights, or with a miltext that knows the fields",
-    "MIL430": "use the name of a value; `miltext print` shows them all",
-    "MIL431": "choose a name that the function does not use",
     "MIL430": "use the name of a value; `miltext print` shows them all, `miltext info` a pipeline's features",
     "MIL431": "choose a name that the function, and the pipeline around it, does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",
