@@ -1,7 +1,7 @@
 """Places in a text of TOML: where the value, the key or the table stands to which a way leads.
 
 tomlkit keeps a text as it is, but does not tell places in it. So a mark is put where the value is, and looked for in
-the text that this makes.
+the text that this makes of the block around it.
 """
 
 from __future__ import annotations
@@ -13,23 +13,28 @@ from typing import Any
 import tomlkit
 
 from miltext.diagnostics import Span
+from miltext.toml.blocks import Block, blocks
 
 _MARK = "\ue000\ue001"
 """Characters of private use."""
 
 _KEY = re.compile(r"""("[^"\n]*"|'[^'\n]*'|[\w-]+)\s*=\s*\Z""")
 
-_HEADER = re.compile(r"(?m)^[ \t]*\[[^\n]*\]")
-
 
 def value_span(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a value stands; of a table, its header."""
-    holder: Any = tomlkit.parse(text)
-    for key in at[:-1]:
-        holder = holder[key]
-    if at and isinstance(holder[at[-1]], tomlkit.items.Table):
-        return _table_span(text, at)
-    return _marked(text, at) or _nearest_header(text, at)
+    """Return where a value stands; of a table its name in the header, which of one in an array is the whole header.
+
+    It is the header of the first table in it, or of that around it, for what has no place of its own.
+    """
+    way, found = tuple(at), blocks(text)
+    around = max((block for block in found if way[: len(block.at)] == block.at), key=lambda block: len(block.at))
+    if way == around.at:
+        return _header(text, around)
+    inner = _marked(text[around.body : around.end], way[len(around.at) :])
+    if inner is not None:
+        return Span(around.body + inner.start, around.body + inner.end)
+    below = [block for block in found if block.at[: len(way)] == way]
+    return _header(text, below[0], way[-1]) if below else _header(text, around)
 
 
 def key_span(text: str, at: Sequence[str | int]) -> Span | None:
@@ -39,50 +44,28 @@ def key_span(text: str, at: Sequence[str | int]) -> Span | None:
     return value if key is None else Span(*key.span(1))
 
 
-def _marked(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a value stands that is not a table, by a mark in its place."""
-    document: Any = tomlkit.parse(text)
+def _header(text: str, block: Block, name: str | int | None = None) -> Span | None:
+    """Return the place of a name in a header, by default that of its table; of the whole header for an index."""
+    if not block.at:
+        return None
+    word = re.escape(str(block.at[-1] if name is None else name))
+    found = re.compile(rf"(?<![\w-]){word}(?![\w-])").search(text, *block.header)
+    return block.header if found is None else Span(*found.span())
+
+
+def _marked(body: str, at: Sequence[str | int]) -> Span | None:
+    """Return where a value stands in the text of a table, by a mark in its place; None for what has no value."""
+    document: Any = tomlkit.parse(body)
     holder = document
     for key in at[:-1]:
+        if isinstance(holder, dict) and key not in holder:
+            return None
         holder = holder[key]
-    value: Any = holder[at[-1]] if at else None
-    written = value.as_string() if hasattr(value, "as_string") else str(value).lower()  # tomlkit unwraps truth values
-    if not at or isinstance(value, tomlkit.items.AoT):
+    if isinstance(holder, dict) and at[-1] not in holder:
         return None
+    value: Any = holder[at[-1]]
+    written = value.as_string() if hasattr(value, "as_string") else str(value).lower()  # tomlkit unwraps truth values
     holder[at[-1]] = _MARK
     before, mark, _ = document.as_string().partition(f'"{_MARK}"')
-    is_found = mark and text.startswith(before + written)
+    is_found = mark and body.startswith(before + written)
     return Span(len(before), len(before) + len(written)) if is_found else None
-
-
-def _table_span(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a table is named in its header, or that of one in an array, which has no name of its own.
-
-    It is the last header before the first value in the table, or before a mark that is put there.
-    """
-    document: Any = tomlkit.parse(text)
-    table = document
-    for key in at:
-        table = table[key]
-    plain = [key for key, value in table.items() if not isinstance(value, (tomlkit.items.Table, tomlkit.items.AoT))]
-    if plain:
-        first = _marked(text, (*at, plain[0]))
-        before = "" if first is None else text[: first.start]
-    else:
-        table[_MARK] = 1
-        before = document.as_string().partition(_MARK)[0]
-    headers = [*_HEADER.finditer(before)]
-    if not headers or not text.startswith(before[: headers[-1].end()]):
-        return _nearest_header(text, at)
-    start, end = headers[-1].span()
-    name = re.compile(rf"\b{re.escape(str(at[-1]))}\b").search(text, start, end)
-    return Span(*name.span()) if name else Span(start, end)
-
-
-def _nearest_header(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where the header of a table stands that has one of the keys, the innermost one that there is."""
-    for key in reversed(at):
-        header = re.search(rf"(?m)^[ \t]*\[.*?(\b{re.escape(str(key))}\b).*\]", text)
-        if header:
-            return Span(*header.span(1))
-    return None

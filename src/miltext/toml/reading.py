@@ -51,7 +51,7 @@ def _not_toml(failure: Exception, text: str) -> NotToml:
     """Return what tomlkit says about a text, at the place that it names if it names one."""
     reason = re.sub(r" at line \d+ col \d+$", "", str(failure)) or "it is nested too deeply"
     span, line = None, getattr(failure, "line", None)
-    if "Unexpected character: '\\x00'" in reason:  # so tomlkit sees the end
+    if "Unexpected character: '\\x00'" in reason or "Unexpected end of file" in reason:  # so tomlkit sees the end
         reason, span = "it ends too early", Span(len(text), len(text))
     elif line is not None:
         start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + getattr(failure, "col", 0)

@@ -1,0 +1,86 @@
+"""The blocks of a text in TOML: each header of a table with what stands below it, up to the next one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import tomlkit
+
+from miltext.diagnostics import Span
+
+_TOKEN = re.compile(
+    r'''(?xs) """ (?: \\. | [^\\] )*? "{3,5} | \'\'\' .*? \'{3,5} | " (?: \\. | [^"\\\n] )* " | ' [^'\n]* '
+        | \# [^\n]* | [\[\]{}] | \n'''
+)
+"""What may hold a bracket that opens nothing, the brackets, and the ends of lines."""
+
+_LEAD = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
+"""The comments that stand directly above a header."""
+
+
+class Block(NamedTuple):
+    """A header with its table.
+
+    `at` is the way to the table: keys, and indices in arrays of tables. The text from `start` has comments directly
+    above the header, then the `header`, and from `body` to `end` the values and whatever is between them. Above the
+    first header is a block with an empty way and an empty header.
+    """
+
+    at: tuple[str | int, ...]
+    start: int
+    header: Span
+    body: int
+    end: int
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the blocks of a text that is TOML, in their order."""
+    headers = [*_headers(text)]
+    starts = [_start(text, header.start) for header in headers]
+    ends = [*starts, len(text)]
+    found = [Block((), 0, Span(0, 0), 0, ends[0])]
+    counts: dict[tuple[str | int, ...], int] = {}
+    for header, start, end in zip(headers, starts, ends[1:], strict=True):
+        way = _way(text[header.start : header.end], counts)
+        found.append(Block(way, start, header, header.end, end))
+    return found
+
+
+def _headers(text: str) -> Iterator[Span]:
+    """Yield the place of each header, brackets included."""
+    depth = line = start = 0
+    is_header = False
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign == "\n":
+            line = token.end()
+        elif sign in "[{":
+            if not depth:
+                start, is_header = token.start(), not text[line : token.start()].strip()
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+            if not depth and is_header:
+                yield Span(start, token.end())
+
+
+def _start(text: str, header: int) -> int:
+    line = text.rfind("\n", 0, header) + 1
+    lead = _LEAD.search(text, 0, line)
+    return lead.start() if lead else line
+
+
+def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
+    """Return the way to a header's table; `counts` has the index of the last table in each array so far."""
+    way: tuple[str | int, ...] = ()
+    inner: Any = tomlkit.parse(header).unwrap()
+    while inner:
+        key = next(iter(inner))
+        way, inner = (*way, key), inner[key]
+        if isinstance(inner, list):
+            counts[way] = counts.get(way, -1) + 1
+            inner = inner[0]
+        way += (counts[way],) if way in counts else ()
+    return way

@@ -1,0 +1,279 @@
+"""A description put around the program that is built: what fits, what does not, and where that stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.containers import write
+
+import miltext
+from miltext.diagnostics import ModelError, line_and_column
+from miltext.models.opening import open_model
+from miltext.schema.proto import ImageFeatureType
+
+PROGRAM = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 3, ?, 8]> image, tensor<fp16, [2]> x, tensor<int32, []> n) {
+            tensor<fp32, [1, 3, ?, 8]> y = relu(x = image)[name = string("y")];
+            tensor<fp16, [2]> z = tanh(x = x)[name = string("z")];
+            tensor<int32, []> m = add(x = n, y = n)[name = string("m")];
+        } -> (y, z, m);
+}
+"""
+
+FITTING = """
+[[input]]
+name = "image"
+type = "image"
+colorSpace = "RGB"
+width = 8
+height = 4
+widthRange = [8, 8]
+heightRange = [1, inf]
+
+[[input]]
+name = "x"
+isOptional = true
+type = "multiArray"
+dataType = "fp16"
+shape = [2]
+default = 0.5
+
+[[input]]
+name = "n"
+type = "multiArray"
+dataType = "int32"
+shape = [1]
+
+[[output]]
+name = "y"
+type = "multiArray"
+dataType = "fp32"
+
+[[output]]
+name = "z"
+type = "multiArray"
+dataType = "fp16"
+shape = [2]
+
+[[output]]
+name = "m"
+type = "multiArray"
+dataType = "int32"
+"""
+
+CLASSIFIER = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [3]> x) {
+            list<string, 3> classes = const()[name = string("classes"), val = list<string, 3>(["a", "b", "c"])];
+            string label, dict<string, fp64> scores = classify(classes = classes, probabilities = x)[name = string("c")];
+        } -> (label, scores);
+}
+"""
+
+
+def built(folder: Path, program: str, description: str, **choices: object) -> miltext.Model:
+    """The package that a text and a description make."""
+    write(folder / "m.mil", program.encode())
+    write(folder / "d.toml", description.encode())
+    made = folder / "N.mlpackage"
+    warnings = miltext.build(open_model(folder / "m.mil"), made, description=folder / "d.toml", **choices)  # type: ignore[arg-type]
+    assert warnings == []
+    return open_model(made)
+
+
+def refused(folder: Path, program: str, description: str) -> list[tuple[str, str, str]]:
+    """The code, the line and the message of each mistake."""
+    with pytest.raises(ModelError) as error:
+        built(folder, program, description)
+    assert error.value.path == str(folder / "d.toml")
+    assert not (folder / "N.mlpackage").exists()
+    found = []
+    for each in error.value.diagnostics:
+        line = "" if each.span is None else str(line_and_column(description, each.span.start)[0])
+        found.append((each.code, line, each.message))
+    return found
+
+
+def test_a_text_and_a_description_make_a_model(tmp_path: Path) -> None:
+    model = built(tmp_path, PROGRAM, FITTING)
+    assert model.specification_version == 9
+    assert model.description is not None
+    image = model.description.input[0].type.imageType
+    assert (image.colorSpace, image.width, image.height) == (ImageFeatureType.RGB, 8, 4)
+    assert miltext.describe(model).endswith(FITTING)
+    assert miltext.describe(model) == model.description_text == miltext.describe(tmp_path / "N.mlpackage")
+
+
+CHANGES = {
+    # what is there
+    ('name = "image"', 'name = "img"'): [
+        ("MIL476", "3", "`main` has no input `img`"),
+        ("MIL476", "19", 'the input `image` of `main` is not described: add a `[[input]]` with name = "image"'),
+    ],
+    ('name = "z"', 'name = "y"'): [
+        ("MIL476", "31", "the output `y` is described twice"),
+        ("MIL476", "36", "the output `z` of `main` is not described"),
+    ],
+    ('[[output]]\nname = "z"', '[[state]]\nname = "z"'): [
+        ("MIL476", "31", "`main` has no state `z`"),
+        ("MIL476", "36", "the output `z` of `main` is not described"),
+    ],
+    ("\n[[input]]", '\npredictedFeatureName = "yy"\n[[input]]'): [
+        ("MIL476", "2", "`predictedFeatureName` names no output of `main`: `yy`")
+    ],
+    ("\n[[input]]", '\ndefaultFunctionName = "main"\n[[model]]\n[[input]]'): [
+        ("MIL476", "3", "the model has 0 stages, and the description 1 `[[model]]`")
+    ],
+    ("\n[[input]]", '\n[[function]]\nname = "mein"\n[[input]]'): [
+        ("MIL476", "3", "the program has no function `mein`; did you mean `main`?"),
+        ("MIL476", "", "the function `main` of the program is not described"),
+    ],
+    # kinds and data types
+    ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, inf]', ""): [
+        ("MIL477", "2", "`image`, which is tensor<fp32, [1, 3, ?, 8]> in the program, has no `type`: write"),
+    ],
+    ('name = "m"\ntype = "multiArray"\ndataType = "int32"', 'name = "m"\ntype = "int64"'): [
+        ("MIL477", "38", '`m`, which is int32 in the program, cannot be of the type "int64": write "multiArray"'),
+    ],
+    ('name = "z"\ntype = "multiArray"\ndataType = "fp16"', 'name = "z"\ntype = "multiArray"\ndataType = "fp32"'): [
+        ("MIL477", "33", 'has the `dataType` "fp16", not "fp32"'),
+    ],
+    # sizes
+    ("width = 8", "width = 9"): [
+        ("MIL477", "6", 'does not take [1, 3, 4, 9], as which an image of the `colorSpace` "RGB"')
+    ],
+    ('"RGB"', '"GRAYSCALE"'): [("MIL477", "6", "does not take [1, 1, 4, 8]")],
+    ("widthRange = [8, 8]", "widthRange = [1, 8]"): [("MIL477", "8", "has only the size 8 in the dimension 3")],
+    ("heightRange = [1, inf]", "heightRange = [5, inf]"): [
+        ("MIL477", "8", "has the size 4 in the dimension 2, which its range leaves out")
+    ],
+    ("widthRange = [8, 8]\nheightRange = [1, inf]", "enumeratedSizes = [[8, 4], [7, 4]]"): [
+        ("MIL477", "8", "does not take [1, 3, 4, 7]")
+    ],
+    ("shape = [2]\ndefault", "shape = [2, 1]\ndefault"): [("MIL477", "16", "does not take [2, 1]")],
+    ("shape = [2]\ndefault", "shape = [2]\nshapeRange = [[2, 2], [1, 1]]\ndefault"): [
+        ("MIL477", "17", "has 1 dimensions, and the ranges are 2")
+    ],
+    # the version
+    ("\n[[input]]", "\nspecificationVersion = 8\n[[input]]"): [
+        ("MIL478", "2", "`specificationVersion` is 8, and what the model uses needs 9: write 9, or nothing")
+    ],
+    ("\n[[input]]", "\nclassLabels = ['a']\n[[input]]"): [
+        ("MIL479", "2", "`classLabels` says labels, but the program has no `classify`")
+    ],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_does_not_fit_stands_at_its_line(change: tuple[str, str], tmp_path: Path) -> None:
+    before, after = change
+    assert before in FITTING
+    found = refused(tmp_path, PROGRAM, FITTING.replace(before, after, 1))
+    wanted = CHANGES[change]
+    assert [(code, line) for code, line, _ in found] == [(code, line) for code, line, _ in wanted], found
+    for (_, _, message), (_, _, said) in zip(found, wanted, strict=True):
+        assert said in message
+
+
+# ---- the specification version
+
+
+@pytest.mark.parametrize(
+    ("said", "version"), [("", 9), ("specificationVersion = 9\n", 9), ("specificationVersion = 12\n", 12)]
+)
+def test_the_version_is_the_one_that_is_said_or_the_least(said: str, version: int, tmp_path: Path) -> None:
+    assert built(tmp_path, PROGRAM, said + FITTING).specification_version == version
+
+
+def test_a_colour_space_of_a_later_version_raises_it(tmp_path: Path) -> None:
+    program = PROGRAM.replace("[1, 3, ?, 8]", "[1, 1, 4, 8]").replace("ios18", "ios15").replace("fp16", "fp32")
+    sizes = "\nwidthRange = [8, 8]\nheightRange = [1, inf]"
+    description = FITTING.replace(sizes, "").replace("fp16", "fp32")
+    gray = built(tmp_path, program, description.replace("RGB", "GRAYSCALE"))
+    assert gray.specification_version == 6
+    (tmp_path / "second").mkdir()
+    floats = built(tmp_path / "second", program, description.replace("RGB", "GRAYSCALE_FLOAT16"))
+    assert floats.specification_version == 7
+
+
+def test_an_unknown_opset_has_no_least_version(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="MIL421"):
+        built(tmp_path, PROGRAM.replace("ios18", "ios99"), FITTING)
+
+
+# ---- labels
+
+
+def labelled(labels: str) -> str:
+    outputs = '[[output]]\nname = "label"\ntype = "string"\n[[output]]\nname = "scores"\ntype = "dictionary"\n'
+    entry = '[[input]]\nname = "x"\ntype = "multiArray"\ndataType = "fp32"\nshape = [3]\n'
+    names = 'predictedFeatureName = "label"\npredictedProbabilitiesName = "scores"\n'
+    return f'{names}{labels}\n{entry}{outputs}keyType = "string"\n'
+
+
+def test_labels_are_those_of_the_program(tmp_path: Path) -> None:
+    model = built(tmp_path, CLASSIFIER, labelled(""))
+    assert 'classLabels = ["a", "b", "c"]\n' in miltext.describe(model)
+    again = built_again(tmp_path, model, lambda text: text)
+    assert again.program == model.program
+
+
+def built_again(folder: Path, model: miltext.Model, edit: object) -> miltext.Model:
+    """The package that a model and its edited description make."""
+    write(folder / "again.toml", edit(miltext.describe(model)).encode())  # type: ignore[operator]
+    made = folder / f"{len(list(folder.iterdir()))}.mlpackage"
+    assert miltext.build(model, made, description=folder / "again.toml") == []
+    return open_model(made)
+
+
+FORMS = {
+    "list": CLASSIFIER,
+    "tensor": CLASSIFIER.replace("list<string, 3>", "tensor<string, [3]>"),
+    "immediate": "\n".join(line for line in CLASSIFIER.split("\n") if "const" not in line).replace(
+        "classes = classes", 'classes = list<string, 3>(["a", "b", "c"])'
+    ),
+    "unknown count": CLASSIFIER.replace("tensor<fp32, [3]> x", "tensor<fp32, [?]> x"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_labels_are_put_into_the_program(form: str, tmp_path: Path) -> None:
+    text = FORMS[form]
+    count = '["x", "y", "z", "\\u0000"]' if form == "unknown count" else '["x", "y", "\\u0000"]'
+    model = built(tmp_path, text, labelled(f"classLabels = {count}"))
+    assert f"classLabels = {count}\n" in miltext.describe(model)
+    wanted = text.replace('"a", "b", "c"', '"x", "y", "z", "\\u{0}"' if "z" in count else '"x", "y", "\\u{0}"')
+    wanted = wanted.replace("list<string, 3>", "list<string, 4>") if "z" in count else wanted
+    assert miltext.parse(wanted) == model.program
+
+
+def test_labels_may_be_numbers(tmp_path: Path) -> None:
+    text = CLASSIFIER.replace('"a", "b", "c"', "1, 2, 3").replace("string, 3", "int64, 3").replace("string,", "int64,")
+    text = text.replace("string label", "int64 label")
+    description = labelled(f"classLabels = [{-(2**63)}, 0, {2**63 - 1}]").replace('"string"', '"int64"')
+    model = built(tmp_path, text, description)
+    assert f"classLabels = [{-(2**63)}, 0, {2**63 - 1}]" in miltext.describe(model)
+
+
+def test_numbers_do_not_become_strings(tmp_path: Path) -> None:
+    text = CLASSIFIER.replace('"a", "b", "c"', "1, 2, 3").replace("string, 3", "int64, 3").replace("string,", "int64,")
+    text = text.replace("string label", "int64 label")
+    description = labelled('classLabels = ["1", "2", "3"]').replace('"string"', '"int64"')
+    [(code, _, message)] = refused(tmp_path, text, description)
+    assert (code, message) == ("MIL479", "`classLabels` takes whole numbers, as the program's labels are")
+
+
+REFUSED = {
+    '["x", "y"]': "has 2 labels, and the program computes 3 probabilities",
+    "[]": "has 0 labels",
+    "[1, 2, 3]": "takes strings, as the program's labels are",
+}
+
+
+@pytest.mark.parametrize("labels", REFUSED)
+def test_labels_that_the_program_cannot_have(labels: str, tmp_path: Path) -> None:
+    [(code, line, message)] = refused(tmp_path, CLASSIFIER, labelled(f"classLabels = {labels}"))
+    assert (code, line) == ("MIL479", "3")
+    assert REFUSED[labels] in message
