@@ -113,7 +113,8 @@ def test_a_mistake_stands_at_its_place(text: str) -> None:
 
 
 def test_all_mistakes_are_told_at_once() -> None:
-    text = "isUpdatable = 1\n[[input]]\ntype = 'x'\nshap = 1\n[[model]]\n[[model.output]]\nname = 1\n[model.metadata]\nx = 1\n"
+    text = "isUpdatable = 1\n[[input]]\ntype = 'x'\nshap = 1\n"
+    text += "[[model]]\n[[model.output]]\nname = 1\n[model.metadata]\nx = 1\n"
     assert [(code, at) for code, at, _ in mistakes(text)] == [
         ("MIL472", "1:15"),
         ("MIL471", "4:1"),

@@ -67,7 +67,7 @@ CLASSIFIER = """program(1.3)
 {
     func main<ios18>(tensor<fp32, [3]> x) {
             list<string, 3> classes = const()[name = string("classes"), val = list<string, 3>(["a", "b", "c"])];
-            string label, dict<string, fp64> scores = classify(classes = classes, probabilities = x)[name = string("c")];
+            string label, dict<string, fp64> scores = classify(classes = classes, probabilities = x);
         } -> (label, scores);
 }
 """

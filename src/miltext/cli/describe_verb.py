@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from miltext.cli.streams import model_argument, open_whole, output_option, write_text
@@ -24,7 +26,21 @@ def command(model: str, output: str) -> None:
     Inputs, outputs and states, images and flexible sizes, labels, metadata, functions, the stages of a pipeline. Of a
     program by itself, it is what follows from the types.
     """
-    from miltext.drafting.describing import describe
+    from miltext.drafting.describing import describe, update
+    from miltext.models.outputs import check_output
 
-    text = describe(open_whole(model))
-    write_text(output, [text], "toml", model)
+    check_output(output, "toml", model)
+    before = _there(output)
+    whole = open_whole(model)
+    text = describe(whole) if before is None else update(whole, before, output)
+    if text != before:
+        write_text(output, [text], "toml", model)
+
+
+def _there(output: str) -> str | None:
+    """Return the text of the file to write; None where there is none."""
+    from miltext.models.describing import text_of
+    from miltext.models.files import is_stream
+
+    path = Path(output)
+    return None if output == "-" or is_stream(path) or not path.is_file() else text_of(path)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.labels import labels_of
+from miltext.descriptions.reading import NOT_TOML, read_description
 from miltext.descriptions.spelling import spell
 from miltext.descriptions.surroundings import Surroundings, head_of
+from miltext.descriptions.words import FUNCTIONS, LABELS, MODEL, SIDES, STAGES
+from miltext.diagnostics import refusing
+from miltext.models.contents import read_file
+from miltext.models.refusals import refusal
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.toml.reading import NotToml, read_toml
+from miltext.toml.updating import updated
 from miltext.toml.writing import write_toml
 
 if TYPE_CHECKING:
@@ -16,6 +24,9 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
+
+KEYS = {*MODEL, *SIDES, FUNCTIONS, STAGES, LABELS, "metadata"}
+"""Some key of these is in every description that says anything."""
 
 HEADER = """\
 # What stands around the program of a Core ML model; docs/description.md says what each key means.
@@ -30,6 +41,39 @@ def description_text(model: Model) -> str:
     does for one that no description fits.
     """
     return HEADER + write_toml(spell(surroundings_of(model)))
+
+
+def updated_description(model: Model, text: str, path: str) -> str:
+    """Return the text of a description, from the file `path`, with what has changed of a model; comments are kept.
+
+    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for what is wrong in the text, and MIL402 for
+    one that is not a description, or is spelled in a way that cannot be kept.
+    """
+    if not is_description(text):
+        raise refusal("MIL402", "the target is not a description, and is not replaced", path)
+    read_description(text, path)
+    if not text.strip():
+        return description_text(model)
+    made = updated(text, spell(surroundings_of(model)))
+    if made is None:
+        raise refusal("MIL402", "this description is laid out in a way that cannot be updated, and is kept", path)
+    return made
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a description's file. Raise ModelError: MIL250, MIL252, or MIL470 for its bytes."""
+    data = read_file(path)
+    with refusing(lambda _: refusal(NOT_TOML, "this is not UTF-8 text", path)):
+        return data.decode("utf-8-sig")
+
+
+def is_description(text: str) -> bool:
+    """Tell whether a text in TOML may be a description, by its keys; one that is not TOML is told of by its reader."""
+    try:
+        table = read_toml(text)
+    except NotToml:
+        return True
+    return not table or bool(KEYS & {*table})
 
 
 def surroundings_of(model: Model, at: tuple[str | int, ...] = ()) -> Surroundings:

@@ -73,6 +73,7 @@ _IS: dict[str, Callable[[bytes], object]] = {
     "npy": re.compile(rb"\x93NUMPY").match,
     "npz": re.compile(rb"PK").match,
     "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
+    "toml": bool,  # it was read before
 }
 
 

@@ -22,21 +22,27 @@ def write_toml(table: Mapping[str, Any]) -> str:
     return "".join(f"\n{block}" for block in _blocks(table, "", ""))
 
 
+def table_text(table: Mapping[str, Any], way: str, listed: bool) -> str:
+    """Return the text of a table with a header, that of one in an array if it is `listed`, and of those in it."""
+    return "\n".join(_blocks(table, f"[[{way}]]" if listed else f"[{way}]", f"{way}."))
+
+
 def _blocks(table: Mapping[str, Any], head: str, way: str) -> Iterator[str]:
     """Yield the text of a table's own values under its header, then those of the tables in it."""
-    lines = [f"{key_text(key)} = {value_text(value)}\n" for key, value in table.items() if not _is_table(value)]
+    lines = [f"{key_text(key)} = {value_text(value)}\n" for key, value in table.items() if not is_table(value)]
     if head or lines:
         yield "".join([*([f"{head}\n"] if head else []), *lines])
     for key, value in table.items():
         inner = f"{way}{key_text(key)}"
         if isinstance(value, dict):
             yield from _blocks(value, f"[{inner}]", f"{inner}.")
-        elif _is_table(value):
+        elif is_table(value):
             for each in value:
                 yield from _blocks(each, f"[[{inner}]]", f"{inner}.")
 
 
-def _is_table(value: object) -> bool:
+def is_table(value: object) -> bool:
+    """Tell whether a value is a table, or an array of tables, which are written below a header."""
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 

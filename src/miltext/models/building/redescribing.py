@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.labels import NoFit, replace_labels
 from miltext.descriptions.leftovers import wire
-from miltext.descriptions.reading import NOT_TOML, read_description, refuse
+from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS
-from miltext.diagnostics import refusing
 from miltext.models.building.description import known_version, required_version
 from miltext.models.building.fitting import NOT_THERE, misfits
 from miltext.models.building.new_model import nested
-from miltext.models.contents import kind_of_model, pipeline_of, read_file
-from miltext.models.refusals import refusal
+from miltext.models.contents import kind_of_model, pipeline_of
+from miltext.models.describing import text_of
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.toml.reading import Mistake
 
@@ -34,15 +33,9 @@ def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Spec | None) ->
     A description that changed, and that of the model whose program was `edited`, must fit the program. Raise
     ModelError: MIL250 for a file that cannot be read, MIL470 to MIL479 for what is wrong in it, at its place.
     """
-    text = _read(Path(path))
+    text = text_of(Path(path))
     around = read_description(text, os.fspath(path))
     refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
-
-
-def _read(path: Path) -> str:
-    data = read_file(path)
-    with refusing(lambda _: refusal(NOT_TOML, "this is not UTF-8 text", path)):
-        return data.decode("utf-8-sig")
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Iterator[Mistake]:

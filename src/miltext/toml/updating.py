@@ -1,0 +1,159 @@
+"""A text in TOML updated in place: values that changed are replaced, and comments and layout of the rest are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tomlkit
+
+from miltext.toml.blocks import blocks
+from miltext.toml.reading import read_toml
+from miltext.toml.writing import is_table, key_text, table_text, value_text
+
+Table = Mapping[str, Any]
+
+
+@dataclass
+class _Node:
+    """A table of the text: its key in the table around it, its header with the comments above, and its values."""
+
+    key: str
+    head: str
+    body: str
+    inner: list[_Node] = field(default_factory=list)
+    is_new: bool = False
+
+    def all(self) -> Iterator[_Node]:
+        """Yield the table, and those in it as they stand one after the other."""
+        yield self
+        for node in self.inner:
+            yield from node.all()
+
+
+def updated(text: str, table: Table) -> str | None:
+    """Return a text of TOML that says what a table says; None where it is spelled in a way that cannot be kept.
+
+    In an array, tables belong together that have the same `name`; then those that are left, in their order. A new table
+    stands after those of its array, or at the end. Raise NotToml.
+    """
+    read_toml(text)
+    lines = text.replace("\r\n", "\n")
+    root = _tree(lines)
+    _update(root, table, "")
+    made = _joined(root)
+    made = made.replace("\n", "\r\n") if "\r\n" in text else made
+    return made if _exact(read_toml(made)) == _exact(table) else None
+
+
+def _tree(text: str) -> _Node:
+    """Return the tables of a text in one another; one that has no header of its own has an empty one."""
+    first, *others = blocks(text)
+    found: dict[Any, _Node] = {(): _Node("", "", text[: first.end])}
+    for block in others:
+        node = found[()]
+        for end, key in enumerate(block.at, 1):
+            if isinstance(key, str) and end < len(block.at) - isinstance(block.at[-1], int):
+                way = block.at[: end + isinstance(block.at[end], int)]
+                node = _within(found, node, way, key)
+        key = next(each for each in reversed(block.at) if isinstance(each, str))
+        made = _Node(key, text[block.start : block.header.end], text[block.body : block.end])
+        found[block.at] = made
+        node.inner.append(made)
+    return found[()]
+
+
+def _within(found: dict[Any, _Node], around: _Node, way: Sequence[str | int], key: str) -> _Node:
+    """Return the table at a way; it is made without a header where there is none."""
+    if tuple(way) not in found:
+        found[tuple(way)] = _Node(key, "", "")
+        around.inner.append(found[tuple(way)])
+    return found[tuple(way)]
+
+
+def _joined(root: _Node) -> str:
+    """Return the text of all tables, each on lines of its own; an empty line is around a new one."""
+    text, was_new = "", False
+    for node in root.all():
+        piece = node.head + node.body
+        if text and piece and not text.endswith("\n"):
+            text += "\n"
+        if text and piece and (node.is_new or was_new) and not text.endswith("\n\n"):
+            text += "\n"
+        text += piece
+        was_new = node.is_new if piece else was_new
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+# ---- one table
+
+
+def _update(node: _Node, table: Table, way: str) -> None:
+    """Have a table of the text, at a dotted way, say what a table says."""
+    written = tomlkit.parse(node.body).unwrap()
+    inline = {key for key, value in table.items() if is_table(value) and _exact(written.get(key)) == _exact(value)}
+    own = {key: value for key, value in table.items() if key in inline or not is_table(value)}
+    if own and not node.head and way:
+        node.head, node.is_new = f"[{way}]", True
+    node.body = _values(node.body, own)
+    node.inner = [each for each in node.inner if is_table(table.get(each.key)) and each.key not in inline]
+    for key, value in table.items():
+        if is_table(value) and key not in inline:
+            inner = f"{way}.{key_text(key)}" if way else key_text(key)
+            _update_tables(node, key, value if isinstance(value, list) else [value], inner, isinstance(value, list))
+
+
+def _values(body: str, own: Table) -> str:
+    """Return the text of a table's values with other ones; those that are the same are left as they are."""
+    document = tomlkit.parse(body.rstrip() + "\n" if body.strip() else "")
+    tail = body[len(body.rstrip()) :] or "\n"
+    before = document.unwrap()
+    if _exact(before) == _exact(own):
+        return body
+    for key in [key for key in before if key not in own]:
+        document.remove(key)
+    for key, value in own.items():
+        if key not in before or _exact(before[key]) != _exact(value):
+            document[key] = tomlkit.value(value_text(value))
+    text = document.as_string().rstrip()
+    return f"{text}{tail}" if body.strip() and body.lstrip(" \t").startswith(("#", "\n")) else f"\n{text}{tail}"
+
+
+def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed: bool) -> None:
+    """Have the tables of a key say what these say: those that are there keep their places, new ones come after them."""
+    places = [index for index, each in enumerate(node.inner) if each.key == key]
+    paired = _paired([node.inner[index] for index in places], values)
+    made = []
+    for value, there in zip(values, paired, strict=True):
+        if there is None:
+            there = _Node(key, table_text(value, way, listed), "", is_new=True)
+        else:
+            _update(there, value, way)
+        made.append(there)
+    last = places[-1] + 1 if places else len(node.inner)
+    filled = dict(zip(places, made, strict=False))
+    kept = [filled.get(index, each) for index, each in enumerate(node.inner) if index in filled or each.key != key]
+    more = made[len(places) :]
+    at = last - (len(places) - len(filled))
+    node.inner = [*kept[:at], *more, *kept[at:]]
+
+
+def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
+    """Return the table of the text for each of some values: the one with its name, else the next one that is left."""
+    left = [(tomlkit.parse(node.body).unwrap().get("name"), node) for node in there]
+    paired: list[_Node | None] = []
+    for value in values:
+        found = next((each for each in left if each[0] == value.get("name")), None)
+        if found:
+            left.remove(found)
+        paired.append(found[1] if found else None)
+    others = iter([node for _, node in left])
+    return [node or next(others, None) for node in paired]
+
+
+def _exact(value: object) -> str:
+    """Return what tells values of TOML apart: also -0.0 from 0.0, and 1 from 1.0 and true; NaNs are one."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_exact(value[key])}' for key in sorted(value))}}}"
+    return f"[{', '.join(map(_exact, value))}]" if isinstance(value, list) else repr(value)
