@@ -6,15 +6,18 @@ coremltools is an extra, `pip install miltext[coremltools]`; nothing else of mil
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import ModelError, Note, error
+from miltext.diagnostics import ModelError, Note, error, warning
 from miltext.models.model_weights import blob_values
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.ranges import Range
     from miltext.models.model import Model
+    from miltext.schema.proto import ModelDescription
 
 MISSING = "MIL480"
 UNLIKE = "MIL481"
@@ -37,7 +40,7 @@ def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec)
     if model.spec is not None:
         spec.ParseFromString(model.spec.SerializeToString())
     else:
-        description, _ = describe(model.program)
+        description = describe(model.program, None)
         version = model.specification_version or known_version(model.program, description)
         spec.specificationVersion = version
         spec.description.ParseFromString(description.SerializeToString())
@@ -49,17 +52,18 @@ def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec)
     return program
 
 
-def from_pymil(program: Any) -> Model:
+def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Model:
     """Return a coremltools `Program` as a model, exported as it is: no pass of coremltools' converter changes it.
 
-    Its description is made from the types. The weights are in a temporary folder that lasts as long as the model;
-    `model.save` keeps them. Raise ModelError: MIL480 without coremltools, MIL42x for what has no description; and
-    what coremltools raises.
+    Its description is made from the types, and `ranges` of sizes as `miltext.build` takes them. The weights are in a
+    temporary folder that lasts as long as the model; `model.save` keeps them. Raise ModelError: MIL480 without
+    coremltools, MIL42x for what has no description; and what coremltools raises.
     """
     _coremltools()
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
 
     from miltext.models.building.description import describe
+    from miltext.models.building.ranges import read_ranges
     from miltext.models.spec import SpecModel
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Program
@@ -70,14 +74,23 @@ def from_pymil(program: Any) -> Model:
     version = max(int(function.opset_version) for function in program.functions.values())
     exported = MILProtoExporter(program, str(weights), version).export()
     own = Program.FromString(exported.SerializeToString())
-    description, warnings = describe(own)
+    description = describe(own, read_ranges(ranges) if ranges else None)
     if program.default_function_name in {function.name for function in description.functions}:
         description.defaultFunctionName = program.default_function_name
     spec = Spec(specificationVersion=version, description=description, mlProgram=own)
     model = SpecModel("mlmodel", "<pymil>", None, Path(folder.name), spec)
-    model.warnings += warnings
+    model.warnings += _unbounded(description)
     model.keeps = folder
     return model
+
+
+def _unbounded(description: ModelDescription) -> Iterator[Diagnostic]:
+    """Yield a warning for each input that may have any size, which coremltools' converter refuses in ML Programs."""
+    for inputs in (description.input, *[function.input for function in description.functions]):
+        for entry in inputs:
+            if any(size.upperBound < 0 for size in entry.type.multiArrayType.shapeRange.sizeRanges):
+                message = f"the sizes of the input `{entry.name}` for its `?` are unknown: give them as `ranges`"
+                yield warning("MIL452", message)
 
 
 def _coremltools() -> Any:

@@ -388,7 +388,7 @@ def test_coremltools_complaint_is_at_the_innermost_operation(
 
 @needs_coremltools
 def test_a_mistake_of_ours_is_not_the_loaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(program: Program) -> None:
+    def broken(program: Program, asked: None) -> None:
         raise TypeError("a mistake")
 
     monkeypatch.setattr("miltext.models.building.description.describe", broken)

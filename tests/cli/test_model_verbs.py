@@ -40,6 +40,12 @@ def done(*arguments: object) -> str:
     return result.stdout
 
 
+def told(*arguments: object) -> str:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (0, "")
+    return result.stderr
+
+
 def test_print_edit_build(tmp_path: Path) -> None:
     text, out = tmp_path / "model.mil", tmp_path / "New.mlpackage"
     done("print", EXAMPLE, "--elide", 2, "-o", text)
@@ -120,8 +126,8 @@ def test_a_name_as_a_files() -> None:
 
 def test_rename_and_expose(tmp_path: Path) -> None:
     out = tmp_path / "New.mlpackage"
-    done("rename", EXAMPLE, "image", "drawing", "-o", out)
-    done("expose", out, "scores_cast_fp16", "-o", out, "--force")
+    assert told("rename", EXAMPLE, "image", "drawing", "-o", out) == "= input image -> drawing\n"
+    assert told("expose", out, "scores_cast_fp16", "-o", out, "--force") == "+ output scores_cast_fp16: fp16 [1, 3]\n"
     made = miltext.load(out)
     assert made.description is not None
     assert [each.name for each in made.description.input] == ["drawing"]
@@ -140,8 +146,9 @@ def test_rename_a_states_input_and_one_of_flexible_shape(tmp_path: Path) -> None
     pytest.importorskip("coremltools")
     for name, old in (("stateful", "memory"), ("flexible", "x"), ("image", "x"), ("enumerated", "x")):
         out = tmp_path / f"{name}.mlpackage"
-        done("rename", package(name), old, "renamed", "-o", out)
-        done("rename", out, "renamed", old, "-o", out, "--force")
+        side = "state" if name == "stateful" else "input"
+        assert told("rename", package(name), old, "renamed", "-o", out) == f"= {side} {old} -> renamed\n"
+        assert told("rename", out, "renamed", old, "-o", out, "--force") == f"= {side} renamed -> {old}\n"
         assert miltext.load(out).description == miltext.load(package(name)).description
         assert miltext.load(out).program == miltext.load(package(name)).program
 

@@ -20,6 +20,7 @@ from miltext.models.building.description import describe
 from miltext.models.model import Model
 from miltext.models.opening import load, open_model
 from miltext.models.programs import TextModel
+from miltext.models.sizes import read_sizes
 from miltext.models.tensor_data import immediate_data, tensor_value
 from miltext.models.weight_printing import annotated_pieces
 from miltext.models.weights import BlobFile
@@ -92,8 +93,7 @@ def test_scalars_labels_and_dictionaries() -> None:
             'classify(classes = list<string, 2>(["a", "b"]), probabilities = p);',
         )
     )
-    description, warnings = describe(miltext.parse(text))
-    assert warnings == []
+    description = describe(miltext.parse(text))
     assert list(description.input[0].type.multiArrayType.shape) == [1]
     kinds = [entry.type.WhichOneof("Type") for entry in description.output]
     assert kinds == ["stringType", "dictionaryType", "multiArrayType"]
@@ -115,17 +115,19 @@ def test_several_functions_and_a_state(tmp_path: Path) -> None:
     ]
     assert list(decode.state[0].type.stateType.arrayType.shape) == [4]
     assert made.specification_version == 9
-    with_main = describe(miltext.parse(program(relu("fp32", name="first"), relu("fp32", name="main"))))[0]
+    with_main = describe(miltext.parse(program(relu("fp32", name="first"), relu("fp32", name="main"))))
     assert with_main.defaultFunctionName == "main"
 
 
-def test_an_unknown_size_is_any_and_that_is_said() -> None:
-    description, warnings = describe(miltext.parse(program(relu("tensor<fp32, [1, ?]>"))))
+def test_an_unknown_size_needs_a_range() -> None:
+    made = miltext.parse(program(relu("tensor<fp32, [1, ?]>")))
+    with refused("MIL452", "the input `x` of `main` is of shape [1, ?]", "--range x=1,LEAST..GREATEST"):
+        describe(made)
+    description = describe(made, read_sizes(["x=1,2..8"]))
     ranges = description.input[0].type.multiArrayType.shapeRange.sizeRanges
-    assert [(each.lowerBound, each.upperBound) for each in ranges] == [(1, 1), (1, -1)]
-    assert list(description.input[0].type.multiArrayType.shape) == [1, 1]
+    assert [(each.lowerBound, each.upperBound) for each in ranges] == [(1, 1), (2, 8)]
+    assert list(description.input[0].type.multiArrayType.shape) == [1, 2]
     assert list(description.output[0].type.multiArrayType.shape) == []
-    assert [(each.code, "`x`" in each.message) for each in warnings] == [("MIL452", True)]
 
 
 @pytest.mark.parametrize(

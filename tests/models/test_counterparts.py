@@ -87,7 +87,7 @@ def sketched(draw: Any, twins: bool) -> list[Sketch]:
 
 def described(sketches: list[Sketch], names: dict[str, dict[str, str]]) -> ModelDescription:
     """A description in which each entry says in words which value it is for."""
-    made, _ = describe(program(sketches, names))
+    made = describe(program(sketches, names))
     for function in made.functions or [made]:
         sketch = next(
             (each for each in sketches if names[each.name][each.name] == getattr(function, "name", "")), sketches[0]
@@ -118,7 +118,7 @@ def assert_follows(
     """The description of the old names becomes that of the new ones, each list in its old order, without a warning."""
     before, after = program(sketches, old), program(sketches, new, shuffle)
     first, description, expected = described(sketches, old), described(sketches, old), described(sketches, new)
-    assert update(description, Version(interfaces(before), before), after, interfaces(after)) == []
+    assert update(description, Version(interfaces(before), before), after, interfaces(after)).losses == []
     assert sorted(told(description)) == sorted(told(expected))
     assert [words for *_, words in told(description)] == [words for *_, words in told(first)]
     assert predicted(description) == predicted(expected)
@@ -201,7 +201,7 @@ def bundle(folder: Path, source: str, order: tuple[str, ...], **images: str) -> 
     made = folder / "C.mlmodelc"
     made.mkdir()
     (made / "model.mil").write_text(source)
-    description, _ = describe(miltext.parse(source))
+    description = describe(miltext.parse(source))
     entries = {entry.name: type(entry).FromString(entry.SerializeToString()) for entry in description.input}
     del description.input[:]
     description.input.extend(entries[name] for name in order)
@@ -229,7 +229,7 @@ def run(*arguments: object) -> str:
 
 def test_a_compiled_model_keeps_its_images_and_their_order(tmp_path: Path) -> None:
     source = bundle(tmp_path, pictures("a_style", "z_photo"), ("z_photo", "a_style"), a_style="RGB")
-    assert run("rename", source, "a_style", "r", "-o", tmp_path / "N.mlpackage") == ""
+    assert run("rename", source, "a_style", "r", "-o", tmp_path / "N.mlpackage") == "= input a_style -> r\n"
     assert colors(tmp_path / "N.mlpackage") == {"z_photo": "array", "r": "RGB"}
     inputs = load(tmp_path / "N.mlpackage").program.functions["main"].inputs
     assert [each.name for each in inputs] == ["z_photo", "r"]
@@ -257,7 +257,8 @@ def test_several_names_at_once_in_a_text(case: str, compiled: bool, tmp_path: Pa
     )
     edited = tmp_path / "edited.mil"
     edited.write_text(pictures(*(changes.get(name, name) for name in names)))
-    assert run("build", edited, "--from", source, "-o", tmp_path / "N.mlpackage") == ""
+    shown = run("build", edited, "--from", source, "-o", tmp_path / "N.mlpackage")
+    assert {*shown.splitlines()} == {f"= input {old} -> {new}" for old, new in changes.items()}
     assert colors(tmp_path / "N.mlpackage") == expected
     order = ("c", "a", "b") if compiled else names
     assert [*colors(tmp_path / "N.mlpackage")] == [changes.get(name, name) for name in order]
@@ -284,7 +285,9 @@ def test_a_rename_beside_another_edit(more: str, tmp_path: Path) -> None:
     if more == "reordered":
         edited = edited.replace(f"{HEAD} left, {HEAD} b, {HEAD} right", f"{HEAD} right, {HEAD} left, {HEAD} b")
     (tmp_path / "edited.mil").write_text(edited)
-    assert run("build", tmp_path / "edited.mil", "--from", source, "-o", tmp_path / "N.mlpackage") == ""
+    shown = run("build", tmp_path / "edited.mil", "--from", source, "-o", tmp_path / "N.mlpackage")
+    added = {"+ output h1: fp32 [1, 3, 8, 8]"} if more == "probed" else set()
+    assert {*shown.splitlines()} == {"= input a -> left", "= input c -> right", *added}
     assert colors(tmp_path / "N.mlpackage") == {"left": "RGB", "b": "BGR", "right": "array"}
 
 

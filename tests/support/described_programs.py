@@ -28,7 +28,7 @@ COLOURS = {1: ImageFeatureType.GRAYSCALE, 3: ImageFeatureType.RGB}
 def described(program: Program, folder: Path) -> Path | None:
     """Write a package of a program, with made-up weights; None for one that no description can have."""
     try:
-        description, _ = describe(program)
+        description = describe(program, None)
         version = known_version(program, description)
     except ModelError:
         return None

@@ -30,7 +30,7 @@ BINARY = """program(1.3)
 def of_text(text: str) -> Model:
     """An ML Program, described by its types."""
     program = miltext.parse(text)
-    description, _ = describe(program)
+    description = describe(program, None)
     return Model(specificationVersion=known_version(program, description), description=description, mlProgram=program)
 
 

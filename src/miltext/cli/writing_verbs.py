@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.progress import Progress
-from miltext.cli.streams import OptionalNumbers, model_argument, nested_option, open_whole, show
+from miltext.cli.streams import OptionalNumbers, colored, model_argument, nested_option, open_whole, show
 
 if TYPE_CHECKING:
+    from miltext.models.building.changes import DescriptionChange
     from miltext.models.model import Model
 
 ELIDED = 64
@@ -52,6 +54,9 @@ force_option = click.option("--force", is_flag=True, help="Replace OUT if it exi
 check_option = click.option(
     "--no-check", "check", flag_value=False, default=True, help="Write it whatever `miltext check` would find."
 )
+no_loss_option = click.option(
+    "--no-loss", is_flag=True, help="Refuse what would leave the description with fewer details."
+)
 
 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG)
@@ -74,6 +79,14 @@ check_option = click.option(
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
 @click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=SIZES",
+    help="The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
+)
+@no_loss_option
 @force_option
 @check_option
 def build(
@@ -82,6 +95,7 @@ def build(
     original: str | None,
     nested: str | None,
     weights: str | None,
+    ranges: tuple[str, ...],
     **choices: Any,
 ) -> None:
     """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
@@ -97,8 +111,11 @@ def build(
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
     if original is not None and weights is not None:
         raise click.UsageError("with --from, the weights are the original's: leave out --weights")
+    from miltext.models.sizes import read_sizes
+
+    asked = read_sizes(ranges)
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    write_model(whole, output, original=kept, model=nested, weights=weights, **choices)
+    write_model(whole, output, original=kept, model=nested, weights=weights, ranges=asked, **choices)
 
 
 # ---- one edit
@@ -107,7 +124,7 @@ def build(
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of both verbs."""
     function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
-    for option in (check_option, force_option, nested_option(), function_option, model_output):
+    for option in (check_option, force_option, no_loss_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
 
@@ -147,7 +164,9 @@ def expose(
     _edit(open_whole(model), output, nested, partial(editing.expose, names=values, function=function), **how)
 
 
-def _edit(whole: Model, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool) -> None:
+def _edit(
+    whole: Model, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool, no_loss: bool
+) -> None:
     """Write a model with its text edited; `edit` takes the text, whether there may be `any_name`, and the `path` that
     errors give.
 
@@ -169,16 +188,32 @@ def _edit(whole: Model, output: str, nested: str | None, edit: Callable[..., str
     source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path
     original = None if whole.kind in ("mil", "pb", "txtpb") else whole
-    write_model(source, output, original=original, model=nested, force=force, check=check)
+    write_model(source, output, original=original, model=nested, force=force, check=check, no_loss=no_loss)
 
 
 # ---- the model
 
 
 def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
-    """Build a model, and show its warnings and a bar; `choices` are those of `miltext.build`."""
+    """Build a model, and show a bar, its warnings and what changed in its description.
+
+    The `choices` are those of `miltext.build`.
+    """
     from miltext.drafting.building import build
 
+    changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
-        warnings = build(source, output, original=original, progress=bar.add, expect=bar.expect, **choices)
+        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        warnings = build(source, output, original=original, **told, **choices)
     show(warnings, source.text, source.name)
+    _show_changes(changes)
+
+
+def _show_changes(changes: Sequence[DescriptionChange]) -> None:
+    """Show on standard error what changed in a description, as `miltext diff` shows changes."""
+    if changes:
+        from miltext.diffing.text import Line
+
+        is_colored = colored(sys.stderr)
+        for change in changes:
+            click.echo(Line(0, change.sign, change.text).shown(is_colored), err=True, color=True)

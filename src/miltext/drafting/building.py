@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from miltext.checking.verifier import WrittenOut
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
+    from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
 
@@ -39,6 +41,9 @@ def build(
     description: str | os.PathLike[str] | None = None,
     prune_weights: bool = False,
     renames: Mapping[str, str] | None = None,
+    ranges: Mapping[str, Range] | None = None,
+    no_loss: bool = False,
+    on_change: Callable[[DescriptionChange], object] | None = None,
     check: bool = True,
 ) -> list[Diagnostic]:
     """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
@@ -54,7 +59,10 @@ def build(
     their old ones, which are changed through all models of a pipeline.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
-    must fit the program.
+    must fit the program. `ranges` has sizes of inputs, by name: `"1,3,64..512,64..512"`, or for each axis a size or the
+    least and greatest one; each `?` of an input needs one. The description stays with what it describes, and keeps what
+    still fits: with `no_loss`, a build in which it would say less is refused, and `on_change` is called with each of
+    its entries that changed, when all is written.
 
     What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
     written; without `check`, nothing looks for them. An error that the original has already, or the model that is
@@ -76,6 +84,9 @@ def build(
         description=description,
         prune_weights=prune_weights,
         renames=renames,
+        ranges=ranges or {},
+        no_loss=no_loss,
+        on_change=on_change,
         check=check,
     )
     output = Path(output)

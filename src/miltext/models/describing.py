@@ -103,7 +103,7 @@ def _head(model: Model) -> Spec:
     if model.description is None and model.type == PROGRAM:
         from miltext.models.building.description import describe, known_version
 
-        description, _ = describe(model.program)
+        description = describe(model.program, None)
         version = model.specification_version or known_version(model.program, description)
         return Spec(specificationVersion=version, description=description)
     return Spec(specificationVersion=model.specification_version or 0, description=model.description)

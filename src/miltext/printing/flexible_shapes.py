@@ -109,10 +109,14 @@ def _array(array: ArrayFeatureType) -> Flexible:
     return Flexible(default, shapes, ranges, _doubts(shapes, ranges))
 
 
+def channels_of(image: ImageFeatureType) -> int:
+    """Return how many channels an image has; Core ML takes one without a color space for RGB."""
+    return 1 if image.colorSpace in (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16) else 3
+
+
 def _image(image: ImageFeatureType) -> Flexible:
     """Read an image as the tensor that the program takes: one of it, its channels, its height and its width."""
-    gray = image.colorSpace in (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16)
-    channels = 1 if gray else 3
+    channels = channels_of(image)
     shapes = [[1, channels, size.height, size.width] for size in image.enumeratedSizes.sizes]
     ranges: list[Sizes] = []
     if image.WhichOneof("SizeFlexibility") == "imageSizeRange":

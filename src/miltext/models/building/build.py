@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, ModelError, Note
+from miltext.diagnostics import MiltextError, ModelError, Note, error, warning
 from miltext.models.building.carrying import carry, surroundings
+from miltext.models.building.changes import Counterparts, around, changes
 from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
-from miltext.models.building.description import describe, known_version, required_version, update
+from miltext.models.building.description import NO_SIZES, describe, known_version, required_version, update
 from miltext.models.building.filling import Array, Filled, fill
-from miltext.models.building.new_model import NewModel, ml_programs, way_to
+from miltext.models.building.new_model import NewModel, ml_programs, path_to, way_to
 from miltext.models.building.placing import placed
 from miltext.models.building.pruning import note_unused, prune
+from miltext.models.building.ranges import read_ranges
 from miltext.models.building.redescribing import redescribe
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
@@ -34,7 +36,9 @@ from miltext.schema.walk import values
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.description import Loss
     from miltext.models.model import Model
+    from miltext.models.sizes import Sizes
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Program
 
@@ -62,10 +66,12 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
     try:
-        new = _alone(source, choices) if original is None else _from(original, source, choices)
+        asked = read_ranges(choices.ranges)
+        new = _alone(source, choices, asked) if original is None else _from(original, source, choices, asked)
         _check_arrays(new, output)
         if choices.renames:
             rename_features(new.spec, choices.renames)
+        _judge(new.losses, choices.no_loss, new.warnings)
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
         raise placed(failure, source) from failure
@@ -80,6 +86,8 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
         write_model(new, output, choices.force, choices.progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
+    for change in new.changes if choices.on_change else ():
+        choices.on_change(change)  # type: ignore[misc]
     return new.warnings
 
 
@@ -113,16 +121,26 @@ def _program(source: Model, originals: list[Program]) -> Filled:
     return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
-def _alone(source: Model, choices: Choices) -> NewModel:
+def _judge(losses: Iterable[Loss], refused: bool, warnings: list[Diagnostic]) -> None:
+    """Warn of what a description loses, or refuse it (MIL454)."""
+    if refused and losses:
+        failure = refusal("MIL454", "")
+        (way,) = failure.diagnostics[0].notes
+        failure.diagnostics = [error("MIL454", loss.message, None, way) for loss in losses]
+        raise failure
+    warnings += [warning("MIL450", loss.message) for loss in losses if not loss.is_meant]
+
+
+def _alone(source: Model, choices: Choices, asked: Mapping[str, Sizes]) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _program(source, [])
     if choices.description is not None:
         new = NewModel(Spec(mlProgram=program))
         redescribe(new.spec, choices.description, new.spec)
         return _with_weights(new, source, arrays, choices)
-    description, warnings = describe(program)
+    description = describe(program, asked)
     version = known_version(program, description)
-    new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program), warnings=warnings)
+    new = NewModel(Spec(specificationVersion=version, description=description, mlProgram=program))
     return _with_weights(new, source, arrays, choices)
 
 
@@ -141,11 +159,13 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
     return new
 
 
-def _from(original: Model, source: Model, choices: Choices) -> NewModel:
+def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, Sizes]) -> NewModel:
     """Return the original with the program of the source at its place; a whole pipeline as it is."""
     if original.kind not in WITH_DESCRIPTION:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
     if source is original and source.models:
+        if asked:
+            raise refusal("MIL425", "sizes are asked for an input of a whole pipeline", source.name)
         new = _original(original, {})
         if choices.description is not None:
             redescribe(new.spec, choices.description, None)
@@ -155,13 +175,16 @@ def _from(original: Model, source: Model, choices: Choices) -> NewModel:
         program, arrays = _program(source, [chosen.program])
         if original.kind == "mlmodelc":
             strip(program)
-        new = _original(original, {chosen: program})
+        new = _original(original, {chosen: program}, asked)
         way = way_to(chosen, original, new.spec)
+        there = around(new.spec)
+        is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
         is_edited = before.program is None or _wire(before.program) != _wire(program)
         if choices.description is not None:
             redescribe(new.spec, choices.description, way[-1] if is_edited else None)
-        elif is_edited:
-            new.warnings += _edited(way, before)
+        elif (is_edited or asked) and not is_made:
+            known = _edited(new, way, before, asked)
+            new.changes = [*changes(there, around(new.spec), {path_to(chosen, original) or "": known})]
         _store(new, way[-1], arrays, choices.externalize, original.model_path)
     if original.kind == "mlmodelc":
         order_inputs(new.spec)
@@ -193,20 +216,23 @@ def _read_again(model: Model) -> Program | None:
     return None
 
 
-def _edited(way: list[Spec], before: Version) -> list[Diagnostic]:
-    """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program."""
+def _edited(new: NewModel, way: list[Spec], before: Version, asked: Mapping[str, Sizes]) -> Counterparts:
+    """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program and
+    the sizes that are `asked`. Return what its functions were.
+    """
     spec = way[-1]
-    warnings: list[Diagnostic] = []
+    known: Counterparts = {}
     after = interfaces(spec.mlProgram)
     needed = required_version(before.program, spec.description) if before.program else 0
-    if _listed(after) != _listed(before.interfaces):
-        around = surroundings(way)
-        warnings += update(spec.description, before, spec.mlProgram, after)
-        warnings += carry(around, spec, before, Version(after, spec.mlProgram))
+    if asked or _listed(after) != _listed(before.interfaces):
+        pipelines = surroundings(way)
+        losses, known = update(spec.description, before, spec.mlProgram, after, asked)
+        new.losses += losses
+        new.warnings += carry(pipelines, spec, before, Version(after, spec.mlProgram))
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():
         each.specificationVersion = max(each.specificationVersion, version)
-    return warnings
+    return known
 
 
 def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
@@ -214,10 +240,10 @@ def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[ob
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
-def _original(original: Model, programs: Mapping[Model, Program]) -> NewModel:
+def _original(original: Model, programs: Mapping[Model, Program], asked: Mapping[str, Sizes] = NO_SIZES) -> NewModel:
     """Return a model that has a description, to be written again; `programs` take the place of its models' own."""
     if original.kind == "mlmodelc":
-        return decompile(original, programs)
+        return decompile(original, programs, asked=asked)
     assert original.spec is not None  # it is not compiled
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
     lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in blob_values(each)}

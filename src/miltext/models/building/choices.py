@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import os
 
+    from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
 
@@ -31,6 +33,9 @@ class Choices:
     prune_weights: bool = False
     renames: Mapping[str, str] | None = None
     check: bool = True
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    no_loss: bool = False
+    on_change: Callable[[DescriptionChange], object] | None = None
 
 
 NO_CHOICES = Choices()

@@ -7,12 +7,12 @@ Apple's compiler sorts inputs, and the functions of a Program have no order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.graph import EXACT, FunctionGraph, Graph, Keys
-from miltext.models.pairing.likeness import Sources
+from miltext.models.pairing.graph import EXACT, TYPED, FunctionGraph, Graph, Keys
+from miltext.models.pairing.likeness import Sources, local
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import Node
@@ -93,7 +93,7 @@ class _Pairing:
         """Return the Names of each side of a function."""
         old, new = self._old[name].sides, self._new[new_name].sides
         if self._graphs is None:
-            return {side: _by_name(side, old[side], new[side], None) for side in old}
+            return {side: _by_name(side, old[side], new[side], []) for side in old}
         functions = self._graphs[0].functions[name], self._graphs[1].functions[new_name]
         if self._is_renamed(*functions):
             return _by_position(self._graphs, functions, old)
@@ -101,10 +101,13 @@ class _Pairing:
         open_names = {name for side in old for name in {*old[side], *new[side]} - {*settled[side]}}
         lasting = _names(functions[0]) & _names(functions[1]) - open_names
         inner = _names(functions[1]) - {*_all(new)}, _names(functions[0]) - {*_all(old)}
-        around = (
-            Surroundings(self._graphs[0], functions[0], lasting, inner[0]),
-            Surroundings(self._graphs[1], functions[1], lasting, inner[1]),
-        )
+        around = [
+            (
+                Surroundings(self._graphs[0], functions[0], lasting, inner[0], level),
+                Surroundings(self._graphs[1], functions[1], lasting, inner[1], level),
+            )
+            for level in (EXACT, TYPED)
+        ]
         return {side: _by_name(side, old[side], new[side], around) for side in old}
 
     def _is_renamed(self, old: FunctionGraph, new: FunctionGraph) -> bool:
@@ -162,24 +165,41 @@ def _by_position(
 # ---- by name, and by place in the graph
 
 
-def _by_name(side: str, old: Types, new: Types, around: tuple[Surroundings, Surroundings] | None) -> Names:
-    """Return the Names of one side: of the same name and type, at the same place, of the same name, and the only ones
-    left.
+Both: TypeAlias = "tuple[Surroundings, Surroundings]"
+"""What stands around values in the old program, and in the new one."""
+
+
+def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names:
+    """Return the Names of one side: of the same name and type, at the same place, of the same name, at a place that is
+    the same but for types and attributes, and the only ones left of their type.
+
+    `around` is for the levels EXACT and TYPED; it is empty where the programs are not known.
     """
     found = _unchanged(old, new)
-    if around is not None:
-        for steps in range(STEPS, 0, -1):
-            left = [name for name in old if name not in found]
-            free = [name for name in new if name not in found.values()]
-            found |= _only_ones(around[0].places(side, left, steps), around[1].places(side, free, steps), found)
+    for both in around[:1]:
+        found |= _at_places(side, old, new, both, found)
     taken = {*found.values()}
     found.update({name: name for name in old if name in new and name not in found and name not in taken})
+    for both in around[1:]:
+        at = _at_places(side, old, new, both, found)
+        found |= {name: other for name, other in at.items() if _agree(side, both, name, other)}
     wires = [{name: _wire(kind) for name, kind in types.items() if kind is not None} for types in (old, new)]
     only = _only_ones(wires[0], wires[1], found)
-    return found | {name: other for name, other in only.items() if around is None or _agree(side, around, name, other)}
+    return found | {name: new for name, new in only.items() if all(_agree(side, both, name, new) for both in around)}
 
 
-def _agree(side: str, around: tuple[Surroundings, Surroundings], old: str, new: str) -> bool:
+def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) -> Names:
+    """Return the Names of those at one place, as far around them as is needed to tell them from others."""
+    at: Names = {}
+    for steps in range(STEPS, 0, -1):
+        left = [name for name in old if name not in found and name not in at]
+        free = [name for name in new if name not in found.values() and name not in at.values()]
+        places = [each.places(side, names, steps) for each, names in zip(around, (left, free), strict=True)]
+        at |= _only_ones(places[0], places[1], found | at)
+    return at
+
+
+def _agree(side: str, around: Both, old: str, new: str) -> bool:
     """Whether nothing says that two names are not of the same value."""
     a, b = around[0].landmarks(side, old), around[1].landmarks(side, new)
     return a is not None and b is not None and not (a and b and a.isdisjoint(b))
@@ -220,11 +240,14 @@ class Surroundings:
 
     An operation that makes a value with a `lasting` name is known by that name; another by what it says, and by what
     stands around it in turn. `inner` are the names that the other program gives to a value of no side: what has such a
-    name is that value.
+    name is that value. At the `level` TYPED, types and attributes do not count.
     """
 
-    def __init__(self, graph: Graph, function: FunctionGraph, lasting: Collection[str], inner: Collection[str]) -> None:
+    def __init__(
+        self, graph: Graph, function: FunctionGraph, lasting: Collection[str], inner: Collection[str], level: int
+    ) -> None:
         self._graph = graph
+        self._level = level
         self._lasting = lasting
         self._inner = inner
         self._known: dict[Hashable, int] = {}
@@ -262,7 +285,7 @@ class Surroundings:
 
     def _around(self, value: int, steps: int) -> Hashable:
         if steps == 0:
-            return "a value", self._graph.types[value]
+            return "a value", self._graph.types[value] if self._level == EXACT else None
         maker = self._graph.makers[value]
         made = None if maker is None else (self._graph.places[value], self._key(maker, steps - 1))
         uses = sorted([(slot, self._key(user, steps - 1)) for slot, user in self._users.get(value, ())])
@@ -274,7 +297,7 @@ class Surroundings:
             return "called", names
         taken = [(slot, self._key(value, steps)) for slot, value in _taken(self._graph, node)] if steps else []
         made = [self._key(value, steps) for value in node.values] if steps else []
-        return "look", node.kinds[EXACT], tuple(taken), tuple(made)
+        return "look", local(self._graph, node, self._level), tuple(taken), tuple(made)
 
 
 def _taken(graph: Graph, node: Node) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from miltext.models.building.description import describe, known_version
+from miltext.models.building.description import NO_SIZES, describe, known_version
 from miltext.models.building.new_model import NewModel, nested, refusing_depth, rename_files
 from miltext.models.building.storing import named_files
 from miltext.models.contents import pipeline_of
@@ -26,6 +26,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
+    from miltext.models.sizes import Sizes
 
 COMPILERS_ENTRY = "coremlc-"
 
@@ -45,41 +46,43 @@ def strip(program: Program) -> Program:
     return program
 
 
-def decompile(bundle: Model, programs: Mapping[Model, Program], prefix: str = "") -> NewModel:
+def decompile(
+    bundle: Model, programs: Mapping[Model, Program], prefix: str = "", *, asked: Mapping[str, Sizes] = NO_SIZES
+) -> NewModel:
     """Return the model of a bundle; `programs` take the place of those of the bundles in it.
 
     In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike, as
-    coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle does.
+    coremltools does. `asked` are sizes of inputs, for one without a description. Raise ModelError (MIL254, MIL423) for
+    what is not an ML Program, and as reading a bundle does.
     """
     if bundle.type == PROGRAM:
-        return _decompile_program(bundle, programs.get(bundle, bundle.program), prefix)
+        return _decompile_program(bundle, programs.get(bundle, bundle.program), prefix, asked)
     if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
-        return _decompile_pipeline(bundle, programs, prefix)
+        return _decompile_pipeline(bundle, programs, prefix, asked)
     if bundle.spec is not None:
         return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
     message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
     raise refusal("MIL423", message, bundle.name)
 
 
-def _decompile_program(bundle: Model, program: Program, prefix: str) -> NewModel:
+def _decompile_program(bundle: Model, program: Program, prefix: str, asked: Mapping[str, Sizes]) -> NewModel:
     program = strip(deepcopy(program))
-    description, warnings = bundle.description, bundle.warnings
-    if description is None:
-        description, guesses = describe(program)
-        warnings = [*warnings, *guesses]
+    description = bundle.description or describe(program, asked)
     files = _move_weights(program, BlobFolder(bundle.model_path), prefix)
     version = bundle.specification_version or known_version(program, description)
     spec = Spec(specificationVersion=version, description=description, mlProgram=program)
-    return NewModel(spec, files, warnings=list(warnings))
+    return NewModel(spec, files, warnings=list(bundle.warnings))
 
 
-def _decompile_pipeline(bundle: Model, programs: Mapping[Model, Program], prefix: str) -> NewModel:
+def _decompile_pipeline(
+    bundle: Model, programs: Mapping[Model, Program], prefix: str, asked: Mapping[str, Sizes]
+) -> NewModel:
     made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
     made.warnings += bundle.warnings
     pipeline = pipeline_of(made.spec, bundle.type)
     assert pipeline is not None
     for index, model in enumerate(bundle.models):
-        inner = decompile(model, programs, f"{prefix}{index}-")
+        inner = decompile(model, programs, f"{prefix}{index}-", asked=asked)
         with refusing_depth(bundle.name):
             pipeline.models.append(inner.spec)
         pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))

@@ -1,37 +1,28 @@
-"""Descriptions from MIL types: what an app learns from Core ML about a model's inputs, states and outputs.
+"""Descriptions of programs: made from the types alone, or carried along when a program is edited.
 
-How each type is described is what coremltools 9.0 writes (`converters/mil/backend/mil/load.py`).
+What is lost on the way is told as a Loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.diagnostics import warning
-from miltext.models.building.counterparts import Version, counterparts
+from miltext.models.building.counterparts import Counterpart, Version, counterparts
+from miltext.models.building.features import PREDICTIONS
+from miltext.models.building.fitting import Value, fitted, new_entry, said
 from miltext.models.building.placing import Subject
+from miltext.models.building.ranges import check_ranges
 from miltext.models.refusals import refusal
-from miltext.models.sizes import GREATEST_SIZE
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
-from miltext.printing.printer import type_text
-from miltext.schema.features import ANY_SIZE, ELEMENTS, LABELS
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
-from miltext.schema.proto import (
-    ArrayFeatureType,
-    FeatureDescription,
-    FeatureType,
-    ImageFeatureType,
-    ModelDescription,
-)
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
 from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic
-    from miltext.models.building.counterparts import Counterpart
+    from miltext.models.sizes import Sizes
     from miltext.schema.function_io import Interface, Types
-    from miltext.schema.proto import FunctionDescription, Program, ValueType
+    from miltext.schema.proto import FunctionDescription, Program
 
 Described: TypeAlias = "ModelDescription | FunctionDescription"
 
@@ -41,104 +32,76 @@ SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureTyp
 SEVERAL_FUNCTIONS = STATES = 9
 """The specification version that brought them."""
 
-PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
-"""The fields that name the outputs of a classifier."""
-
 DEFAULT_FUNCTION = "main"
 
-
-def describe(program: Program) -> tuple[ModelDescription, list[Diagnostic]]:
-    """Return a description made from the program alone, and warnings about what had to be guessed."""
-    described = ModelDescription()
-    warnings = update(described, Version({}, None), program, interfaces(program))
-    return described, warnings
+NO_SIZES: Mapping[str, Sizes] = {}
+"""What is asked where no sizes are."""
 
 
-def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
-    """Return the description of one input, state or output, by the MIL type that it has.
+class Loss(NamedTuple):
+    """Something that a description said and does not say any more; `is_meant` where the program lost that itself."""
 
-    Raise ModelError: MIL420 for a type that no description has, MIL422 for an output without a type.
+    message: str
+    is_meant: bool = False
+
+
+class Updated(NamedTuple):
+    """What became of a description: what was lost, and what each function was before, by its new name."""
+
+    losses: list[Loss]
+    functions: Mapping[str, Counterpart]
+
+
+def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
+    """Return a description made from the program alone, and the sizes that are `asked` for its inputs.
+
+    Where nobody can be asked, which None says, a `?` is any size from 1 on. Raise ModelError as `update` does.
     """
-    noun = f"the {side} `{name}` of `{function}`"
-    subject = Subject(side, name, function)
-    if value_type is None:
-        raise refusal("MIL422", f"{noun} is not defined", about=subject)
-    made = _feature_type(value_type, side)
-    if made is None:
-        message = f"{noun} is a {type_text(value_type)}, which a Core ML description cannot have"
-        raise refusal("MIL420", message, about=subject)
-    return FeatureDescription(name=name, type=made)
-
-
-def _feature_type(value_type: ValueType, side: str) -> FeatureType | None:
-    kind, dtype, made = value_type.WhichOneof("type"), tensor_dtype(value_type), FeatureType()
-    if kind == "stateType":
-        array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
-        if array is None or array.WhichOneof("ShapeFlexibility"):
-            return None
-        made.stateType.arrayType.CopyFrom(array)
-    elif kind == "dictionaryType":
-        key = tensor_dtype(value_type.dictionaryType.keyType)
-        if key is None or key.name not in LABELS:
-            return None
-        getattr(made.dictionaryType, f"{key.name}KeyType").SetInParent()
-    elif dtype is not None and dtype.name in LABELS and tensor_shape(value_type) == ():
-        getattr(made, f"{dtype.name}Type").SetInParent()
-    else:
-        array = _array(value_type, side)
-        return None if array is None else FeatureType(multiArrayType=array)
-    return made
-
-
-def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
-    """Return a multi-array; of an input with unknown sizes, each is any from 1 up; for an output they are left out."""
-    dtype, tensor = tensor_dtype(value_type), value_type.tensorType
-    if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
-        return None
-    if any(dimension.constant.size > GREATEST_SIZE for dimension in tensor.dimensions):
-        return None
-    made = ArrayFeatureType(dataType=ELEMENTS[dtype.name])
-    shape = tensor_shape(value_type)
-    if shape is not None:
-        made.shape.extend(shape or ((1,) if side == "input" else ()))
-    elif any(dimension.unknown.variadic for dimension in tensor.dimensions):
-        return None
-    elif side != "output":
-        for dimension in tensor.dimensions:
-            is_known = dimension.WhichOneof("dimension") == "constant"
-            size = dimension.constant.size if is_known else 1
-            made.shape.append(size)
-            made.shapeRange.sizeRanges.add(lowerBound=size, upperBound=size if is_known else ANY_SIZE)
-    return made
+    described = ModelDescription()
+    update(described, Version({}, None), program, interfaces(program), asked)
+    return described
 
 
 # ---- an edited program under the description of the original
 
 
 def update(
-    description: ModelDescription, before: Version, program: Program, after: dict[str, Interface]
-) -> list[Diagnostic]:
-    """Make a description fit a program that was changed, and return warnings about what could not be kept.
+    description: ModelDescription,
+    before: Version,
+    program: Program,
+    after: dict[str, Interface],
+    asked: Mapping[str, Sizes] | None = NO_SIZES,
+) -> Updated:
+    """Make a description fit a program that was changed, and the sizes that are `asked` for its inputs.
 
-    An entry is kept if what it describes is still there and has the type that it had `before`; if that was renamed, the
-    entry gets the new name. Entries for what is new or has another type are made from the type; those for what is gone
-    are removed. Raise ModelError as `feature` does.
+    An entry stays with what it describes: it gets the new name if that was renamed, and keeps all that fits the new
+    type. Entries for what is new are made from the type; those for what is gone are removed. Raise ModelError: MIL420
+    and MIL422 for what cannot be described, MIL424 for what is not an image any more, MIL425 for sizes that do not
+    fit, MIL452 for a `?` without a range.
     """
+    check_ranges(asked or {}, after)
     known = counterparts(before, Version(after, program))
+    losses: list[Loss] = []
     if description.functions or len(after) > 1:
-        described = _described_functions(description, before, after, known)
+        described = _described_functions(description, before, after, known, losses)
     else:
         described = dict.fromkeys(after, description)
-    warnings: list[Diagnostic] = []
     for name, each in described.items():
-        warnings += _update_function(each, known.get(name), after[name], program, name)
-    return warnings
+        losses += _update_function(each, known.get(name), after[name], program, name, asked)
+    return Updated(losses, known)
 
 
 def _described_functions(
-    description: ModelDescription, before: Version, after: Collection[str], known: Mapping[str, Counterpart]
+    description: ModelDescription,
+    before: Version,
+    after: Collection[str],
+    known: Mapping[str, Counterpart],
+    losses: list[Loss],
 ) -> dict[str, Described]:
-    """Have the description list the functions that there are `after`, and return what it has of each."""
+    """Have the description list the functions that there are `after`, and return what it has of each.
+
+    What is lost is added to the `losses`.
+    """
     renamed = {counterpart.name: name for name, counterpart in known.items()}
     if before.interfaces and not description.functions:
         only = description.functions.add(name=next(iter(before.interfaces)))
@@ -151,7 +114,9 @@ def _described_functions(
     for index in reversed(range(len(description.functions))):
         function = description.functions[index]
         if function.name in before.interfaces and function.name not in renamed:
+            losses += _lost_with(function, before.interfaces[function.name])
             del description.functions[index]
+            continue
         function.name = renamed.get(function.name, function.name)
     default = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
     fallback = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
@@ -160,33 +125,68 @@ def _described_functions(
     return {name: listed.get(name) or description.functions.add(name=name) for name in after}
 
 
+def _lost_with(function: FunctionDescription, interface: Interface) -> list[Loss]:
+    """Return what is lost with a function that is gone."""
+    found = []
+    for field, types in interface.sides.items():
+        for entry in getattr(function, field):
+            if what := said(entry, types.get(entry.name), field):
+                noun = f"the {field} `{entry.name}` of `{function.name}`"
+                found.append(Loss(f"{noun} is gone with its function, and had {_listed(what)}", is_meant=True))
+    return found
+
+
+def _listed(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _update_function(
-    described: Described, was: Counterpart | None, after: Interface, program: Program, name: str
-) -> list[Diagnostic]:
-    warnings: list[Diagnostic] = []
+    described: Described,
+    was: Counterpart | None,
+    after: Interface,
+    program: Program,
+    name: str,
+    asked: Mapping[str, Sizes] | None,
+) -> list[Loss]:
+    losses: list[Loss] = []
     for field, types in after.sides.items():
-        side = _Side(field, name, was, types)
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES)
         entries = side.entries(getattr(described, field))
-        warnings += side.warnings
+        losses += side.losses
         described.ClearField(field)
         getattr(described, field).extend(entries)
         if field == "output":
-            for prediction in PREDICTIONS:
-                setattr(described, prediction, side.name(getattr(described, prediction)))
+            losses += _follow_predictions(described, side)
     if was is None:
         _name_predictions(described, program, name)
-    return warnings
+    return losses
+
+
+def _follow_predictions(described: Described, side: _Side) -> list[Loss]:
+    """Have the fields that name the outputs of a classifier follow their names."""
+    losses = []
+    for prediction in PREDICTIONS:
+        old = getattr(described, prediction)
+        new = side.name(old)
+        setattr(described, prediction, new)
+        if old and not new:
+            losses.append(Loss(f"the output `{old}` is gone, which was the {prediction}", is_meant=True))
+    return losses
 
 
 class _Side:
-    """One side of a function before and after an edit; `warnings` grows as its entries are made."""
+    """One side of a function before and after an edit; `losses` grows as its entries are made."""
 
-    def __init__(self, side: str, function: str, was: Counterpart | None, new: Types) -> None:
-        self._place = side, function
+    def __init__(
+        self, side: str, function: str, was: Counterpart | None, new: Types, asked: Mapping[str, Sizes] | None
+    ) -> None:
+        self._side, self._function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
         self._new = new
-        self.warnings: list[Diagnostic] = []
+        self._asked = asked
+        self.losses: list[Loss] = []
 
     def name(self, old: str) -> str:
         """Return what is now called so; empty for what is gone. What the program never had keeps its name."""
@@ -200,39 +200,37 @@ class _Side:
         kept = [self._kept(entry, name) for entry, name in named if name]
         gone = [entry for entry, name in named if not name]
         there = {*self._names.values(), *(entry.name for entry in kept)}
-        return [*kept, *[self._added(name, gone) for name in self._new if name not in there]]
+        added = [name for name in self._new if name not in there]
+        for entry in gone:
+            self._tell_gone(entry, added)
+        return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
+
+    def _value(self, name: str) -> Value:
+        return Value(name, self._new.get(name), self._side, self._function, (self._asked or {}).get(name) or None)
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
-        if entry.name not in self._old or self._old[entry.name] == self._new[name]:
-            return FeatureDescription(name=name, shortDescription=entry.shortDescription, type=entry.type)
-        made = feature(name, self._new[name], *self._place)
-        made.shortDescription, made.type.isOptional = entry.shortDescription, entry.type.isOptional
-        if what := self._said(entry):
-            message = f"the type of `{entry.name}` changed, so that its description is made anew; it had {what}"
-            self.warnings.append(warning("MIL450", message))
+        old = self._old.get(entry.name)
+        if name not in self._new:
+            return entry
+        made, lost = fitted(entry, old, self._value(name))
+        if lost:
+            renamed = f" (now `{name}`)" if name != entry.name else ""
+            message = f"the type of the {self._side} `{entry.name}`{renamed} changed, and its description loses"
+            self.losses.append(Loss(f"{message} {_listed(lost)}"))
         return made
 
-    def _added(self, name: str, gone: list[FeatureDescription]) -> FeatureDescription:
-        """Return a new entry, and warn if one that is `gone` may have been the same and said more."""
-        made = feature(name, self._new[name], *self._place)
-        if made.type.multiArrayType.WhichOneof("ShapeFlexibility"):
-            message = f"the sizes of the input `{name}` for its `?` are unknown: the description allows any from 1 on"
-            self.warnings.append(warning("MIL452", message))
-        for entry in gone:
-            what = self._said(entry) or ("a description" if entry.shortDescription else "")
-            if what and self._old.get(entry.name) == self._new[name]:
-                message = f"`{name}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-                self.warnings.append(warning("MIL450", f"{message} is gone, and had {what}"))
-                break
-        return made
-
-    def _said(self, entry: FeatureDescription) -> str:
-        """Return what an entry says that its type does not; empty if nothing."""
-        said, old = FeatureType.FromString(entry.type.SerializeToString()), self._old.get(entry.name)
-        said.isOptional = False
-        if old is not None and said == _feature_type(old, self._place[0]):
-            return ""
-        return "an image" if said.WhichOneof("Type") == "imageType" else "sizes or defaults of its own"
+    def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
+        """Note what is lost with an entry that is gone; what is new may be the same, if it has the type."""
+        old = self._old.get(entry.name)
+        what = said(entry, old, self._side)
+        if not what:
+            return
+        same = [name for name in added if self._new[name] == old]
+        if same:
+            message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
+            self.losses.append(Loss(f"{message} is gone, and had {_listed(what)}"))
+        else:
+            self.losses.append(Loss(f"the {self._side} `{entry.name}` is gone, and had {_listed(what)}", is_meant=True))
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:

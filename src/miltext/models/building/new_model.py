@@ -17,6 +17,8 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.description import Loss
     from miltext.models.building.pruning import Record
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder
@@ -32,7 +34,7 @@ class NewModel:
     is made of, and `given` those of this one that are from elsewhere. `package` is the .mlpackage that the model comes
     from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`. `pruned` has
     the records that stay of each weight file that is not written whole, and `dropped` the files of the package, or
-    beside an .mlmodel, that go.
+    beside an .mlmodel, that go. `losses` and `changes` are those of the description.
     """
 
     spec: Spec
@@ -45,6 +47,8 @@ class NewModel:
     store: str = WEIGHT_FILE
     pruned: dict[str, list[Record]] = field(default_factory=dict)
     dropped: list[Path] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    changes: list[DescriptionChange] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
@@ -106,6 +110,14 @@ def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
         return [spec]
     ways = (way_to(chosen, model, inner) for model, inner in zip(root.models, nested(spec), strict=True))
     return next(([spec, *way] for way in ways if way), [])
+
+
+def path_to(chosen: Model, root: Model) -> str | None:
+    """Return the path of a model in the pipelines of `root`, as in `1/0`; None if it is not there."""
+    if root is chosen:
+        return ""
+    below = ((str(index), path_to(chosen, model)) for index, model in enumerate(root.models))
+    return next((f"{index}/{path}".rstrip("/") for index, path in below if path is not None), None)
 
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:

@@ -13,7 +13,7 @@ from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS
 from miltext.models.building.description import known_version, required_version
-from miltext.models.building.fitting import NOT_THERE, misfits
+from miltext.models.building.misfits import NOT_THERE, misfits
 from miltext.models.building.new_model import nested
 from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.models.describing import text_of

@@ -1,0 +1,277 @@
+"""What a build changes in a model's description, entry by entry, as people are told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.models.building.features import KINDS, PREDICTIONS
+from miltext.models.building.new_model import nested
+from miltext.models.building.sizes_kept import spelled_ranges
+from miltext.models.description_facts import facts
+from miltext.printing.flexible_shapes import flexible
+from miltext.schema.features import ELEMENTS
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FunctionDescription, ModelDescription
+from miltext.schema.types import show
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.building.counterparts import Counterpart, Names
+    from miltext.schema.proto import Model as Spec
+
+Counterparts: TypeAlias = "Mapping[str, Counterpart]"
+Described: TypeAlias = ModelDescription | FunctionDescription
+
+SIDES = ("input", "state", "output")
+_CALLED = {text: name for name, element in ELEMENTS.items() for _, text in facts(ArrayFeatureType(dataType=element))}
+_FLEXIBLE = tuple(
+    f"type.{field}"
+    for field in (
+        "multiArrayType.shapeRange",
+        "multiArrayType.enumeratedShapes",
+        "imageType.imageSizeRange",
+        "imageType.enumeratedSizes",
+    )
+)
+_KIND = "kind"
+_OF_ANY = ("optional", "description")
+"""What is said of things of any kind."""
+_LABELS = {
+    "shortDescription": "description",
+    "type.isOptional": "optional",
+    "type.imageType.width": "width",
+    "type.imageType.height": "height",
+    "type.imageType.colorSpace": "colors",
+    "type.multiArrayType.shape": "shape",
+    "type.multiArrayType.dataType": "type",
+    "type.multiArrayType.intDefaultValue": "default",
+    "type.multiArrayType.floatDefaultValue": "default",
+    "type.multiArrayType.doubleDefaultValue": "default",
+    "type.stateType.arrayType.shape": "shape",
+    "type.stateType.arrayType.dataType": "type",
+}
+"""What people call the facts of an entry; others have the path in the message."""
+
+
+class Detail(NamedTuple):
+    """Something that was `old` and is `new`, in words; None where it is not said. `what` is empty for a whole entry."""
+
+    what: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        change = (each for each in (self.old or "none", "->", self.new or "none"))
+        return " ".join(filter(None, (self.what, *change)))
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionChange:
+    """A change of a description, told as a line: `~ input image: width 224 -> 256`.
+
+    `sign` is `+` for what was added, `-` dropped, `~` changed, `=` renamed. `kind` is `input`, `state`, `output` or
+    `function`; `specification` for the version; else the path of a field in the description, as in `metadata.author`.
+    `name` is what it is called now, or was when it is dropped, and `old_name` before. `function` is the function that
+    has it, empty where there is only one, and `model` the path of a model in a pipeline.
+    """
+
+    sign: str
+    kind: str
+    name: str = ""
+    old_name: str = ""
+    function: str = ""
+    model: str = ""
+    details: tuple[Detail, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The line without its sign."""
+        where = f"model {self.model}: " if self.model else ""
+        of = f" of {self.function}" if self.function else ""
+        if self.sign == "=":
+            return f"{where}{self.kind} {self.old_name} -> {self.name}{of}"
+        whole = self.sign in "+-"
+        said = [(each.new if self.sign == "+" else each.old) or "" for each in self.details] if whole else self.details
+        listed = ", ".join(map(str, said))
+        return f"{where}{self.kind}{' ' * bool(self.name)}{self.name}{of}{': ' * bool(listed)}{listed}"
+
+
+class Around(NamedTuple):
+    """What stands around a model's program: its specification version, and its description."""
+
+    version: int
+    description: ModelDescription
+
+
+def around(spec: Spec, path: str = "") -> dict[str, Around]:
+    """Return what stands around each model of a Model message, by its path in the pipelines."""
+    found = {path: Around(spec.specificationVersion, deepcopy(spec.description))}
+    for index, model in enumerate(nested(spec)):
+        found |= around(model, f"{path}/{index}".lstrip("/"))
+    return found
+
+
+def changes(
+    before: Mapping[str, Around], after: Mapping[str, Around], known: Mapping[str, Counterparts]
+) -> Iterator[DescriptionChange]:
+    """Yield what changed around each model; `known` are the counterparts of its functions, by its path, if it was
+    edited.
+    """
+    for path, now in after.items():
+        if path in before and now != before[path]:
+            yield from _model(before[path], now, known.get(path, {}), path)
+
+
+def _model(before: Around, now: Around, known: Counterparts, path: str) -> Iterator[DescriptionChange]:
+    if before.version != now.version:
+        detail = Detail("", str(before.version), str(now.version))
+        yield DescriptionChange("~", "specification", model=path, details=(detail,))
+    old, new = _functions(before.description), _functions(now.description)
+    paired = _paired(old, new, known)
+    for name in old:
+        if name and name not in paired.values():
+            yield DescriptionChange("-", "function", name, name, model=path)
+    for name, described in new.items():
+        was = paired.get(name)
+        if was and was != name:
+            yield DescriptionChange("=", "function", name, was, model=path)
+        elif was is None and name:
+            yield DescriptionChange("+", "function", name, model=path)
+        shown = name if len(new) > 1 else ""
+        first = old[was] if was is not None else FunctionDescription()
+        counterpart = known.get(name) if name else next(iter(known.values()), None)
+        for side in SIDES:
+            names = _Names(counterpart, side)
+            yield from _entries(getattr(first, side), getattr(described, side), names, side, shown, path)
+        yield from _fields(_predicted(first), _predicted(described), shown, path)
+    yield from _fields(_rest(before.description), _rest(now.description), "", path)
+
+
+def _functions(description: ModelDescription) -> dict[str, Described]:
+    """Return what describes each function; of a model that lists none, the description itself, by an empty name."""
+    return {each.name: each for each in description.functions} or {"": description}
+
+
+def _paired(old: Iterable[str], new: Iterable[str], known: Counterparts) -> dict[str, str]:
+    """Return the old names of functions by their new ones."""
+    if "" in old:
+        return {name: "" for name in new if not name or name in known}
+    return {name: known[name].name if name in known else name for name in new if name in known or name in old}
+
+
+def _rest(description: ModelDescription) -> dict[str, str]:
+    """Return the facts of a description besides its functions and their entries."""
+    made = deepcopy(description)
+    for field in ("functions", *SIDES, *PREDICTIONS):
+        made.ClearField(field)
+    return dict(facts(made))
+
+
+def _predicted(described: Described) -> dict[str, str]:
+    return {field: quote(name) for field in PREDICTIONS if (name := getattr(described, field))}
+
+
+def _fields(was: Mapping[str, str], now: Mapping[str, str], function: str, path: str) -> Iterator[DescriptionChange]:
+    """Yield the changes of facts that are not in an entry."""
+    for kind in {**was, **now}:
+        if was.get(kind) != now.get(kind):
+            sign = "+" if kind not in was else "-" if kind not in now else "~"
+            details = (Detail("", was.get(kind), now.get(kind)),)
+            yield DescriptionChange(sign, kind, function=function, model=path, details=details)
+
+
+# ---- entries
+
+
+class _Names:
+    """What the entries of one side are called now."""
+
+    def __init__(self, counterpart: Counterpart | None, side: str) -> None:
+        self._old = counterpart.interface.sides[side] if counterpart else {}
+        self._names: Names = dict(counterpart.sides[side]) if counterpart else {}
+
+    def of(self, old: str) -> str | None:
+        """Return what is now called so; None for what is gone."""
+        return self._names.get(old) if old in self._old else old
+
+
+def _entries(
+    old: Iterable[FeatureDescription],
+    new: Iterable[FeatureDescription],
+    names: _Names,
+    side: str,
+    function: str,
+    path: str,
+) -> Iterator[DescriptionChange]:
+    was, now = _by_name(old), _by_name(new)
+    paired = {(names.of(name), index): (name, index) for name, index in was}
+    for key, entry in was.items():
+        if (names.of(key[0]), key[1]) not in now:
+            details = tuple(Detail("", each, None) for each in _summary(entry))
+            yield DescriptionChange("-", side, key[0], key[0], function, path, details)
+    for (name, index), entry in now.items():
+        first = was.get(paired.get((name, index), ("", 0)))
+        if first is None:
+            details = tuple(Detail("", None, each) for each in _summary(entry))
+            yield DescriptionChange("+", side, name, "", function, path, details)
+            continue
+        if first.name != name:
+            yield DescriptionChange("=", side, name, first.name, function, path)
+        if details := tuple(_details(first, entry)):
+            yield DescriptionChange("~", side, name, first.name, function, path, details)
+
+
+def _by_name(entries: Iterable[FeatureDescription]) -> dict[tuple[str, int], FeatureDescription]:
+    """Return entries by name, and by number where several have one name."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for entry in entries:
+        found[entry.name, counts[entry.name]] = entry
+        counts[entry.name] += 1
+    return found
+
+
+def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detail]:
+    """Yield what is said otherwise of a thing; of one that is of another kind now, that first."""
+    was, now = _said(old), _said(new)
+    if old.type.WhichOneof("Type") != new.type.WhichOneof("Type"):
+        yield Detail("", _whole(was), _whole(now))
+        was, now = [{what: text for what, text in said.items() if what in _OF_ANY} for said in (was, now)]
+    for what in {**was, **now}:
+        if what != _KIND and was.get(what) != now.get(what):
+            yield Detail(what, was.get(what), now.get(what))
+
+
+def _said(entry: FeatureDescription) -> dict[str, str]:
+    """Return what an entry says, each by what people call it."""
+    found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
+    for path, text in facts(entry):
+        if path != "name" and not path.startswith(_FLEXIBLE):
+            found[_LABELS.get(path, path)] = _CALLED.get(text, "yes" if text == "True" else text)
+    sizes = flexible(entry)
+    if sizes is not None and sizes.ranges:
+        found["sizes"] = spelled_ranges(sizes.ranges)
+    elif sizes is not None and sizes.shapes:
+        found["shapes"] = " or ".join(show(tuple(shape)) for shape in sizes.shapes)
+    return found
+
+
+def _whole(said: Mapping[str, str]) -> str:
+    """Return all that is said of the type, in a few words: `fp32 [1, 64]`, `image RGB, width 8, height 8`."""
+    kind = "" if "type" in said and said[_KIND] == KINDS["multiArrayType"].split(" ", 1)[-1] else said[_KIND]
+    first = [kind, *[said[what] for what in ("type", "shape", "colors") if what in said]]
+    shown = (_KIND, "type", "shape", "colors", *_OF_ANY)
+    return ", ".join([" ".join(filter(None, first)), *[f"{what} {said[what]}" for what in said if what not in shown]])
+
+
+def _summary(entry: FeatureDescription) -> Iterator[str]:
+    """Yield all that an entry says."""
+    said = _said(entry)
+    yield _whole(said)
+    yield from (f"{what} {said[what]}" for what in _OF_ANY if what in said)

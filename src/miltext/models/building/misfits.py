@@ -1,0 +1,209 @@
+"""What in a description does not fit the program that it is put around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from miltext.descriptions.spelling import spell_feature
+from miltext.descriptions.words import FUNCTIONS, PREDICTIONS, TYPES
+from miltext.diagnostics import ModelError
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.models.building.features import feature
+from miltext.printing.flexible_shapes import flexible
+from miltext.schema.features import COLORS, ELEMENTS, LABELS
+from miltext.schema.function_io import interfaces
+from miltext.schema.proto import FeatureDescription, FeatureType
+from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
+from miltext.toml.reading import Mistake
+from miltext.toml.writing import key_text, value_text
+
+if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Surroundings
+    from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import ArrayFeatureType, ValueType
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.types import Shape, Type
+    from miltext.toml.reading import Keys
+
+NOT_THERE, NO_FIT = "MIL476", "MIL477"
+
+IMAGE_ELEMENTS = ("fp16", "fp32")
+"""The data types of tensors that are images outside of the program."""
+
+SIZE_KEYS = {"imageType": ("width", "enumeratedSizes", "widthRange")}
+ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
+"""The keys of the size that a feature has, of sizes in a list, and of ranges."""
+
+
+def misfits(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
+    """Yield what in the description of an ML Program does not fit it, each with the way to it in the text."""
+    found, description = interfaces(spec.mlProgram), spec.description
+    if not description.functions:
+        if len(found) == 1:
+            yield from _function(description, *next(iter(found.items())), around.at)
+        else:
+            listed = ", ".join(f"`{name}`" for name in found)
+            message = f"the program has {len(found)} functions: write a `[[function]]` for each of {listed}"
+            yield Mistake(NOT_THERE, message, around.at)
+        return
+    names = [function.name for function in description.functions]
+    for index, function in enumerate(description.functions):
+        at = (*around.at, FUNCTIONS, index)
+        if function.name in found and function.name not in names[:index]:
+            yield from _function(function, function.name, found[function.name], at)
+        else:
+            yield _stranger(function.name, "function", names[:index], found, at, "the program")
+    for name in found.keys() - {*names}:
+        yield Mistake(
+            NOT_THERE, f"the function `{name}` of the program is not described: add a `[[function]]`", around.at
+        )
+    default = description.defaultFunctionName
+    if default not in (*names, ""):
+        message = f"there is no function `{default}`{did_you_mean(nearest(default, names))}"
+        yield Mistake(NOT_THERE, message, (*around.at, "defaultFunctionName"))
+
+
+def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
+    """Return the mistake of an entry that is there already, or that the program does not have."""
+    if name in before:
+        return Mistake(NOT_THERE, f"the {noun} `{name}` is described twice", (*at, "name"))
+    near = nearest(name, known)
+    message = f"{where} has no {noun} `{name}`{did_you_mean(near)}"
+    return Mistake(NOT_THERE, message, (*at, "name"), suggestion=None if near is None else value_text(near))
+
+
+def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
+    """Yield what does not fit in the description of one function."""
+    for side, types in interface.sides.items():
+        entries = getattr(described, side)
+        names = [entry.name for entry in entries]
+        for index, entry in enumerate(entries):
+            where = (*at, side, index)
+            if entry.name in names[:index] or entry.name not in types:
+                yield _stranger(entry.name, side, names[:index], types, where, f"`{name}`")
+            elif (said := types[entry.name]) is not None:
+                yield from _misfit(entry, said, side, where)
+        for missing in [each for each in types if each not in names]:
+            place = (*at, side, len(entries) - 1) if entries else at
+            yield Mistake(NOT_THERE, _missing(missing, types[missing], side, name), place)
+    for key in PREDICTIONS:
+        predicted = getattr(described, key)
+        if predicted and predicted not in interface.outputs:
+            near = did_you_mean(nearest(predicted, interface.outputs))
+            yield Mistake(NOT_THERE, f"`{key}` names no output of `{name}`: `{predicted}`{near}", (*at, key))
+
+
+def _missing(name: str, value_type: ValueType | None, side: str, function: str) -> str:
+    """Return that an entry is missing, with the keys that describe it."""
+    try:
+        table = spell_feature(feature(name, value_type, side, function))
+    except ModelError as failure:
+        return failure.diagnostics[0].message
+    keys = ", ".join(f"{key_text(key)} = {value_text(value)}" for key, value in table.items())
+    return f"the {side} `{name}` of `{function}` is not described: add a `[[{side}]]` with {keys}"
+
+
+# ---- one entry and the type of what it describes
+
+
+def _misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys) -> Iterator[Mistake]:
+    declared = read_type(value_type)
+    member = entry.type.WhichOneof("Type")
+    kind = next((word for word, each in TYPES.items() if each == member), None)
+    allowed = _kinds(declared)
+    called = f"`{entry.name}`, which is {spelled(declared)} in the program"
+    if not allowed:
+        return
+    if kind not in allowed:
+        said = "has no `type`" if kind is None else f'cannot be of the type "{kind}"'
+        place = at if kind is None else (*at, "type")
+        words = " or ".join(f'"{each}"' for each in allowed)
+        yield Mistake(NO_FIT, f"{called}, {said}: write {words}", place)
+        return
+    found = _problem(entry, kind, declared, side)
+    if found is not None:
+        key, problem = found
+        yield Mistake(NO_FIT, f"{called}, {problem}", (*at, key))
+
+
+def _kinds(type: Type) -> tuple[str, ...]:
+    """Return the words for `type` that describe a MIL type."""
+    if isinstance(type, StateType):
+        return ("state",)
+    if isinstance(type, DictionaryType):
+        return ("dictionary",)
+    if not isinstance(type, TensorType):
+        return ()
+    if type.dtype in LABELS and not type.shape:
+        return (type.dtype,)
+    is_image = type.dtype in IMAGE_ELEMENTS and len(type.shape) == 4
+    return ("multiArray", "image") if is_image else ("multiArray",)
+
+
+def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tuple[str, str] | None:
+    """Return the key that does not fit the type, and why."""
+    if isinstance(type, DictionaryType) and isinstance(type.key, TensorType):
+        member = entry.type.dictionaryType.WhichOneof("KeyType")
+        return None if member == f"{type.key.dtype}KeyType" else ("keyType", f'has keys of "{type.key.dtype}"')
+    if kind == "image":
+        return _sizes(entry, type, SIZE_KEYS["imageType"], side)
+    array = entry.type.multiArrayType if kind == "multiArray" else entry.type.stateType.arrayType
+    wrapped = type.wrapped if isinstance(type, StateType) else type
+    if kind not in ("multiArray", "state") or not isinstance(wrapped, TensorType):
+        return None
+    return _element(array, wrapped) or _sizes(_as_array(array), wrapped, ARRAY_KEYS, side)
+
+
+def _element(array: ArrayFeatureType, type: TensorType) -> tuple[str, str] | None:
+    wanted = ELEMENTS.get(type.dtype)
+    if wanted is None or array.dataType == wanted:
+        return None
+    said = next((f'not "{word}"' for word, number in ELEMENTS.items() if number == array.dataType), "which is left out")
+    return "dataType", f'has the `dataType` "{type.dtype}", {said}'
+
+
+def _as_array(array: ArrayFeatureType) -> FeatureDescription:
+    return FeatureDescription(type=FeatureType(multiArrayType=array))
+
+
+def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: str) -> tuple[str, str] | None:
+    """Return which of the sizes that are said the shape of the type does not allow."""
+    said = flexible(entry)
+    assert isinstance(type, TensorType)
+    if said is None:
+        return None
+    one, listed, ranged = keys
+    for key, shapes in ((listed, said.shapes), (one, [said.default])):
+        for shape in shapes:
+            if not _is_allowed(shape, type.shape) and not (side == "output" and not shape):
+                return key, f"does not take {show(tuple(shape))}{_as_image(entry)}"
+    return _ranges(said, type.shape, ranged)
+
+
+def _is_allowed(shape: list[int], declared: Shape) -> bool:
+    if not declared and shape == [1]:  # how coremltools describes a scalar that a model takes
+        return True
+    return len(shape) == len(declared) and all(b in (None, a) for a, b in zip(shape, declared, strict=True))
+
+
+def _as_image(entry: FeatureDescription) -> str:
+    """Return what an image is as a tensor, after its shape."""
+    image = entry.type.imageType
+    color = next((word for word, number in COLORS.items() if number == image.colorSpace), "")
+    is_image = entry.type.WhichOneof("Type") == "imageType"
+    return f', as which an image of the `colorSpace` "{color}" is passed' if is_image else ""
+
+
+def _ranges(said: Flexible, declared: Shape, key: str) -> tuple[str, str] | None:
+    if not said.ranges:
+        return None
+    if len(said.ranges) != len(declared):
+        return key, f"has {len(declared)} dimensions, and the ranges are {len(said.ranges)}"
+    for index, ((least, most), size) in enumerate(zip(said.ranges, declared, strict=True)):
+        if size is not None and (least, most) != (size, size):
+            return key, f"has only the size {size} in the dimension {index}: write a `?` there in the program"
+        if said.default and not (least <= said.default[index] and (most < 0 or said.default[index] <= most)):
+            return key, f"has the size {said.default[index]} in the dimension {index}, which its range leaves out"
+    return None

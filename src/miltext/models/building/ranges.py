@@ -1,0 +1,70 @@
+"""The sizes that are asked for inputs, as in `--range x=1,3,64..512,64..512`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.models.building.placing import Subject
+from miltext.models.refusals import refusal
+from miltext.models.sizes import ANY, Size, read_sizes, spell_sizes
+from miltext.schema.types import TensorType, read_type, show
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import ModelError
+    from miltext.models.sizes import Sizes
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import ValueType
+    from miltext.schema.types import Dimension
+
+Range: TypeAlias = "str | Sequence[int | tuple[int, int]]"
+"""The sizes of an input: as on the command line, or for each dimension a size, or the least and the greatest one."""
+
+
+def read_ranges(given: Mapping[str, Range]) -> dict[str, Sizes]:
+    """Return sizes that are asked for, by the input's name. Raise ModelError (MIL434) for what are not sizes."""
+    words = (f"{name}={each if isinstance(each, str) else _words(each)}" for name, each in given.items())
+    return read_sizes(words)
+
+
+def _words(sizes: Sequence[int | tuple[int, int]]) -> str:
+    return f"[{','.join(str(each) if isinstance(each, (int, Size)) else '..'.join(map(str, each)) for each in sizes)}]"
+
+
+def check_ranges(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> None:
+    """Refuse sizes for what is not an input, and sizes that the program does not allow. Raise ModelError (MIL425)."""
+    known = sorted({name for interface in after.values() for name in interface.inputs})
+    for name, sizes in asked.items():
+        if name not in known:
+            guess = did_you_mean(nearest(name, known))
+            raise refusal("MIL425", f"sizes are asked for `{name}`, but no input has this name{guess}")
+        for function, interface in after.items():
+            if name in interface.inputs:
+                _check(name, sizes, interface.inputs[name], function)
+
+
+def _check(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> None:
+    known = read_type(value_type) if value_type is not None else None
+    spelled = f"sizes {spell_sizes(sizes)} are asked for the input `{name}` of `{function}`"
+    if not isinstance(known, TensorType) or known.dtype == "string":
+        raise _refused(f"{spelled}, which is not an array or an image", name, function)
+    stated = f"{spelled}, whose shape is {show(known.shape)}"
+    if len(sizes) != len(known.shape):
+        raise _refused(f"{stated}: one for each of its {len(known.shape)} axes is needed", name, function)
+    for axis, (size, each) in enumerate(zip(known.shape, sizes, strict=True)):
+        if problem := _problem(size, each):
+            raise _refused(f"{stated}: {problem} at axis {axis}", name, function)
+
+
+def _problem(stated: Dimension, asked: Size) -> str:
+    """Return what is wrong with the sizes that are asked for a dimension; empty if nothing."""
+    if stated is not None:
+        return "" if asked in (ANY, Size(stated, stated)) else f"the program allows only {stated}"
+    if asked.greatest is None:
+        return "a range needs an end, which ML Programs have to have,"
+    return "" if asked.least else "a size is 1 or more"
+
+
+def _refused(message: str, name: str, function: str) -> ModelError:
+    return refusal("MIL425", message, about=Subject("input", name, function))

@@ -1,0 +1,155 @@
+"""The sizes that an entry of a description allows, when the shape changes that its program states.
+
+Images are read as the tensors that they are: [1, channels, height, width].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.printing.flexible_shapes import Flexible
+from miltext.schema.types import show
+
+if TYPE_CHECKING:
+    from miltext.models.sizes import Sizes
+    from miltext.schema.proto import FeatureType
+    from miltext.schema.types import Dimension, Shape
+
+Limits = list[int]
+"""The least and the greatest size of a dimension; -1 is none."""
+
+
+class Kept(NamedTuple):
+    """The sizes that are allowed now, what was `lost` of the old ones, in words, and the axes of `?` that nothing
+    bounds.
+    """
+
+    sizes: Flexible
+    lost: tuple[str, ...] = ()
+    unbounded: tuple[int, ...] = ()
+
+
+def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> Kept:
+    """Return what is kept of the sizes that an entry allowed, when its shape was `old` and is `new`.
+
+    Each dimension is for itself: a `?` that was there keeps its range, one that became a constant has that alone, and
+    a range that the description had of a constant is kept if the new constant is inside. Of enumerated shapes, those
+    are kept that the new shape allows. None is kept of another rank.
+    """
+    ranks = {len(new), len(was.default), *map(len, was.shapes), len(was.ranges or new)}
+    if old is None or {*ranks, len(old)} != {len(new)}:
+        axes = tuple(axis for axis, size in enumerate(new) if size is None)
+        return Kept(Flexible([size or 1 for size in new], [], []), said_of_sizes(was), axes)
+    return _enumerated(was, old, new) if was.shapes else _ranged(was, old, new)
+
+
+def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
+    """Return the sizes that are `asked` for a new shape; the default is what it `was`, or as near as can be."""
+    ranges = [
+        [size, size] if size is not None else [each.least, each.greatest or -1]
+        for size, each in zip(new, asked, strict=True)
+    ]
+    was = was if len(was) == len(new) else [least for least, _ in ranges]
+    default = [_nearest(size, limits) for size, limits in zip(was, ranges, strict=True)]
+    return Flexible(default, [], [] if all(map(_is_fixed, ranges)) else ranges)
+
+
+def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
+    """Return what sizes say besides the default, in words."""
+    if sizes.shapes:
+        return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
+    return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)
+
+
+def spelled_ranges(ranges: list[Limits]) -> str:
+    """Spell ranges as in `[1, 3, 64..512, 64..]`."""
+    return f"[{', '.join(map(_spelled, ranges))}]"
+
+
+def _spelled(limits: Limits) -> str:
+    least, greatest = limits
+    return str(least) if _is_fixed(limits) else f"{least}..{'' if greatest < 0 else greatest}"
+
+
+def _is_fixed(limits: Limits) -> bool:
+    return limits[0] == limits[1]
+
+
+def _nearest(size: int, limits: Limits) -> int:
+    least, greatest = limits
+    return max(least, size if greatest < 0 else min(size, greatest))
+
+
+def _ranged(was: Flexible, old: Shape, new: Shape) -> Kept:
+    given = was.ranges or [[size, size] for size in was.default]
+    found = [_limits(*sizes, bool(was.ranges)) for sizes in zip(old, new, given, strict=True)]
+    ranges = [[1, -1] if limits is None else limits for limits in found]
+    default = [
+        _nearest(size, limits) if now is None else now
+        for now, size, limits in zip(new, was.default, ranges, strict=True)
+    ]
+    is_less = any(_is_fixed(now) and not _is_fixed(before) for before, now in zip(given, ranges, strict=True))
+    is_fixed = all(map(_is_fixed, ranges)) and (is_less or not was.ranges)
+    unbounded = tuple(axis for axis, limits in enumerate(found) if limits is None)
+    lost = said_of_sizes(was) if is_less else ()
+    return Kept(Flexible(default, [], [] if is_fixed else ranges), lost, unbounded)
+
+
+def _limits(before: Dimension, now: Dimension, limits: Limits, is_stated: bool) -> Limits | None:
+    """Return the sizes of one dimension; None where it has a `?` that nothing bounds."""
+    if now is None:
+        return limits if is_stated and (before is None or not _is_fixed(limits)) else None
+    is_inside = before is not None and not _is_fixed(limits) and _nearest(now, limits) == now
+    return limits if now == before or is_inside else [now, now]
+
+
+def _enumerated(was: Flexible, old: Shape, new: Shape) -> Kept:
+    shapes, default, unbounded = was.shapes, list(was.default), []
+    for axis, (before, now) in enumerate(zip(old, new, strict=True)):
+        sizes = {shape[axis] for shape in was.shapes}
+        if now is None:
+            unbounded += [axis] * (before is not None and sizes == {before})
+            continue
+        default[axis] = now
+        if now != before and sizes == {before}:
+            shapes = [[*shape[:axis], now, *shape[axis + 1 :]] for shape in shapes]
+        elif now != before and (before is None or now not in sizes):
+            shapes = [shape for shape in shapes if shape[axis] == now]
+    fits = [shape for shape in shapes if all(now in (None, size) for now, size in zip(new, shape, strict=True))]
+    if default not in fits and None in new:
+        default = next(iter(fits), default)
+    shapes = [] if unbounded or default not in fits or shapes == [default] else shapes
+    dropped = f"{len(was.shapes) - len(shapes)} of {said_of_sizes(was)[0]}" if shapes else said_of_sizes(was)[0]
+    lost = (dropped,) if len(shapes) < len(was.shapes) else ()
+    if None in new and not shapes:
+        unbounded = [axis for axis, size in enumerate(new) if size is None]
+    return Kept(Flexible(default, shapes, []), lost, tuple(unbounded))
+
+
+# ---- in the messages
+
+
+def write_sizes(described: FeatureType, sizes: Flexible) -> None:
+    """Have an image or a multi-array allow these sizes, and no others."""
+    if described.WhichOneof("Type") == "imageType":
+        _write_image(described, sizes)
+        return
+    array = described.multiArrayType
+    array.ClearField("ShapeFlexibility")
+    array.shape[:] = sizes.default
+    for shape in sizes.shapes:
+        array.enumeratedShapes.shapes.add(shape=shape)
+    for least, greatest in sizes.ranges:
+        array.shapeRange.sizeRanges.add(lowerBound=least, upperBound=greatest)
+
+
+def _write_image(described: FeatureType, sizes: Flexible) -> None:
+    image = described.imageType
+    image.ClearField("SizeFlexibility")
+    image.height, image.width = sizes.default[2:]
+    for shape in sizes.shapes:
+        image.enumeratedSizes.sizes.add(height=shape[2], width=shape[3])
+    for side, limits in zip(("heightRange", "widthRange"), sizes.ranges[2:], strict=False):
+        made = getattr(image.imageSizeRange, side)
+        made.lowerBound, made.upperBound = limits
