@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import product
-from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Remark, named, operations_around
 from miltext.checking.inference.program import UNDEFINED
 from miltext.checking.operations import message_path
+from miltext.checking.refitting import Refitting
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, show
 
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments, Clash, Operand, Value
     from miltext.checking.inference.program import Inference
     from miltext.schema.paths import Path
-    from miltext.schema.types import Shape, Type
+    from miltext.schema.types import Type
 
-CHOICES = 1 << 10
-"""How many shapes are tried at most in place of one that does not fit."""
+MADE_FOR_OTHERS = "which was made for other sizes"
 
 
 class Absorbing(NamedTuple):
@@ -37,16 +35,18 @@ class Absorbing(NamedTuple):
 class Baked:
     """What became of the values of a program whose types are inferred anew.
 
-    `inputs` are those of functions; `changed` are the values of other types than before, with their names.
+    `changed` are the values of other types than before, with their names; `inputs` those that may have changed, and
+    `others` those that did not, with their paths.
     """
 
     def __init__(self, found: Sequence[Inference], makers: Mapping[Operand, Path]) -> None:
         self._found = found
         self._makers = makers
-        self.inputs: set[Operand] = set()
         self.changed: dict[Operand, str] = {}
+        self.inputs: set[Operand] = set()
+        self.others: dict[Operand, Path] = {}
+        self.refitting = Refitting()
         self._absorbing: dict[Operand, Absorbing] = {}
-        self._shapes: dict[tuple[Shape, Shape], None] = {}
         self._refitted: dict[Operand, tuple[int, ...]] = {}
 
     # ---- while types are inferred
@@ -54,8 +54,7 @@ class Baked:
     def change(self, made: Operand, name: str, old: Type, new: Type) -> None:
         """Note an output of another type than before."""
         self.changed[made] = name
-        if isinstance(old, TensorType) and isinstance(new, TensorType) and len(old.shape) == len(new.shape):
-            self._shapes[old.shape, new.shape] = None
+        self.refitting.learn(old, new)
 
     def absorb(self, made: Operand, name: str, arguments: Arguments, place: Path) -> str | None:
         """Note an output of the type that it had before; return the name of something that it is given that changed."""
@@ -64,9 +63,13 @@ class Baked:
         if changed is not None or not self.inputs.isdisjoint(given):
             sizes = made.type.shape if isinstance(made.type, TensorType) else ()
             self._absorbing[made] = Absorbing(name, {size for size in sizes if size not in (None, 1)}, place)
-        elif inherited := next((self._absorbing[operand] for operand in given if operand in self._absorbing), None):
-            self._absorbing[made] = inherited
-        return changed
+            return changed
+        for operand in given:
+            if operand in self._absorbing:
+                self._absorbing[made] = self._absorbing[operand]
+            elif operand in self.others:
+                self.others[made] = self.others[operand]
+        return None
 
     def refitted(self, clash: Clash, arguments: Arguments) -> Type:
         """Return what a `reshape` would give back if its shape were one of the new sizes; None if that is not plain.
@@ -76,44 +79,11 @@ class Baked:
         if arguments.op_type != "reshape" or clash.parameter != "shape":
             return None
         [shape], [x] = arguments.operands["shape"], arguments.operands["x"]
-        sizes = shape.value
-        if not isinstance(x.type, TensorType) or not isinstance(sizes, tuple) or not _are_sizes(sizes):
-            return None
-        found = self._refit(sizes, x.type.shape) if _are_sizes(x.type.shape) else None
-        if found is None:
+        found = self.refitting.refit(shape.value, x.type.shape) if isinstance(x.type, TensorType) else None
+        if found is None or not isinstance(x.type, TensorType):
             return None
         self._refitted[shape] = found
         return TensorType(x.type.dtype, found)
-
-    def _refit(self, sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
-        """Return the only sizes of so many elements that these become as others did; else with one of them scaled."""
-        count = prod(shape)
-        for longest in (1, None):
-            known = self._sizes(longest)
-            choices = [{size, *known.get(size, ())} for size in sizes]
-            fitting = {each for each in product(*choices) if prod(each) == count} if _few(choices) else set()
-            if fitting:
-                return _only(fitting)
-        return _only(
-            {
-                (*sizes[:place], count * size // prod(sizes), *sizes[place + 1 :])
-                for place, size in enumerate(sizes)
-                if count * size % prod(sizes) == 0
-            }
-        )
-
-    def _sizes(self, longest: int | None) -> dict[int, set[int]]:
-        """Return what sizes became, also those of several dimensions together, of so many at the `longest`."""
-        found: dict[int, set[int]] = {}
-        for old, new in self._shapes:
-            if not _are_sizes(old) or not _are_sizes(new):
-                continue
-            for run in range(1, (longest or len(old)) + 1):
-                for start in range(len(old) - run + 1):
-                    before, after = prod(old[start : start + run]), prod(new[start : start + run])
-                    if before != after:
-                        found.setdefault(before, set()).add(after)
-        return found
 
     # ---- when something does not fit
 
@@ -139,38 +109,39 @@ class Baked:
         return any(each in self.inputs or each in self.changed or each in self._absorbing for each in given)
 
     def _remarks(self, inference: Inference, name: str, index: int) -> Iterator[Remark]:
-        """Yield what to change of what stands for a parameter: a literal, or what gives a value sizes of its own."""
+        """Yield what to change of what stands for a parameter: a constant, what gives a value its sizes, an input."""
         operands = inference.arguments.operands.get(name, ())
         operand = operands[index] if index < len(operands) else UNDEFINED
-        literal = self._literal(inference, name, index, operand)
-        if literal is not None:
-            yield Remark(self._way_out(operand), literal)
-        elif operand in self._absorbing:
-            yield self._behind(self._absorbing[operand])
+        constant = self._constant(inference, name, index, operand)
+        if constant is None:
+            if operand in self._absorbing:
+                yield from self._behind(self._absorbing[operand])
+            elif operand in self.others:
+                yield Remark("this input has the sizes that it had; give it others, too", self.others[operand])
+        elif operand in self._refitted:
+            message = f"change this literal, {MADE_FOR_OTHERS}; {show(self._refitted[operand])} fits"
+            yield Remark(message, constant)
+        elif isinstance(operand.type, TensorType) and operand.type.shape:
+            yield Remark(f"change this constant, {MADE_FOR_OTHERS}", constant)
 
-    def _way_out(self, operand: Operand) -> str:
-        if operand in self._refitted:
-            return f"change this literal, which was made for other sizes; {show(self._refitted[operand])} fits"
-        return "change this constant, which was made for other sizes"
-
-    def _behind(self, absorbing: Absorbing) -> Remark:
-        """Return what to change where a value does not follow what it is made of."""
+    def _behind(self, absorbing: Absorbing) -> Iterator[Remark]:
+        """Yield what to change where a value does not follow what it is made of."""
         inference = self._inferences[absorbing.place]
         for name, operands in sorted(inference.arguments.operands.items()):
             for index, operand in enumerate(operands):
-                literal = self._literal(inference, name, index, operand)
-                if literal is not None and not absorbing.sizes.isdisjoint(_numbers(operand.value)):
-                    return Remark(f"change this literal, which gives {named(absorbing.name)} its sizes", literal)
-        return Remark(f"{named(absorbing.name)} has sizes of its own, whatever this is given", absorbing.place)
+                constant = self._constant(inference, name, index, operand)
+                if constant is not None and not absorbing.sizes.isdisjoint(_numbers(operand.value)):
+                    yield Remark(f"change this literal, which gives {named(absorbing.name)} its sizes", constant)
 
-    def _literal(self, inference: Inference, name: str, index: int, operand: Operand) -> Path | None:
-        """Return the path of the literal that an operation is given, by name or in place; None for what is none."""
+    def _constant(self, inference: Inference, name: str, index: int, operand: Operand) -> Path | None:
+        """Return the path of a constant that an operation is given: of a literal, or of what makes it; else None."""
         if not operand.constant or operand is UNDEFINED:
             return None
         place = self._makers.get(operand)
         if place is not None:
             made = self._inferences.get(place)
-            return (*place, "attributes", Key("val")) if made is None or made.operation.type == "const" else None
+            is_literal = made is None or made.operation.type == "const"
+            return (*place, "attributes", Key("val")) if is_literal else (*place, "type")
         at = message_path(inference.path)
         is_input = name in inference.operation.inputs
         return (*at, "inputs", Key(name), "arguments", index) if is_input else (*at, "attributes", Key(name))
@@ -181,18 +152,6 @@ def _argument(path: Path) -> tuple[str, int]:
     at = path.index("inputs") + 1
     index = path[at + 2] if len(path) > at + 2 else 0
     return str(path[at]), index if isinstance(index, int) else 0
-
-
-def _are_sizes(values: Sequence[object]) -> TypeGuard[tuple[int, ...]]:
-    return all(isinstance(value, int) and value > 0 for value in values)
-
-
-def _only(found: set[tuple[int, ...]]) -> tuple[int, ...] | None:
-    return next(iter(found)) if len(found) == 1 else None
-
-
-def _few(choices: Sequence[set[int]]) -> bool:
-    return prod(map(len, choices)) <= CHOICES
 
 
 def _numbers(value: Value) -> set[int]:

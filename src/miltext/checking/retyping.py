@@ -18,15 +18,25 @@ from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
 from miltext.parsing.elaboration import rewritten
-from miltext.parsing.recovery import recover
 from miltext.parsing.spans import phrases_by_path
 from miltext.schema.operations import signature
-from miltext.schema.types import StateType, filled, generalized, has_sizes, is_known, is_whole, spelled, write_type
+from miltext.schema.paths import Key
+from miltext.schema.types import (
+    StateType,
+    filled,
+    generalized,
+    has_sizes,
+    is_known,
+    is_whole,
+    read_type,
+    spelled,
+    write_type,
+)
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
@@ -37,12 +47,12 @@ if TYPE_CHECKING:
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
-    from miltext.schema.proto import NamedValueType
+    from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
 
 
-Changed: TypeAlias = "Mapping[str, Collection[str]]"
-"""Names of inputs, by function."""
+Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
+"""Types of inputs and states, by function and name."""
 
 STALE = "MIL436"
 """The code of a type that may be out of date."""
@@ -64,22 +74,19 @@ class Retyped(NamedTuple):
     written: Elaborated
 
 
-def retype(text: str, arrays: Arrays, changed: Changed | None = None) -> Retyped:
-    """Infer the types that a text states anew; what a draft leaves out stays left out.
+def retype(read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = None) -> Retyped:
+    """Infer the types that a text states anew; `read` is what was read of it. What a draft leaves out stays left out.
 
-    `changed` are the inputs, by function, that had other types before: what is given them, and keeps its own type, is
-    told of. An operation that cannot take its inputs any more keeps its type in the text; in the Program, neither it
-    nor what hangs on it has one, so that a mistake is told once.
+    `inputs` get other types: what keeps its own type, though it is made of them, is told of. An operation that cannot
+    take what it is given any more keeps its type in the text; in the Program, neither it nor what hangs on it has one,
+    so that a mistake is told once.
     """
-    with gc_paused:
-        return _retyped(recover(text), text, arrays, changed or {})
-
-
-def _retyped(read: Recovered, text: str, arrays: Arrays, changed: Changed) -> Retyped:
     types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
-    walk = Retyping(read, types, arrays, changed)
+    walk = Retyping(read, types, arrays, inputs or {})
     if read.program is not None:
-        walk.program(read_program(read.program))
+        with gc_paused:
+            walk.restate_inputs(read.program)
+            walk.program(read_program(read.program))
     return Retyped(read, types, arrays, walk.kept, walk.baked, rewritten(text, _edits(read, walk)))
 
 
@@ -97,22 +104,34 @@ class Retyping(DraftWalk):
     `retyped` are the new types by the paths of outputs and of inputs of blocks.
     """
 
-    def __init__(self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Changed) -> None:
+    def __init__(self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs) -> None:
         super().__init__(read, types, dialect_of(read.text), arrays)
         self.inputs = inputs
         self.retyped: dict[Path, Type] = {}
         self.kept: list[Finding] = []
         self.baked = Baked(self.found, self.makers)
 
+    def restate_inputs(self, program: Program) -> None:
+        """Give inputs of functions their new types."""
+        for function, types in self.inputs.items():
+            for index, value in enumerate(program.functions[function].inputs):
+                if value.name in types and read_type(value.type) != types[value.name]:
+                    self.baked.refitting.learn(read_type(value.type), types[value.name])
+                    self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
+
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Note which values have another type than before."""
+        """Note which values have another type than before, or may have one."""
+        place: Path = (*message_path(path), "inputs")
+        values = [value.name for value in block.inputs]
         if is_of_function(path):
-            self.baked.inputs.update(scope.values())
-            names = [name for name in self.inputs.get(str(path[0]), ()) if name in scope]
-        else:
-            place = (*message_path(path), "inputs")
-            names = [value.name for index, value in enumerate(block.inputs) if (*place, index) in self.retyped]
-        self.baked.changed |= {scope[name]: name for name in names}
+            place, values = ("functions", Key(path[0]), "inputs"), [*scope]
+        for index, name in enumerate(values):
+            if (*place, index) in self.retyped:
+                self.baked.changed[scope[name]] = name
+            elif self.inputs and is_of_function(path):
+                self.baked.others[scope[name]] = (*place, index)
+            elif is_of_function(path):
+                self.baked.inputs.add(scope[name])
 
     def made(
         self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath

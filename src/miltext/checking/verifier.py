@@ -32,13 +32,13 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from miltext.checking.baked import Baked
     from miltext.checking.drafts import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.checking.retyping import Changed, Retyped
+    from miltext.checking.retyping import Inputs, Retyped
     from miltext.diagnostics import Diagnostic
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -157,21 +157,24 @@ def complete(text: str, path: str | None = None, asked: Collection[str] = ()) ->
 @with_room
 def complete_anew(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
     """Complete a text as `complete` does, with all types of outputs that follow inferred anew."""
-    retyped = retype(text, Arrays(_folder(path)))
+    retyped = retype(recover(text), text, Arrays(_folder(path)))
     with _told_before(retyped.written, text):
         whole, found = complete(retyped.written.text, path, asked)
     return Completed(whole, _found_anew(retyped, found))
 
 
 @with_room
-def infer_anew(text: str, path: str | None = None, changed: Changed | None = None) -> Completed:
-    """Infer the types of outputs that a text states anew, and nothing else: its layout, and what it leaves out, stay.
+def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs]) -> Completed:
+    """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
 
-    The rest is that of `retype` and `complete`.
+    `ask` is asked for the types that inputs of its Program get. The text is None where no Program can be read of it,
+    and has the errors that are found.
     """
-    retyped = retype(text, Arrays(_folder(path)), changed)
-    found = check(retyped.written.text, path=path)
-    return Completed(None if _errors(found) else retyped.written.text, _found_anew(retyped, found))
+    read = recover(text)
+    if read.program is None or _errors(read.diagnostics):
+        return Completed(None, check(text, path=path))
+    retyped = retype(read, text, Arrays(_folder(path)), ask(read.program))
+    return Completed(retyped.written.text, _found_anew(retyped, check(retyped.written.text, path=path)))
 
 
 @contextmanager
@@ -191,10 +194,12 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
     Errors say which constants to change, if they were made for other sizes.
     """
     read = retyped.read
-    if read.root is not None and _errors(found):
-        return _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics
-    kept = located(retyped.kept, read.root) if read.root is not None else []
-    return in_order([*read.told(kept), *retyped.written.told(found)])
+    kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
+    if _errors(found):
+        told = _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics
+    else:
+        told = retyped.written.told(found)
+    return in_order([*kept, *told])
 
 
 @with_room

@@ -19,6 +19,7 @@ VERBS = {
     "describe": "Show what stands around a program, as TOML.",
     "weights": "List a model's weights, or save them as .npy files.",
     "rename": "Rename a value, an input or an output.",
+    "reshape": "Give inputs other sizes.",
     "expose": "Make inner values outputs of a model.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",

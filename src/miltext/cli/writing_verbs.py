@@ -50,6 +50,7 @@ Examples:
 
 
 model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
+function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
 force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 check_option = click.option(
     "--no-check", "check", flag_value=False, default=True, help="Write it whatever `miltext check` would find."
@@ -123,7 +124,6 @@ def build(
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of both verbs."""
-    function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
     for option in (check_option, force_option, no_loss_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
@@ -148,7 +148,8 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
             raise click.UsageError("--function chooses in an ML Program: add --model, which chooses it in the pipeline")
         write_model(whole, output, renames={old: new}, **how)
     else:
-        _edit(whole, output, nested, partial(editing.rename, old=old, new=new, function=function), **how)
+        edit = partial(editing.rename, old=old, new=new, function=function, any_name=not how["check"])
+        edit_model(whole, output, nested, edit, **how)
 
 
 @click.command("expose", epilog=EXPOSE_EPILOG)
@@ -161,16 +162,23 @@ def expose(
     """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
     from miltext.models.building import editing
 
-    _edit(open_whole(model), output, nested, partial(editing.expose, names=values, function=function), **how)
+    edit = partial(editing.expose, names=values, function=function, any_name=not how["check"])
+    edit_model(open_whole(model), output, nested, edit, **how)
 
 
-def _edit(
-    whole: Model, output: str, nested: str | None, edit: Callable[..., str], *, force: bool, check: bool, no_loss: bool
+def edit_model(
+    whole: Model,
+    output: str,
+    nested: str | None,
+    edit: Callable[..., str],
+    *,
+    elide: int | None = ELIDED,
+    **choices: Any,
 ) -> None:
-    """Write a model with its text edited; `edit` takes the text, whether there may be `any_name`, and the `path` that
-    errors give.
+    """Write a model with its text edited; `edit` takes the text and the `path` that errors give.
 
-    An output that ends in `.mil` gets the edited text itself.
+    Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
+    edited text itself. The `choices` are those of `miltext.build`.
     """
     from miltext.models.files import write_file
     from miltext.models.outputs import check_name
@@ -179,16 +187,16 @@ def _edit(
 
     chosen = whole.select(nested)
     as_text = Path(output).suffix.lower() == ".mil"
-    text = chosen.text or to_text(chosen.program, elide=None if as_text else ELIDED)
-    edited = edit(text, any_name=not check, path=chosen.name).encode()
+    text = chosen.text or to_text(chosen.program, elide=None if as_text else elide)
+    edited = edit(text, path=chosen.name).encode()
     if as_text:
         check_name(Path(output), "mil")
-        write_file(Path(output), [edited], replace=force)
+        write_file(Path(output), [edited], replace=choices["force"])
         return
     source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path
     original = None if whole.kind in ("mil", "pb", "txtpb") else whole
-    write_model(source, output, original=original, model=nested, force=force, check=check, no_loss=no_loss)
+    write_model(source, output, original=original, model=nested, **choices)
 
 
 # ---- the model

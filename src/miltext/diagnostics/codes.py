@@ -105,6 +105,8 @@ TITLES: dict[str, str] = {
     "MIL432": "value cannot be an output",
     "MIL433": "position outside the text",
     "MIL434": "unreadable sizes",
+    "MIL435": "sizes that an input cannot have",
+    "MIL436": "type that may be out of date",
     "MIL450": "description with fewer details",
     "MIL451": "weights missing in the original",
     "MIL452": "input without a range of sizes",

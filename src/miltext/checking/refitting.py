@@ -1,0 +1,79 @@
+"""Refitting: the sizes that stand in a literal, as they would be after those of the types around it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, TypeGuard
+
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from miltext.schema.types import Shape, Type
+
+CHOICES = 1 << 10
+"""How many shapes are tried at most in place of one that does not fit."""
+
+Sizes = tuple[int, ...]
+
+
+class Refitting:
+    """What sizes became, as far as types have shown."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[tuple[Shape, Shape], None] = {}
+
+    def learn(self, old: Type, new: Type) -> None:
+        """Note what the sizes of a type became."""
+        if isinstance(old, TensorType) and isinstance(new, TensorType) and len(old.shape) == len(new.shape):
+            self._shapes[old.shape, new.shape] = None
+
+    def refit(self, sizes: object, shape: Shape) -> Sizes | None:
+        """Return what sizes are now, of as many elements as a shape has; None if that is not plain.
+
+        Each may be what the same size became elsewhere or, next, what several dimensions together became there. If
+        nothing fits, one of them is scaled.
+        """
+        if not isinstance(sizes, tuple) or not _are_known(sizes) or not _are_known(shape):
+            return None
+        count = prod(shape)
+        for longest in (1, None):
+            known = self._became(longest)
+            choices = [{size, *known.get(size, ())} for size in sizes]
+            is_small = prod(map(len, choices)) <= CHOICES
+            fitting = {each for each in product(*choices) if prod(each) == count} if is_small else set[Sizes]()
+            if fitting:
+                return _only(fitting)
+        return _only(_scaled(sizes, count))
+
+    def _became(self, longest: int | None) -> dict[int, set[int]]:
+        """Return what sizes became, and those of several dimensions together, of so many at the `longest`."""
+        found: dict[int, set[int]] = {}
+        for old, new in self._shapes:
+            if not _are_known(old) or not _are_known(new):
+                continue
+            for run in range(1, (longest or len(old)) + 1):
+                for start in range(len(old) - run + 1):
+                    before, after = prod(old[start : start + run]), prod(new[start : start + run])
+                    if before != after:
+                        found.setdefault(before, set()).add(after)
+        return found
+
+
+def _scaled(sizes: Sizes, count: int) -> set[Sizes]:
+    """Return sizes with one of them scaled so that there are so many elements, for each for which that goes."""
+    total = prod(sizes)
+    return {
+        (*sizes[:place], count * size // total, *sizes[place + 1 :])
+        for place, size in enumerate(sizes)
+        if count * size % total == 0
+    }
+
+
+def _are_known(values: Sequence[object]) -> TypeGuard[Sizes]:
+    return all(isinstance(value, int) and value > 0 for value in values)
+
+
+def _only(found: set[Sizes]) -> Sizes | None:
+    return next(iter(found)) if len(found) == 1 else None

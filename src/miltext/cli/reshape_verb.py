@@ -1,0 +1,56 @@
+"""`miltext reshape`: a model whose inputs have other sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.cli.streams import nested_option, open_whole, show
+from miltext.cli.writing_verbs import edit_model, force_option, function_option, model_output
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+
+EPILOG = """\b
+Examples:
+  miltext reshape Model.mlpackage image=1,3,256,256 -o New.mlpackage
+  miltext reshape Model.mlpackage image=1,3,64..512,64..512 -o New.mlpackage    # any size from 64 to 512
+  miltext reshape Decoder.mlpackage tokens=1,64 mask=1,1,64,64 -o New.mlpackage
+  miltext reshape Compiled.mlmodelc image=1,3,256,256 -o New.mlpackage
+  miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
+\b
+Exit status: 0 the model is written, warnings or not; 1 sizes do not fit, and nothing is written; 2 usage, files.
+"""
+
+
+@click.command("reshape", epilog=EPILOG)
+@click.argument("model", metavar="MODEL")
+@click.argument("words", nargs=-1, required=True, metavar="NAME=SIZES...")
+@model_output
+@function_option
+@nested_option()
+@force_option
+def command(
+    model: str, words: tuple[str, ...], output: str, function: str | None, nested: str | None, force: bool
+) -> None:
+    """Write MODEL with other sizes for inputs: in its program, where all types that follow are inferred anew, and in
+    its description. OUT may also be a .mil.
+
+    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input. A
+    constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
+    print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` and `miltext run`
+    show what a model computes.
+    """
+    from miltext.drafting.reshaping import reshape
+    from miltext.models.sizes import read_sizes
+
+    sizes = read_sizes(words)
+
+    def edit(text: str, path: str) -> str:
+        told: list[Diagnostic] = []
+        edited = reshape(text, sizes, function=function, path=path, on_warning=told.append)
+        show(told, text, path)
+        return edited
+
+    edit_model(open_whole(model), output, nested, edit, elide=None, force=force)

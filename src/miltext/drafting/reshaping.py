@@ -1,0 +1,133 @@
+"""Reshaping: a text whose inputs have other sizes, with all that follows from them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import counted, listed, named
+from miltext.checking.retyping import STALE
+from miltext.checking.verifier import check, infer_anew
+from miltext.diagnostics import Note, ParseError
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.models.refusals import refusal
+from miltext.models.sizes import Size, shape_of, spell_sizes
+from miltext.printing.printer import type_text
+from miltext.schema.types import StateType, TensorType, read_type, show, write_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from miltext.checking.retyping import Inputs
+    from miltext.checking.verifier import Completed
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.sizes import Sizes
+    from miltext.schema.proto import NamedValueType, Program
+    from miltext.schema.types import Type
+
+
+def reshape(
+    text: str,
+    sizes: Mapping[str, Sizes],
+    *,
+    function: str | None = None,
+    path: str | None = None,
+    on_warning: Callable[[Diagnostic], object] | None = None,
+) -> str:
+    """Return a text with other sizes for inputs and states, and with the types that follow from them.
+
+    Comments, layout, and what a draft leaves out stay. All functions that have such an input are changed, or only
+    `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and for its
+    greatest size. `on_warning` gets what is told of types that may be out of date (MIL436).
+
+    Raise ParseError with the errors that `check` finds in the result, at their places in the text; ModelError: MIL430
+    for an unknown function or input, MIL435 for sizes that an input cannot have.
+    """
+    for end in _ends(sizes):
+        _inferred(text, end, function, path, said=f"so it is with {_said(end)}, which the range has")
+    made = _inferred(text, sizes, function, path)
+    for each in made.diagnostics:
+        if each.code == STALE and on_warning:
+            on_warning(each)
+    return made.text or ""
+
+
+def _ends(sizes: Mapping[str, Sizes]) -> list[dict[str, Sizes]]:
+    """Return the least and the greatest of sizes that have ranges with an end; none where nothing has one."""
+    if all(size.is_fixed or size.greatest is None for each in sizes.values() for size in each):
+        return []
+    return [{name: tuple(map(end, each)) for name, each in sizes.items()} for end in (_least, _greatest)]
+
+
+def _least(size: Size) -> Size:
+    return size if size.greatest is None else Size(max(size.least, 1), max(size.least, 1))
+
+
+def _greatest(size: Size) -> Size:
+    return size if size.greatest is None else Size(size.greatest, size.greatest)
+
+
+def _said(sizes: Mapping[str, Sizes]) -> str:
+    return " ".join(f"`{name}={spell_sizes(each)}`" for name, each in sizes.items())
+
+
+def _inferred(
+    text: str, sizes: Mapping[str, Sizes], function: str | None, path: str | None, said: str | None = None
+) -> Completed:
+    """Return a text with inputs of these sizes. Raise as `reshape` does, with a note of what is `said`.
+
+    An error that the text has already says nothing of sizes.
+    """
+    made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path))
+    wrong = [each for each in made.diagnostics if each.severity == "error"]
+    if wrong and made.text is not None:
+        before = {(each.code, each.message) for each in check(text, path=path)}
+        wrong = [each for each in wrong if (each.code, each.message) not in before]
+    if wrong:
+        more = (Note(said),) if said else ()
+        raise ParseError([each._replace(notes=(*each.notes, *more)) for each in wrong], text=text, path=path)
+    return made
+
+
+# ---- what is asked for
+
+
+def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None, path: str | None) -> Inputs:
+    """Return the types of inputs of these sizes, in each function that has one. Raise ModelError: MIL430, MIL435."""
+    if function is not None and function not in program.functions:
+        near = did_you_mean(nearest(function, program.functions))
+        raise refusal("MIL430", f"unknown function {named(function)}{near}", path)
+    functions = sorted(program.functions) if function is None else [function]
+    inputs = {each: {value.name: value for value in program.functions[each].inputs} for each in functions}
+    known = {name for values in inputs.values() for name in values}
+    for name in sizes:
+        if name not in known:
+            near = did_you_mean(nearest(name, sorted(known)))
+            raise refusal("MIL430", f"unknown input {named(name)}{near}", path, *_listed(known))
+    return {
+        each: {name: _reshaped(value, sizes[name], each, path) for name, value in values.items() if name in sizes}
+        for each, values in inputs.items()
+    }
+
+
+def _listed(known: set[str]) -> Iterator[Note]:
+    if known:
+        yield Note(f"the inputs are {listed(sorted(known), 'and')}")
+
+
+def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | None) -> Type:
+    """Return the type of an input or a state of these sizes. Raise ModelError (MIL435)."""
+    kind = read_type(value.type)
+    held = kind.wrapped if isinstance(kind, StateType) else kind
+    noun = f"{named(value.name)} of {named(function)}"
+    if not isinstance(held, TensorType) or write_type(kind) != value.type:
+        raise refusal("MIL435", f"{noun} is {type_text(value.type)}, whose sizes cannot be changed", path)
+    if len(held.shape) != len(sizes):
+        message = f"{noun} has {counted(len(held.shape), 'dimension')}, {show(held.shape)}, not {len(sizes)}"
+        raise refusal("MIL435", message, path)
+    made = held._replace(shape=shape_of(sizes))
+    if not isinstance(kind, StateType):
+        return made
+    if None in made.shape:
+        raise refusal("MIL435", f"{noun} is a state, whose sizes are fixed, and {spell_sizes(sizes)} are not", path)
+    return StateType(made)
