@@ -33,7 +33,7 @@ class Refitting:
         """Return what sizes are now, of as many elements as a shape has; None if that is not plain.
 
         Each may be what the same size became elsewhere or, next, what several dimensions together became there. If
-        nothing fits, one of them is scaled.
+        nothing fits, one of them is scaled, so that the first is that of the shape if it can be: the batch, as a rule.
         """
         if not isinstance(sizes, tuple) or not _are_known(sizes) or not _are_known(shape):
             return None
@@ -45,7 +45,8 @@ class Refitting:
             fitting = {each for each in product(*choices) if prod(each) == count} if is_small else set[Sizes]()
             if fitting:
                 return _only(fitting)
-        return _only(_scaled(sizes, count))
+        scaled = _scaled(sizes, count)
+        return _only({each for each in scaled if each[:1] == shape[:1]} or scaled)
 
     def _became(self, longest: int | None) -> dict[int, set[int]]:
         """Return what sizes became, and those of several dimensions together, of so many at the `longest`."""

@@ -1,0 +1,299 @@
+"""`infer --all`: types that a text states, inferred anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from support.short_drafts import FEED_FORWARD
+
+import miltext
+from miltext.checking.verifier import complete_anew
+from miltext.diagnostics import ParseError
+
+NET = """program(1.3)
+{
+    // a small network
+    func main<ios18>(tensor<fp32, [1, 3, 8, 8]> image) {
+            tensor<int32, [2]> two = const()[val = tensor<int32, [2]>([2, 2])]; // a kernel
+            string pad = const()[val = string("valid")];
+            tensor<fp32, [1, 3, 4, 4]> pooled = max_pool(kernel_sizes = two, pad_type = pad, strides = two, x = image);
+            tensor<fp32, [1, 3, 4, 4]> y = mul(x = pooled, y = fp32(0.50)); // half
+        } -> (y);
+}
+"""
+
+
+def function(body: str, inputs: str = "tensor<fp32, [1, 3, 8, 8]> x", outputs: str = "y") -> str:
+    lines = "".join(f"            {line.strip()}\n" for line in body.strip().splitlines())
+    return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{lines}        }} -> ({outputs});\n}}\n"
+
+
+def anew(text: str, **options: bool) -> str:
+    return miltext.infer_draft(text, all=True, **options)
+
+
+def told(text: str) -> list[tuple[str, int, Sequence[str]]]:
+    """Return code and line of what is found, and the notes about what to change, with their lines."""
+
+    def line(span: miltext.Span | None) -> int:
+        assert span is not None
+        return text.count("\n", 0, span.start) + 1
+
+    whole, found = complete_anew(text)
+    assert (whole is None) == any(each.severity == "error" for each in found)
+    return [
+        (
+            each.code,
+            line(each.span),
+            [f"{line(note.span)}: {note.message}" for note in each.notes if " other" in note.message],
+        )
+        for each in found
+    ]
+
+
+def test_one_edit_and_one_command() -> None:
+    assert anew(NET) == NET
+    larger = NET.replace("8, 8]> image", "16, 32]> image")
+    assert anew(larger) == larger.replace("[1, 3, 4, 4]", "[1, 3, 8, 16]")
+    assert anew(anew(larger).replace("16, 32]> image", "8, 8]> image")) == NET
+    wider = NET.replace("fp32", "fp16")
+    assert anew(wider.replace("tensor<fp16, [1, 3, 4, 4]>", "tensor<fp32, [1, 3, 4, 4]>")) == wider
+
+
+def test_a_size_that_becomes_open_is_open_wherever_it_goes() -> None:
+    flexible = NET.replace("[1, 3, 8, 8]> image", "[1, 3, ?, 8]> image")
+    assert anew(flexible) == flexible.replace("[1, 3, 4, 4]", "[1, 3, ?, 4]")
+    assert anew(anew(flexible).replace("[1, 3, ?, 8]> image", "[1, 3, 8, 8]> image")) == NET
+
+
+def test_it_is_what_infer_writes_of_the_draft() -> None:
+    draft = re.sub(r"tensor<fp32, \S+ \S+ \S+ \S+> (?=pooled|y)", "", NET)
+    for size in (8, 10):
+        before, after = (text.replace("8, 8]> image", f"{size}, 8]> image") for text in (draft, NET))
+        assert anew(after) == anew(before) == miltext.infer_draft(before)
+    assert anew(draft, names=True, consts=True) == miltext.infer_draft(draft, names=True, consts=True)
+
+
+def test_a_draft_in_the_short_spelling() -> None:
+    assert anew(FEED_FORWARD) == miltext.infer_draft(FEED_FORWARD)
+    text = function("tensor<fp32, [9]> h = relu(x);\ny = mul(tanh(h), 0.5);", "tensor<fp32, [4]> x")
+    assert anew(text) == miltext.infer_draft(text.replace("[9]", "[4]"))
+
+
+def test_layout_and_line_ends() -> None:
+    text = NET.replace("            tensor", "tensor").replace("\n", "\r\n")
+    assert anew(text) == NET.replace("\n", "\r\n")
+    assert (
+        anew(NET.replace("1.3", "1.0", 1).replace("fp32(0.50)", "tensor<fp32, []>(0.5)")).count("tensor<fp32, []>") == 1
+    )
+
+
+KEPT = {
+    "an operation that is not known": "tensor<fp32, [7]> y = my_op(x = x);",
+    "a size that depends on values": "tensor<int32, [?, 4]> y = non_zero(x = x);",
+    "a size that is more exact than what follows": "tensor<int32, [5, 4]> y = non_zero(x = x);",
+    "the length of a list": """
+        list<tensor<fp32, [2]>, 5> l = make_list(dtype = string("fp32"), dynamic_length = bool(false),
+            elem_shape = (int32(2)), init_length = int32(5));
+        list<tensor<fp32, [2]>, 5> y = identity(x = l);""",
+    "a type with a field of its own": 'tensor<fp32, [1, 3, 8, 8], $[layout = string("a")]> y = relu(x = x);',
+}
+
+
+@pytest.mark.parametrize("body", KEPT.values(), ids=KEPT)
+def test_what_does_not_follow_stays(body: str) -> None:
+    text = function(body)
+    whole, found = complete_anew(text)
+    assert whole is not None
+    assert found == miltext.check(text)
+    assert miltext.parse(whole) == miltext.parse(text)
+
+
+def test_a_type_that_becomes_more_exact() -> None:
+    text = function("tensor<fp32, [1, ?, ?, ?]> y = relu(x = x);")
+    assert anew(text) == text.replace("[1, ?, ?, ?]", "[1, 3, 8, 8]")
+
+
+def test_a_constant_follows_its_value() -> None:
+    text = function("tensor<fp32, [9]> y = const()[val = tensor<fp32, [2]>([1, 2])];")
+    assert anew(text) == text.replace("[9]", "[2]")
+
+
+def test_what_an_unknown_operation_makes_of_something_new_is_told() -> None:
+    text = function("""
+        tensor<fp32, [1, 3, 4, 4]> small = identity(x = x);
+        tensor<fp32, [1, 9, 4, 4]> same = my_op(x = x);
+        tensor<fp32, [1, 9, 4, 4]> other = my_op(x = small);
+        tensor<fp32, [1, 9, 4, 4]> y = relu(x = other);""")
+    whole, found = complete_anew(text)
+    assert whole == text.replace("[1, 3, 4, 4]> small", "[1, 3, 8, 8]> small")
+    [stale] = [each for each in found if each.code == "MIL436"]
+    assert (stale.severity, stale.message) == (
+        "warning",
+        "`other` stays tensor<fp32, [1, 9, 4, 4]>, which does not follow from what `small` is now; check it",
+    )
+
+
+# ---- blocks, loops and states
+
+LOOP = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [4]> x, tensor<int32, [1]> n) {
+            tensor<int32, [1]> last, tensor<fp32, [4]> y = while_loop(loop_vars = (n, x))
+                (tensor<int32, [1]> i, tensor<fp32, [4]> h) {
+                    tensor<bool, [1]> go = less(x = i, y = n);
+                } -> (go)
+                (tensor<int32, [1]> i, tensor<fp32, [4]> h) {
+                    tensor<int32, [1]> next = add(x = i, y = n);
+                    tensor<fp32, [4]> sum = add(x = h, y = x);
+                } -> (next, sum);
+        } -> (y);
+}
+"""
+
+
+def test_the_variables_of_a_loop_follow() -> None:
+    assert anew(LOOP) == LOOP
+    larger = LOOP.replace("tensor<fp32, [4]> x", "tensor<fp32, [6]> x")
+    assert anew(larger) == LOOP.replace("[4]", "[6]")
+    assert anew(anew(larger).replace("tensor<fp32, [6]> x", "tensor<fp32, [4]> x")) == LOOP
+
+
+def test_a_variable_of_any_size_stays_one() -> None:
+    growing = LOOP.replace("[4]> h", "[?]> h").replace("[4]> sum", "[?]> sum").replace("[4]> y", "[?]> y")
+    growing = growing.replace("add(x = h, y = x)", "concat(axis = int32(0), interleave = bool(false), values = (h, x))")
+    assert anew(growing) == growing
+    larger = growing.replace("[4]> x", "[6]> x")
+    assert anew(larger) == larger
+
+
+def test_branches() -> None:
+    text = function(
+        """
+        tensor<fp32, [4]> y = cond(pred = p) () {
+        tensor<fp32, [4]> a = relu(x = x);
+        } -> (a) () {
+        tensor<fp32, [4]> b = tanh(x = x);
+        } -> (b);""",
+        "tensor<fp32, [4]> x, bool p",
+    )
+    text = miltext.format_text(text)
+    assert anew(text) == text
+    larger = text.replace("[4]> x", "[6]> x")
+    assert anew(larger) == text.replace("[4]", "[6]")
+
+
+def test_what_is_read_of_a_state_follows_and_the_state_stays() -> None:
+    text = function("tensor<fp16, [9]> y = read_state(input = s);", "state<tensor<fp16, [4]>> s")
+    assert anew(text) == text.replace("[9]", "[4]")
+
+
+# ---- what does not fit
+
+FILE = 'BLOBFILE(path = string("@model_path/w"), offset = uint64(64))'
+
+BAKED = {
+    "a literal of its own": (
+        "tensor<fp32, [1, 192]> y = reshape(shape = tensor<int32, [2]>([1, 192]), x = x);",
+        [("MIL521", 4, ["4: change this literal, which was made for other sizes; [1, 768] fits"])],
+    ),
+    "a constant before": (
+        """tensor<int32, [3]> s = const()[val = tensor<int32, [3]>([1, 3, 64])];
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<fp32, [1, 3, 64]> y = reshape(shape = s, x = h);""",
+        [("MIL521", 6, ["4: change this literal, which was made for other sizes; [1, 3, 256] fits"])],
+    ),
+    "one after another, and what comes from the first": (
+        """tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<fp32, [3, 64]> a = reshape(shape = tensor<int32, [2]>([3, 64]), x = h);
+        tensor<fp32, [3, 64]> b = tanh(x = a);
+        tensor<fp32, [3, 8, 8]> y = reshape(shape = tensor<int32, [3]>([3, 8, 8]), x = b);""",
+        [
+            ("MIL521", 5, ["5: change this literal, which was made for other sizes; [3, 256] fits"]),
+            ("MIL521", 7, ["7: change this literal, which was made for other sizes; [3, 16, 16] fits"]),
+        ],
+    ),
+    "a shape that may become several": (
+        """tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<fp32, [2, 2, 48]> a = reshape(shape = tensor<int32, [3]>([2, 2, 48]), x = h);
+        tensor<fp32, [2, 2, 48]> y = tanh(x = a);""",
+        [("MIL521", 5, ["5: change this constant, which was made for other sizes"])],
+    ),
+    "a mask": (
+        f"""tensor<fp32, [8, 8]> mask = const()[val = tensor<fp32, [8, 8]>({FILE})];
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<fp32, [1, 3, 8, 8]> a = mul(x = h, y = mask);
+        tensor<fp32, [1, 3, 8, 8]> y = tanh(x = a);""",
+        [("MIL702", 6, ["4: change this constant, which was made for other sizes"])],
+    ),
+    "a weight": (
+        f"""tensor<fp32, [5, 8]> w = const()[val = tensor<fp32, [5, 8]>({FILE})];
+        tensor<fp32, [1, 3, 8, 5]> y = linear(bias = tensor<fp32, [5]>([1, 2, 3, 4, 5]), weight = w, x = x);""",
+        [("MIL515", 5, ["4: change this constant, which was made for other sizes"])],
+    ),
+    "a slice that is cut out of less": (
+        """tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<int32, [4]> s = const()[val = tensor<int32, [4]>([1, 3, 20, 8])];
+        tensor<fp32, [1, 3, 20, 8]> y = slice_by_size(begin = tensor<int32, [4]>([0, 0, 0, 0]), size = s, x = h);""",
+        [("MIL520", 6, ["5: change this constant, which was made for other sizes"])],
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "findings"), BAKED.values(), ids=BAKED)
+def test_a_baked_shape_is_told_once_and_where_it_is_written(body: str, findings: list[object]) -> None:
+    assert told(function(body, "tensor<fp32, [1, 3, 16, 16]> x")) == findings
+
+
+def test_what_gives_a_value_sizes_of_its_own_is_named() -> None:
+    text = function("""
+        int32 n = const()[val = int32(4)];
+        tensor<fp32, [1, 3, 4, 4]> small = // to a size
+        resize_nearest_neighbor(target_size_height = n, target_size_width = n, x = x);
+        tensor<fp32, [1, 3, 4, 4]> warm = relu(x = small);
+        fp32 f = const()[val = fp32(0.5)];
+        tensor<fp32, [1, 3, 4, 4]> down = // by a factor
+        upsample_nearest_neighbor(scale_factor_height = f, scale_factor_width = f, x = x);
+        tensor<fp32, [1, 3, 4, 4]> y = add(x = warm, y = down);""")
+    assert miltext.parse(anew(text)) == miltext.parse(text)
+    _, [found] = complete_anew(text.replace("8, 8]> x", "16, 16]> x"))
+    notes = [note.message for note in found.notes]
+    assert (found.code, "change this literal, which gives `small` its sizes" in notes) == ("MIL702", True)
+
+
+def test_a_text_that_is_wrong_for_another_reason_is_told_as_check_does() -> None:
+    for text in (
+        "",
+        "program(1.3)\n{",
+        NET.replace("x = pooled", "x = poled"),
+        NET.replace("tensor<int32, [2]>([2, 2])", "tensor<int32, [2]>([2, 2.5])"),
+        NET.replace("} -> (y)", "} -> (z)"),
+        function("tensor<fp32, [1, 3, 8, 8]> y = add(x = x, y = tensor<fp32, [3]>([1, 2, 3]));"),
+    ):
+        with pytest.raises(ParseError) as refused:
+            anew(text)
+        expected = [each for each in miltext.check(text) if each.severity == "error"]
+        assert [each[:4] for each in refused.value.diagnostics] == [each[:4] for each in expected]
+        assert refused.value.text == text
+
+
+def test_comments_that_ignore_findings_still_do() -> None:
+    text = function("""
+        tensor<fp32, [1, 3, 4, 4]> h = relu(x = x);
+        tensor<fp32, [1]> y = my_op(x = x); // mil: ignore[MIL501]""")
+    assert complete_anew(text) == (text.replace("4, 4]> h", "8, 8]> h"), [])
+
+
+def test_literals_that_are_left_out() -> None:
+    elided = NET.replace("tensor<int32, [2]>([2, 2])", 'tensor<int32, [2]>($elided(2, "sha256:00"))')
+    assert "[1, 3, 4, 4]> y" in anew(elided)
+
+
+def test_several_functions_and_specializations() -> None:
+    second = NET.replace("main", "other").split("\n", 2)[2]
+    text = NET[: -len("}\n")] + second
+    larger = text.replace("8, 8]> image", "16, 16]> image", 1)
+    assert anew(larger).count("[1, 3, 8, 8]") == 3
+    assert anew(larger).count("[1, 3, 4, 4]") == 2

@@ -1,0 +1,149 @@
+"""Texts whose inputs get other sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import miltext
+from miltext.diagnostics import Diagnostic, ModelError, ParseError
+from miltext.drafting.reshaping import reshape
+from miltext.models.sizes import read_sizes
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 3, 8, 8]> image, state<tensor<fp16, [4]>> s) { // two of them
+            tensor<int32, [2]>   two = const()[val = tensor<int32, [2]>([2, 2])];
+            string pad = const()[val = string("valid")]; tensor<fp16, [4]> read = read_state(input = s);
+            tensor<fp32, [1, 3, 4, 4]> y = max_pool(kernel_sizes = two, pad_type = pad, strides = two, x = image); // a
+        } -> (y, read);
+    func other<ios18>(tensor<fp32, [1, 3, 8, 8]> image, list<string, 2> words) {
+            tensor<fp32, [1, 3, 8, 8]> y = relu(x = image);
+        } -> (y);
+}
+"""
+
+DRAFT = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2, 4]> x) {
+            tensor<fp32, [2, 4]> h = relu(x);
+            y = mul(tanh(h), 0.5); // half
+        } -> (y);
+}
+"""
+
+
+def resized(text: str, *words: str, function: str | None = None) -> str:
+    return reshape(text, read_sizes(words), function=function, path="model.mil")
+
+
+def refused(text: str, *words: str, function: str | None = None) -> Diagnostic:
+    with pytest.raises((ModelError, ParseError)) as failure:
+        resized(text, *words, function=function)
+    assert failure.value.path == "model.mil"
+    return failure.value.diagnostics[0]
+
+
+def test_all_functions_that_have_the_input_and_nothing_else_of_the_text() -> None:
+    larger = (
+        TEXT.replace("8, 8]> image", "16, 12]> image").replace("3, 4, 4", "3, 8, 6").replace("8, 8]> y", "16, 12]> y")
+    )
+    assert resized(TEXT, "image=1,3,16,12") == larger
+    assert resized(larger, "image=1,3,8,8") == TEXT
+    assert resized(TEXT, "image=1,3,8,8") == TEXT
+
+
+def test_one_function() -> None:
+    of_other = TEXT[TEXT.index("    func other") :]
+    larger = TEXT.replace(of_other, of_other.replace("[1, 3, 8, 8]", "[2, 3, 8, 8]"))
+    assert resized(TEXT, "image=2,3,8,8", function="other") == larger
+
+
+def test_a_state_and_an_input_together() -> None:
+    made = resized(TEXT, "s=6", "image=1,3,4,4")
+    assert "state<tensor<fp16, [6]>> s" in made
+    assert "tensor<fp16, [6]> read" in made
+    assert "tensor<fp32, [1, 3, 2, 2]> y" in made
+
+
+def test_the_rest_of_a_draft_stays_one() -> None:
+    assert resized(DRAFT, "x=2,6") == DRAFT.replace("[2, 4]", "[2, 6]")
+    assert resized(DRAFT, "x=2,?") == DRAFT.replace("[2, 4]", "[2, ?]")
+
+
+def test_line_ends_stay() -> None:
+    text = DRAFT.replace("\n", "\r\n")
+    assert resized(text, "x=2,6") == text.replace("[2, 4]", "[2, 6]")
+
+
+@pytest.mark.parametrize(
+    ("words", "function", "code", "message"),
+    [
+        (["imag=1,3,8,8"], None, "MIL430", "unknown input `imag`; did you mean `image`?"),
+        (["y=1,3,8,8"], None, "MIL430", "unknown input `y`"),
+        (["s=4"], "other", "MIL430", "unknown input `s`"),
+        (["image=1,3,8,8"], "man", "MIL430", "unknown function `man`; did you mean `main`?"),
+        (["image=3,8,8"], None, "MIL435", "`image` of `main` has 4 dimensions, [1, 3, 8, 8], not 3"),
+        (["image=[]"], None, "MIL435", "`image` of `main` has 4 dimensions, [1, 3, 8, 8], not 0"),
+        (["s=4..8"], None, "MIL435", "`s` of `main` is a state, whose sizes are fixed, and 4..8 are not"),
+        (["words=2"], None, "MIL435", "`words` of `other` is list<string, 2>, whose sizes cannot be changed"),
+    ],
+)
+def test_refuses(words: list[str], function: str | None, code: str, message: str) -> None:
+    found = refused(TEXT, *words, function=function)
+    assert (found.code, found.message) == (code, message)
+
+
+def test_names_the_inputs_that_there_are() -> None:
+    notes = [note.message for note in refused(TEXT, "pixels=1").notes]
+    assert "the inputs are `image`, `s` and `words`" in notes
+
+
+def test_a_text_that_is_wrong_before_is_told_as_check_does() -> None:
+    for text in (TEXT.replace("fp32, [1, 3, 4", "fp33, [1, 3, 4"), TEXT[:-40], TEXT.replace("= two,", "= tow,", 1), ""):
+        with pytest.raises(ParseError) as failure:
+            resized(text, "image=1,3,16,16")
+        errors = [each for each in miltext.check(text) if each.severity == "error"]
+        assert [each[:4] for each in failure.value.diagnostics] == [each[:4] for each in errors]
+
+
+# ---- ranges
+
+POOLED = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 3, 8, 8]> x) {
+            tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+            tensor<fp32, [1, 3, 64]> flat = reshape(shape = tensor<int32, [3]>([1, 3, SHAPE]), x = h);
+            tensor<fp32, [1, 3, 1]> y = reduce_sum(axes = tensor<int32, [1]>([2]), keep_dims = bool(true), x = flat);
+        } -> (y);
+}
+"""
+
+
+def test_a_range_is_a_size_that_is_not_known() -> None:
+    text = POOLED.replace("SHAPE", "-1")
+    made = resized(text, "x=1,3,4..16,8")
+    assert made == text.replace("8, 8]> x", "?, 8]> x").replace("8, 8]> h", "?, 8]> h").replace("64]> flat", "?]> flat")
+    assert resized(made, "x=1,3,8,8") == text
+    for size in (4, 9, 16):
+        x = np.ones((1, 3, size, 8), np.float32)
+        assert miltext.run(made, {"x": x})["y"].tolist() == [[[size * 8.0]] * 3]
+
+
+@pytest.mark.parametrize(("sizes", "end"), [("4..8,8", "4,8"), ("8,8..9", "8,9"), ("4..9,8", "4,8")])
+def test_a_shape_that_fits_only_one_size_of_a_range_is_an_error(sizes: str, end: str) -> None:
+    found = refused(POOLED.replace("SHAPE", "64"), f"x=1,3,{sizes}")
+    assert found.code == "MIL521"
+    assert found.notes[-1].message == f"so it is with `x=1,3,{end}`, which the range has"
+
+
+def test_sizes_without_an_end_are_not_tried() -> None:
+    assert "[1, 3, 64]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
+
+
+def test_what_may_be_out_of_date_is_told() -> None:
+    text = TEXT.replace("relu(x = image)", "my_op(x = image)")
+    told: list[Diagnostic] = []
+    made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)
+    assert "[1, 3, 8, 8]> y" in made
+    assert [(each.code, text[slice(*each.span or ())]) for each in told] == [("MIL436", "tensor<fp32, [1, 3, 8, 8]>")]
