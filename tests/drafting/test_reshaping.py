@@ -107,6 +107,12 @@ def test_a_text_that_is_wrong_before_is_told_as_check_does() -> None:
         assert [each[:4] for each in failure.value.diagnostics] == [each[:4] for each in errors]
 
 
+def test_an_error_that_was_there_before_bars_nothing_that_does_not_hang_on_it() -> None:
+    text = TEXT.replace("relu(x = image)", "relu(alpha = two, x = image)")
+    assert resized(text, "image=1,3,4,4").count("[1, 3, 4, 4]") == 3
+    assert {each.code for each in miltext.check(text)} >= {"MIL504"}
+
+
 # ---- ranges
 
 POOLED = """program(1.3)

@@ -167,14 +167,15 @@ def complete_anew(text: str, path: str | None = None, asked: Collection[str] = (
 def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs]) -> Completed:
     """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
 
-    `ask` is asked for the types that inputs of its Program get. The text is None where no Program can be read of it,
-    and has the errors that are found.
+    `ask` is asked for the types that inputs of its Program get. The result may have errors; it is None where one keeps
+    types from being inferred.
     """
     read = recover(text)
     if read.program is None or _errors(read.diagnostics):
         return Completed(None, check(text, path=path))
     retyped = retype(read, text, Arrays(_folder(path)), ask(read.program))
-    return Completed(retyped.written.text, _found_anew(retyped, check(retyped.written.text, path=path)))
+    made = retyped.written.text
+    return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
 
 
 @contextmanager

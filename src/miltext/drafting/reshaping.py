@@ -76,7 +76,7 @@ def _inferred(
 ) -> Completed:
     """Return a text with inputs of these sizes. Raise as `reshape` does, with a note of what is `said`.
 
-    An error that the text has already says nothing of sizes.
+    An error that the text has already is none of them, unless it keeps types from being inferred.
     """
     made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path))
     wrong = [each for each in made.diagnostics if each.severity == "error"]
