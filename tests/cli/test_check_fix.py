@@ -513,5 +513,5 @@ def test_a_model_that_is_not_a_program_is_passed_over_in_a_folder(folder: Path) 
     status, out, err = run("check", ".", cwd=folder)
     assert (status, err) == (0, "nothing found in 3 programs\n")
     assert "network.mlmodel: note[MIL254]: passed over: this model is of the kind `neuralNetwork`" in out
-    assert "pipeline.mlmodel: note[MIL257]: passed over: " in out
+    assert "pipeline.mlmodel: note[MIL254]: passed over: none of the models in this pipeline is an ML Program" in out
     assert run("check", "network.mlmodel", cwd=folder)[0] == 1

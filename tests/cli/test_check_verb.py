@@ -209,6 +209,7 @@ def test_json_has_places_notes_and_suggestions(files: Path) -> None:
     assert (report["errors"], report["warnings"]) == (2, 1)
     assert report["diagnostics"][1] == {
         "path": "bad.mil",
+        "model": None,
         "printed": False,
         "severity": "error",
         "code": "MIL604",

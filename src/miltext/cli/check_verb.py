@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
-    from miltext.models.model import Model
+    from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
 NO_COREMLTOOLS = "MIL480"
 
-NO_PROGRAM = ("MIL254", "MIL257")
-"""The codes of a model that is not an ML Program, and of a pipeline without any: in folders, these may be."""
+NO_PROGRAM = "MIL254"
+"""The code of a model that is not an ML Program, and of a pipeline without any: in folders, these may be."""
 
 EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
+  miltext check Pipeline.mlpackage           # each ML Program in it, named `Pipeline.mlpackage, model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
   miltext check .                            # every model and .mil below, but for sidecars
   miltext check --fix .                      # apply the suggestions that are certain to the .mil
@@ -84,7 +85,7 @@ def command(
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
     rules = rules_of(unsafe=choices.pop("unsafe_fixes"), **choices)
-    originals = [] if original is None else [model.program for model in _programs(open_whole(original))]
+    originals = [] if original is None else [each.model.program for each in open_whole(original).select_all()]
     run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, originals)
     reports: list[Report] = []
     for each in inputs(paths, rules):
@@ -111,7 +112,7 @@ def _show(report: Report, *, diff: bool, err: bool) -> None:
     from miltext.diagnostics.selection import keeps_from_reading
 
     shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
-    show(shown, report.text, report.path, err=err or diff)
+    show(shown, report.text, report.name or report.path, err=err or diff)
 
 
 def _for_machines(form: str, reports: Sequence[Report]) -> str:
@@ -143,11 +144,11 @@ class Run:
     def reports(self, each: Input) -> Iterator[Report]:
         """Yield the findings in each program of a file or model."""
         try:
-            models = list(_programs(open_whole(each.name)))
+            stages = open_whole(each.name).select_all()
         except MiltextError as error:
             yield _refused(error, each.name, passed_over=each.found)
         else:
-            yield from (self._checked(model, each.name) for model in models)
+            yield from (_named(self._checked(stage.model, each.name), stage) for stage in stages)
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -210,13 +211,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _programs(model: Model) -> Iterator[Model]:
-    """Yield the ML Programs of a model: itself, or those of its pipelines."""
-    inside = [nested for nested in model.models if nested.models or nested.type == "mlProgram"]
-    if not inside:
-        yield model.select(None)
-    for nested in inside:
-        yield from _programs(nested)
+def _named(report: Report, stage: Stage) -> Report:
+    """Return a report that names the model of the pipeline that it is about."""
+    name = stage.name if report.path == stage.model.name else report.path
+    return report._replace(model=stage.place, title=stage.title, name=name)
 
 
 def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:
@@ -224,6 +222,6 @@ def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Re
     from miltext.diagnostics.reports import Report
 
     found: Sequence[Diagnostic] = error.diagnostics
-    if passed_over and found[0].code in NO_PROGRAM:
+    if passed_over and found[0].code == NO_PROGRAM:
         found = [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
     return Report(error.path or name, found, error.text)

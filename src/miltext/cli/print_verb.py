@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,15 +13,16 @@ from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
     OptionalNumbers,
     compiled_text,
-    load_model,
     model_argument,
     nested_option,
+    open_whole,
     output_option,
     show,
     show_strict_findings,
     write_text,
 )
 from miltext.diagnostics import PrintError, error, warning
+from miltext.models.model import Stage
 from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
@@ -40,11 +42,14 @@ Examples:
   miltext print Model.mlpackage --compact | less
   miltext print Model.mlpackage --draft --drop-names | less # what people would write
   miltext print Model.mlpackage --html -o model.html
+  miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
+  miltext print Pipeline.mlpackage --model 1 -o tail.mil
   git show HEAD:model.mlmodel | miltext print
 """
 
 
 _WITH_DRAFT = "--draft can be combined only with --drop-names, --dialect, --floats, --elide and --inline-weights"
+_WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
 
 
 @click.command("print", cls=OptionalNumbers, epilog=EPILOG)
@@ -82,46 +87,73 @@ _WITH_DRAFT = "--draft can be combined only with --drop-names, --dialect, --floa
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @nested_option()
-def command(
-    model: str,
-    output: str,
-    nested: str | None,
-    compact: bool,
-    draft: bool,
-    drop_names: bool,
-    html: bool,
-    as_coremlc: bool,
-    verify_roundtrip: bool,
-    inline_weights: int | None,
-    annotate: bool,
-    **choices: Any,
-) -> None:
+def command(model: str, output: str, nested: str | None, **options: Any) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
+
+    Of a pipeline, each ML Program is printed after a comment that names it, for reading: several programs are not one
+    MIL text. With -o and a folder, each is a text in a file of its own; with --model, only that one is printed.
     """
-    loaded = load_model(model, nested)
-    choices["floats"] = choices["floats"] or ("decimal" if compact or draft else "hex")
-    style = Style(**choices)
-    if draft or drop_names:
-        if not draft or compact or html or as_coremlc or verify_roundtrip or annotate or style.strict:
-            raise click.UsageError(_WITH_DRAFT if draft else "--drop-names says how --draft writes: add --draft")
-        write_text(output, [_draft(loaded, inline_weights, style, drop_names)], "mil", model)
+    style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
+    floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
+    form = Form(style=Style(floats=floats, **style), **options)
+    form.refuse_unclear()
+    whole = open_whole(model)
+    if nested is None and whole.models:
+        from miltext.cli.pipeline_texts import write_texts
+
+        write_texts(whole, form.text, output, form.kind, model)
         return
-    if compact or html:
-        if as_coremlc or verify_roundtrip or annotate or inline_weights is not None or style.strict:
+    chosen = whole.select(nested)
+    _ = chosen.text  # where a bundle's text is missing, this is the time to say so
+    write_text(output, form.text(Stage("", chosen)), form.kind, model)
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form in which programs are to be printed: the options, which say what each means."""
+
+    style: Style
+    compact: bool
+    draft: bool
+    drop_names: bool
+    html: bool
+    as_coremlc: bool
+    verify_roundtrip: bool
+    inline_weights: int | None
+    annotate: bool
+
+    @property
+    def kind(self) -> str:
+        """What the output is, as `miltext.models.outputs` calls it."""
+        return "html" if self.html else "mil"
+
+    def refuse_unclear(self) -> None:
+        """Refuse options that do not go together. Raise UsageError."""
+        proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
+        if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
+            raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names says how --draft writes: add --draft")
+        if (self.compact or self.html) and (proven or self.inline_weights is not None):
             raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
-        write_text(output, _for_reading(loaded, compact, html, style), "html" if html else "mil", model)
-        return
-    program = loaded.program if inline_weights is None else _with_weights(loaded, inline_weights)
-    if as_coremlc:
-        printed: Iterable[str] = [_compiled(loaded, program, style, annotate)]
-    else:
-        printed = _annotated(loaded, program, style) if annotate else pieces(program, style)
-    if not (verify_roundtrip or style.strict):
-        write_text(output, printed, "mil", model)
-        return
-    write_text(output, [_shown_to_hold("".join(printed), program, style, verify_roundtrip)], "mil", model)
+        if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
+            raise click.UsageError(_WITH_COREMLC)
+
+    def text(self, stage: Stage) -> Iterable[str]:
+        """Return the text of a program, in pieces, and show what is to be said of it."""
+        model = stage.model
+        if self.draft:
+            return [_draft(stage, self.inline_weights, self.style, self.drop_names)]
+        if self.compact or self.html:
+            return _for_reading(stage, self.compact, self.html, self.style)
+        program = model.program if self.inline_weights is None else _with_weights(model, self.inline_weights)
+        if self.as_coremlc:
+            printed: Iterable[str] = [compiled_text(model, program)]
+        else:
+            printed = _annotated(model, program, self.style) if self.annotate else pieces(program, self.style)
+        if not (self.verify_roundtrip or self.style.strict):
+            return printed
+        return [_shown_to_hold("".join(printed), program, stage, strict=self.style.strict, prove=self.verify_roundtrip)]
 
 
 def _with_weights(model: Model, most: int) -> Program:
@@ -141,56 +173,48 @@ def _annotated(model: Model, program: Program, style: Style) -> list[str]:
         return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), style))
 
 
-def _for_reading(model: Model, compact: bool, html: bool, style: Style) -> Iterable[str]:
+def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Iterable[str]:
     """Return the compact text, or a page of that or of the usual one."""
-    made = _compact(model, style) if compact else pieces(model.program, style)
+    made = _compact(stage, style) if compact else pieces(stage.model.program, style)
     if not html:
         return made
     from miltext.printing.html_page import page
 
-    return [page("".join(made), model.name)]
+    return [page("".join(made), stage.name)]
 
 
-def _compact(model: Model, style: Style) -> Iterable[str]:
+def _compact(stage: Stage, style: Style) -> Iterable[str]:
     """Return the compact text, with one warning if there are weights that cannot be read."""
     from miltext.models.compact import ELIDE, compact_pieces
 
     style = style if style.elide is not None else style._replace(elide=ELIDE)
     unread: list[WeightsError] = []
-    with weights_bar("reading weights", model) as progress:
-        made = list(compact_pieces(model, style, on_unread=unread.append, progress=progress.add))
+    with weights_bar("reading weights", stage.model) as progress:
+        made = list(compact_pieces(stage.model, style, on_unread=unread.append, progress=progress.add))
     if unread:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
-        show([warning("MIL302", message)], None, model.name)
+        show([warning("MIL302", message)], None, stage.name)
     return made
 
 
-def _draft(model: Model, inline_weights: int | None, style: Style, drop_names: bool) -> str:
+def _draft(stage: Stage, inline_weights: int | None, style: Style, drop_names: bool) -> str:
     """Return the draft, and show why there is none."""
     from miltext.drafting.writing import to_draft
 
     def tell(found: Diagnostic) -> None:
-        show([found], None, model.name)
+        show([found], None, stage.name)
 
+    model = stage.model
     program = model.program if inline_weights is None else _with_weights(model, inline_weights)
     dialect, floats, elide, _ = style
     return to_draft(program, drop_names=drop_names, dialect=dialect, floats=floats, elide=elide, on_warning=tell)
 
 
-def _compiled(model: Model, program: Program, style: Style, annotate: bool) -> str:
-    if annotate or style != Style(strict=style.strict):
-        message = (
-            "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
-        )
-        raise click.UsageError(message)
-    return compiled_text(model, program)
-
-
-def _shown_to_hold(text: str, program: Program, style: Style, verify_roundtrip: bool) -> str:
+def _shown_to_hold(text: str, program: Program, stage: Stage, *, strict: bool, prove: bool) -> str:
     """Return the text, of which what is asked for was shown."""
-    if style.strict:
-        show_strict_findings(text)
-    if verify_roundtrip:
+    if strict:
+        show_strict_findings(text, stage.name if stage.place else None)
+    if prove:
         _prove(text, program)
     return text
 

@@ -25,7 +25,7 @@ WRONG, FAILED = 1, 2
 CANNOT_READ = "MIL250"
 """The code of a file that does not exist or cannot be read."""
 
-NO_OUTPUT = ("MIL401", "MIL402")
+NO_OUTPUT = ("MIL401", "MIL402", "MIL428")
 """The codes of an output that is not to be written there."""
 
 NO_INPUT = ("MIL831", "MIL832", "MIL833", "MIL834", "MIL835", "MIL836", "MIL837", "MIL839")
@@ -98,9 +98,9 @@ def load_model(name: str, nested: str | None = None) -> Model:
 
 def open_whole(name: str) -> Model:
     """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
-    from miltext.models.opening import open_model, read
+    from miltext.models.opening import open_model, read_model
 
-    return read(read_stdin(), STDIN) if name == "-" else open_model(existing(name))
+    return read_model(read_stdin(), STDIN) if name == "-" else open_model(existing(name))
 
 
 def read_stdin() -> bytes:

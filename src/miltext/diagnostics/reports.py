@@ -29,13 +29,17 @@ class Report(NamedTuple):
     """What was found in one program.
 
     The spans point into `text`, which is None if there are no spans. `printed` tells that the program was not a text:
-    then the places are those that `miltext print` shows.
+    then the places are those that `miltext print` shows. Of a program in a pipeline, `model` is the path in it that
+    `--model` takes, `title` that and its name, and `name` what people are told instead of the path.
     """
 
     path: str
     diagnostics: Sequence[Diagnostic]
     text: str | None
     printed: bool = False
+    model: str = ""
+    title: str = ""
+    name: str = ""
 
 
 # ---- JSON
@@ -55,6 +59,7 @@ def _text(record: Record) -> str:
 def _record(report: Report, diagnostic: Diagnostic) -> Record:
     return {
         "path": _path(report),
+        "model": report.model or None,
         "printed": report.printed,
         "severity": diagnostic.severity,
         "code": diagnostic.code,
@@ -128,7 +133,10 @@ def _location(report: Report, span: Span | None) -> Record:
     physical: Record = {"artifactLocation": {"uri": _uri(report.path)}}
     if report.text is not None and span is not None:
         physical["region"] = _region(report.text, span)
-    return {"physicalLocation": physical}
+    if not report.model:
+        return {"physicalLocation": physical}
+    logical = {"fullyQualifiedName": report.model, "name": report.title, "kind": "module"}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
 def _region(text: str, span: Span) -> dict[str, int]:
@@ -158,7 +166,7 @@ def _commands(report: Report) -> Iterator[str]:
             properties |= {"line": region["startLine"], "endLine": region["endLine"]}
             if region["startLine"] == region["endLine"]:
                 properties |= {"col": region["startColumn"], "endColumn": region["endColumn"]}
-        properties["title"] = diagnostic.code
+        properties["title"] = f"{diagnostic.code} in model {report.title}" if report.model else diagnostic.code
         message = "\n".join([diagnostic.message, *[f"note: {note.message}" for note in diagnostic.notes]])
         listed = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
         yield f"::{_COMMANDS[diagnostic.severity]} {listed}::{_escaped(message)}\n"

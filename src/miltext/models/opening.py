@@ -35,7 +35,12 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
 
     The bytes themselves show what kind of file they are. `model` and the errors are as in `load`.
     """
-    return _from_bytes(data, _kind(data), name, None).select(model)
+    return read_model(data, name).select(model)
+
+
+def read_model(data: bytes, name: str) -> Model:
+    """Return the model in the bytes of a file, whatever its type; otherwise as `read`."""
+    return _from_bytes(data, _kind(data), name, None)
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:

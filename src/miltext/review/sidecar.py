@@ -13,7 +13,6 @@ from miltext.formatting.document import keep_line_ends
 from miltext.models.opening import open_model
 from miltext.printing.printing import pieces
 from miltext.review.textconv import around
-from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
@@ -33,17 +32,14 @@ def sidecars(path: Path, form: str, progress: Progress | None = None) -> Iterato
     FORMS; in each, weights are shown by their digests. `progress` gets the number of bytes of each that is read. Raise
     ModelError, WeightsError for a weight that cannot be read, and ParseError.
     """
-    model = open_model(path)
-    programs = list(_programs(model, ""))
-    if not programs:
-        programs = [("", model.select(None))]  # which says what the model is instead
+    stages = open_model(path).select_all()
     option = "" if form == COMPACT else f" --{form}"
-    for place, program in programs:
-        inner = f", model {place[1:].replace('.', '/')}" if place else ""
+    for place, program in stages:
+        inner, number = (f", model {place}", f".{place.replace('/', '.')}") if place else ("", "")
         name = visible(path.name)
         head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
         yield (
-            path.with_name(f"{path.name}{place}{ENDING}"),
+            path.with_name(f"{path.name}{number}{ENDING}"),
             "".join([head, *around(program), *FORMS[form](program, progress)]),
         )
 
@@ -73,13 +69,6 @@ def _bytes(text: str) -> bytes:
 def _without_head(data: bytes) -> bytes:
     """Return a sidecar without its first line; git may have checked it out with other line ends."""
     return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
-
-
-def _programs(model: Model, place: str) -> Iterator[tuple[str, Model]]:
-    if model.type == PROGRAM:
-        yield place, model
-    for index, nested in enumerate(model.models):
-        yield from _programs(nested, f"{place}.{index}")
 
 
 def _compact(model: Model, progress: Progress | None) -> Iterable[str]:

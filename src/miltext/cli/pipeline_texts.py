@@ -1,0 +1,120 @@
+"""The texts of all ML Programs of a pipeline: one after the other in a stream, or each in a file of its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+
+from miltext.cli.streams import write_text
+from miltext.diagnostics import MiltextError
+from miltext.models.files import is_stream, write_new
+from miltext.models.manifest import MANIFEST
+from miltext.models.outputs import ENDINGS, check_output, check_place
+from miltext.models.refusals import refusal
+from miltext.models.staging import Staging
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model, Stage
+
+Printed: TypeAlias = "Callable[[Stage], Iterable[str]]"
+
+LONGEST = 64
+"""The most characters of a model's name in that of its file."""
+
+
+def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: str) -> None:
+    """Write the texts of a pipeline's ML Programs, as `printed`, to standard output or into a folder.
+
+    All programs are read before anything is written. Raise ModelError: MIL254 where there are none, MIL428 for an
+    output that holds only one, and as `check_output` does.
+    """
+    stages = whole.select_all()
+    for stage in stages:
+        with _naming(stage):
+            _ = stage.model.program
+    if output != "-" and not is_stream(Path(output)):
+        _write_files(whole, printed, Path(output), kind, source)
+        return
+    if kind == "html":
+        raise refusal("MIL428", f"a page holds one program, and this pipeline has {len(stages)}", whole.name)
+    write_text(output, _one_after_another(whole, printed), kind, source)
+
+
+def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
+    """Yield a comment for each model of a pipeline, and the text of each that has one."""
+    gap = ""
+    for stage in whole.stages():
+        yield f"{gap}// {stage.title}: {stage.model.type}\n"
+        gap = ""
+        if stage.model.type == PROGRAM:
+            with _naming(stage):
+                yield from printed(stage)
+            gap = "\n"
+
+
+@contextmanager
+def _naming(stage: Stage) -> Iterator[None]:
+    """Have an error of a program that does not say where it is from name the program."""
+    try:
+        yield
+    except MiltextError as failure:
+        failure.path = failure.path or stage.name
+        raise
+
+
+# ---- files
+
+
+def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source: str) -> None:
+    """Write each text into a file of a folder, all or none, and tell of each model what became of it."""
+    _require_folder(folder, whole)
+    check_place(str(folder), source)
+    told: list[str] = []
+    with Staging(replace=True, parents=True) as staging:
+        for stage in whole.stages():
+            became = "without a text"
+            if stage.model.type == PROGRAM:
+                path = folder / file_name(stage, kind)
+                _require_text(path, kind, source)
+                _write_file(staging.place(path), printed, stage)
+                became = f"written to {path}"
+            told.append(f"{stage.title}: {stage.model.type}, {became}")
+        staging.commit()
+    for line in told:
+        click.echo(line, err=True)
+
+
+def _write_file(made: Path, printed: Printed, stage: Stage) -> None:
+    with _naming(stage):
+        write_new(made, (piece.encode(errors="backslashreplace") for piece in printed(stage)))
+
+
+def file_name(stage: Stage, kind: str) -> str:
+    """Return the name of the file for a model in a pipeline, which is valid on any system: `1.0-head.mil`."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", stage.model.pipeline_name)[:LONGEST]
+    return f"{stage.place.replace('/', '.')}{'-' if name else ''}{name}.{kind}"
+
+
+def _require_folder(folder: Path, whole: Model) -> None:
+    """Refuse an output that is a file, by its name or on the disk, or a model."""
+    if folder.suffix.lower() in ENDINGS or (os.path.lexists(folder) and not folder.is_dir()):
+        count = len(whole.select_all())
+        programs = f"{count} ML Program{'s' * (count != 1)}"
+        raise refusal("MIL428", f"the pipeline {whole.name} has {programs}, and a file holds the text of one", folder)
+    if (folder / MANIFEST).exists():
+        raise refusal("MIL402", "this is a model, into which no text is written", folder)
+
+
+def _require_text(path: Path, kind: str, source: str) -> None:
+    """Refuse to replace what is not a text."""
+    check_output(str(path), kind, source)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
