@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.building import BUILD, OPERATIONS, UNCHECKED, named
 from benchmarks.evaluation import BOUND, CONVERTED, MILTEXT, TORCH
 
 if TYPE_CHECKING:
@@ -93,6 +94,10 @@ REACHES = [
     _at_most("`format_text`, against parse", 1.2, "pair: format", FORMAT, PARSE),
     _at_most("check a Program, against parse", 3, "pair: check", CHECK_PROGRAM, PARSE),
     _at_most("check a text, against parse", 3, "pair: check", CHECK_TEXT, PARSE),
+    *(
+        _at_most(f"build, {each:,} operations, 300 MB, against no check", 1.5, named(each), BUILD, UNCHECKED)
+        for each in OPERATIONS
+    ),
     _at_most("parse, an operation of 50 k against one of 5 k", 1.15, "cost of an operation: parse", "50,000", "5,000"),
     _at_most("print, an operation of 50 k against one of 5 k", 1.15, "cost of an operation: print", "50,000", "5,000"),
     _millions("1 M-element fp16 literal, parse", 3, "1 M fp16: parse", PARSE),

@@ -17,6 +17,7 @@ from google.protobuf import json_format, text_format
 
 import miltext
 from benchmarks import peers
+from benchmarks.building import building
 from benchmarks.evaluation import evaluation
 from benchmarks.measure import Contender, Contest, cold, cold_and_warm, peak_bytes, returned
 from benchmarks.programs import immediate_program, nested_text, network_text
@@ -289,6 +290,7 @@ WORKLOADS: dict[str, Callable[[Sizes], Iterator[Contest]]] = {
     "start-up": start_up,
     "formatting": formatting,
     "checking": checking,
+    "building": building,
     "server": server,
     "memory": memory,
     "evaluation": evaluation,
