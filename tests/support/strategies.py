@@ -62,6 +62,8 @@ SCALARS: dict[int, st.SearchStrategy[Any]] = {
     _TYPES.TYPE_INT64: int64s,
     _TYPES.TYPE_UINT64: uint64s,
     _TYPES.TYPE_ENUM: st.sampled_from(DATA_TYPES) | st.sampled_from(NO_DATA_TYPES),
+    _TYPES.TYPE_FLOAT: fp32_bits.map(lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0]),
+    _TYPES.TYPE_DOUBLE: fp64_bits.map(lambda bits: struct.unpack("<d", struct.pack("<Q", bits))[0]),
 }
 OPSET_FIELDS = {"Function.opset", "Function.block_specializations"}
 
@@ -109,7 +111,10 @@ def _class(descriptor: Any) -> type[Any]:
 def _fill(draw: st.DrawFn, message: Any, field: Any, budget: int) -> None:
     """Put something, which may be an empty message, in a field."""
     target = getattr(message, field.name)
-    if field.message_type is None:
+    if field.enum_type is not None and field.enum_type.name != "DataType":
+        own = [value.number for value in field.enum_type.values]
+        setattr(message, field.name, draw(st.sampled_from(own) | SCALARS[field.type]))
+    elif field.message_type is None:
         strategy = opsets if f"{message.DESCRIPTOR.name}.{field.name}" in OPSET_FIELDS else SCALARS[field.type]
         if hasattr(target, "extend"):
             target.extend(draw(st.lists(strategy, max_size=3)))
@@ -130,6 +135,9 @@ def _fill_map(draw: st.DrawFn, target: Any, field: Any, budget: int) -> None:
     value_type = field.message_type.fields_by_name["value"].message_type
     keys = opsets if field.name == "block_specializations" else names
     for key in draw(st.lists(keys, min_size=1, max_size=2, unique=True)) if budget > 0 else []:
+        if value_type is None:
+            target[key] = draw(names)
+            continue
         target[key].CopyFrom(draw(messages(value_type, budget - 2)))
 
 

@@ -91,12 +91,14 @@ def _joined(root: _Node) -> str:
 
 def _update(node: _Node, table: Table, way: str) -> None:
     """Have a table of the text, at a dotted way, say what a table says."""
-    written = tomlkit.parse(node.body).unwrap()
+    first, newline, values = node.body.partition("\n") if node.head else ("", "", node.body)
+    written = tomlkit.parse(values).unwrap()
     inline = {key for key, value in table.items() if is_table(value) and _exact(written.get(key)) == _exact(value)}
     own = {key: value for key, value in table.items() if key in inline or not is_table(value)}
     if own and not node.head and way:
-        node.head, node.is_new = f"[{way}]", True
-    node.body = _values(node.body, own)
+        node.head, node.is_new, newline = f"[{way}]", True, "\n"
+    values = _values(values, own)
+    node.body = first + (newline or "\n" * bool(node.head and values)) + values
     node.inner = [each for each in node.inner if is_table(table.get(each.key)) and each.key not in inline]
     for key, value in table.items():
         if is_table(value) and key not in inline:
@@ -104,20 +106,20 @@ def _update(node: _Node, table: Table, way: str) -> None:
             _update_tables(node, key, value if isinstance(value, list) else [value], inner, isinstance(value, list))
 
 
-def _values(body: str, own: Table) -> str:
+def _values(text: str, own: Table) -> str:
     """Return the text of a table's values with other ones; those that are the same are left as they are."""
-    document = tomlkit.parse(body.rstrip() + "\n" if body.strip() else "")
-    tail = body[len(body.rstrip()) :] or "\n"
+    written = text.rstrip()
+    document = tomlkit.parse(f"{written}\n" if written else "")
     before = document.unwrap()
     if _exact(before) == _exact(own):
-        return body
+        return text
     for key in [key for key in before if key not in own]:
         document.remove(key)
     for key, value in own.items():
         if key not in before or _exact(before[key]) != _exact(value):
             document[key] = tomlkit.value(value_text(value))
-    text = document.as_string().rstrip()
-    return f"{text}{tail}" if body.strip() and body.lstrip(" \t").startswith(("#", "\n")) else f"\n{text}{tail}"
+    made = document.as_string().rstrip()
+    return made + "\n" * (not written) + text[len(written) :]
 
 
 def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed: bool) -> None:
