@@ -51,6 +51,15 @@ def assert_kept(around: Surroundings) -> str:
     return text
 
 
+def codes(text: str) -> list[str]:
+    """The codes of what is wrong with a text."""
+    try:
+        read_description(text, "model.toml")
+    except ModelError as failure:
+        return [found.code for found in failure.diagnostics if str(failure)]
+    return []
+
+
 def heads(around: Surroundings) -> list[Any]:
     return [wire(around.head), around.name, around.labels, *map(heads, around.stages)]
 
@@ -96,7 +105,7 @@ def test_any_description_is_updated_to_any_other(before: ModelDescription, after
     commented = "# first\n" + text.replace("\n[", "\n# above\n[").replace('"\n', '" # beside\n')
     made = updated(commented, table)
     assert made is not None
-    assert read_description(made, "model.toml").head == Model(description=after)
+    assert wire(read_description(made, "model.toml").head) == wire(Model(description=after))
     assert updated(made, table) == made
     assert updated(commented, spell(Surroundings(Model(description=before)))) == commented
 
@@ -110,11 +119,7 @@ def test_a_damaged_text_is_read_or_refused(data: st.DataObject) -> None:
         end = data.draw(st.integers(start, min(len(text), start + 9)))
         piece = data.draw(st.sampled_from(PIECES))
         text = text[:start] + piece + text[end:]
-    try:
-        read_description(text, "model.toml")
-    except ModelError as failure:
-        assert str(failure)
-        assert all(found.code.startswith("MIL47") for found in failure.diagnostics)
+    assert all(code.startswith("MIL47") for code in codes(text)), text
 
 
 @pytest.mark.parametrize("path", [EXAMPLE, *corpus_files("bundles/*.ml*"), *corpus_files("pipelines/*.ml*")], ids=str)
@@ -134,7 +139,7 @@ def fixed(member: str, bits: int) -> FeatureDescription:
     return made
 
 
-FEATURES = {
+FEATURES: dict[str, tuple[FeatureDescription, dict[str, Any]]] = {
     "nothing": (FeatureDescription(), {"name": ""}),
     "a NaN": (fixed("float", 0x7FC00000), {"name": "x", "type": "multiArray", "dataType": "fp32"}),
     "another NaN": (fixed("float", 0x7F800001), {"name": "x", "type": "multiArray", "dataType": "fp32"}),
