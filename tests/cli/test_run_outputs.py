@@ -277,7 +277,8 @@ def test_scaling_is_advised_where_a_picture_is_given(picture: Any) -> None:
 
 def test_scaling_leaves_a_picture_of_a_size_that_is_taken(picture: Any) -> None:
     text("images.mil", IMAGES.replace("4, 6]", "?, ?]").replace("OUTPUT", "relu(x = image)"))
-    miltext.build(miltext.load("images.mil"), "Images.mlpackage", force=True)
+    ranges = {"image": "1,3,1..8,1..12"}
+    miltext.build(miltext.load("images.mil"), "Images.mlpackage", force=True, ranges=ranges)
     model = miltext.load("Images.mlpackage")
     assert model.description is not None
     image = ImageFeatureType(width=6, height=4, colorSpace=ImageFeatureType.RGB)

@@ -28,7 +28,8 @@ def described(folder: Path, text: str = TEXT) -> tuple[miltext.Model, FeatureDes
     """A model, and what its description says of its first input."""
     source = folder / "model.mil"
     source.write_text(text, encoding="utf-8")
-    miltext.build(miltext.load(source), folder / "Model.mlpackage", force=True)
+    sizes = text[text.index("[") : text.index("]")].replace("?", "1..9")
+    miltext.build(miltext.load(source), folder / "Model.mlpackage", force=True, ranges={"x": f"{sizes}]"})
     model = miltext.load(folder / "Model.mlpackage")
     assert model.description is not None
     first = model.description.functions[0] if model.description.functions else model.description

@@ -137,6 +137,8 @@ def _model(before: Around, now: Around, known: Counterparts, path: str) -> Itera
     for name in old:
         if name and name not in paired.values():
             yield DescriptionChange("-", "function", name, name, model=path)
+            for side in SIDES:
+                yield from _entries(getattr(old[name], side), (), _Names(None, side), side, name, path)
     for name, described in new.items():
         was = paired.get(name)
         if was and was != name:
@@ -252,7 +254,9 @@ def _said(entry: FeatureDescription) -> dict[str, str]:
     """Return what an entry says, each by what people call it."""
     found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
     for path, text in facts(entry):
-        if path != "name" and not path.startswith(_FLEXIBLE):
+        if path.endswith("KeyType"):
+            found["keys"] = path.rpartition(".")[2].removesuffix("KeyType")
+        elif path != "name" and text != "set" and not path.startswith(_FLEXIBLE):
             found[_LABELS.get(path, path)] = _CALLED.get(text, "yes" if text == "True" else text)
     sizes = flexible(entry)
     if sizes is not None and sizes.ranges:

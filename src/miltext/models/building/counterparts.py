@@ -64,7 +64,7 @@ class _Pairing:
 
     def functions(self) -> Names:
         """Return the functions of one name, then those that are alike in all but names, then those that take and give
-        alike.
+        alike, that do the same operations, and that take and give what has the same names.
 
         A single function before and after is the same one. Names do not count where each was there before, names aside.
         """
@@ -76,7 +76,9 @@ class _Pairing:
             found = {name: name for name in found if alike[0].get(name) == alike[1].get(name)}
         stated = [{name: _stated(each) for name, each in side.items()} for side in (self._old, self._new)]
         both = [{name: (side[name], said[name]) for name in side} for side, said in zip(alike, stated, strict=True)]
-        for old, new in (both, alike, stated):
+        operations = [self._operations(0, self._old), self._operations(1, self._new)]
+        named = [{name: _named(each) for name, each in side.items()} for side in (self._old, self._new)]
+        for old, new in (both, alike, stated, operations, named):
             found |= _only_ones(old, new, found)
         return found
 
@@ -86,6 +88,15 @@ class _Pairing:
             return {}
         graph = self._graphs[place]
         return {name: Sources(graph, EXACT).function(graph.functions[name]) for name in names}
+
+    def _operations(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
+        """Return how often each function does which operations, whatever their types; nothing of one without any."""
+        if self._graphs is None:
+            return {}
+        functions = self._graphs[place].functions
+        blocks = {name: functions[name].blocks.values() for name in names}
+        nodes = {name: [node for block in found for node in block.nodes] for name, found in blocks.items()}
+        return {name: tuple(sorted(each.operation.type for each in found)) for name, found in nodes.items() if found}
 
     # ---- sides
 
@@ -127,6 +138,11 @@ def _stated(interface: Interface) -> Hashable:
     return frozenset(
         (side, name, _wire(kind)) for side, types in interface.sides.items() for name, kind in types.items()
     )
+
+
+def _named(interface: Interface) -> Hashable:
+    """Return the names of what a function takes and gives."""
+    return frozenset((side, name) for side, types in interface.sides.items() for name in types)
 
 
 def _names(function: FunctionGraph) -> set[str]:

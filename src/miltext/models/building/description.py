@@ -220,12 +220,12 @@ class _Side:
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
-        """Note what is lost with an entry that is gone; what is new may be the same, if it has the type."""
+        """Note what is lost with an entry that is gone; what is new may be the same, that of its type first."""
         old = self._old.get(entry.name)
         what = said(entry, old, self._side)
         if not what:
             return
-        same = [name for name in added if self._new[name] == old]
+        same = [name for name in added if self._new[name] == old] or [*added]
         if same:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
             self.losses.append(Loss(f"{message} is gone, and had {_listed(what)}"))

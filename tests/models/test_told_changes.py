@@ -1,0 +1,325 @@
+"""What a build tells of a description: each entry that changed, was added, dropped or renamed, with what it is now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.containers import pipeline, refused, write_package
+from support.entries import array, built, image, model, named, text
+from support.running import RUNNER
+
+import miltext
+from miltext.cli import command
+from miltext.models.opening import load, open_model
+from miltext.models.programs import TextModel
+from miltext.models.spec import SpecModel
+
+SMALL, LARGE = "tensor<fp32, [1, 3, 8, 8]>", "tensor<fp32, [1, 3, 16, 16]>"
+GROWN = "width 8 -> 16, height 8 -> 16"
+
+
+def function(inputs: str, body: str, outputs: str, name: str = "main") -> str:
+    return f"func {name}<ios18>({inputs}) {{ {body} }} -> ({outputs});"
+
+
+def program(*functions: str) -> str:
+    return f"program(1.3) {{ {' '.join(functions)} }}"
+
+
+def grown(source: str) -> str:
+    return source.replace("8, 8]", "16, 16]")
+
+
+def pictures(*names: str) -> str:
+    """Two inputs, each used by an operation of its own."""
+    a, b = names
+    body = f"{SMALL} p = relu(x = {a}); {SMALL} q = tanh(x = {b}); {SMALL} y = add(x = p, y = q);"
+    return program(function(f"{SMALL} {a}, {SMALL} {b}", body, "y"))
+
+
+def colored(source: str, **colors: str) -> SpecModel:
+    """A model of this program with images among its inputs and outputs."""
+    return model(source, *[named(image(each, 8, 8), name) for name, each in colors.items()])
+
+
+Y = "~ output y: shape [1, 3, 8, 8] -> [1, 3, 16, 16]"
+
+TOLD = {
+    "nothing": (pictures("a", "b"), []),
+    "renamed": (pictures("u", "b"), ["= input a -> u"]),
+    "renamed and grown": (
+        grown(pictures("u", "b")),
+        ["= input a -> u", f"~ input u: {GROWN}", f"~ input b: {GROWN}", Y],
+    ),
+    "exchanged": (pictures("b", "a"), ["= input a -> b", "= input b -> a"]),
+    "exchanged and grown": (
+        grown(pictures("b", "a")),
+        ["= input a -> b", f"~ input b: {GROWN}", "= input b -> a", f"~ input a: {GROWN}", Y],
+    ),
+    "both with new names, in the other order": (
+        grown(pictures("u", "v").replace(f"{SMALL} u, {SMALL} v", f"{SMALL} v, {SMALL} u")),
+        ["= input a -> u", f"~ input u: {GROWN}", "= input b -> v", f"~ input v: {GROWN}", Y],
+    ),
+    "another output": (pictures("a", "b").replace("(y)", "(y, p)"), ["+ output p: fp32 [1, 3, 8, 8]"]),
+    "an output less, one more": (
+        pictures("a", "b").replace("(y)", "(q)"),
+        ["- output y: fp32 [1, 3, 8, 8]", "+ output q: fp32 [1, 3, 8, 8]"],
+    ),
+    "an input less": (
+        pictures("a", "b").replace(f"{SMALL} a, ", "").replace("(x = a)", "(x = b)"),
+        ['- input a: image RGB, width 8, height 8, description "what x is"'],
+    ),
+    "an input more": (
+        pictures("a", "b").replace(f"{SMALL} a,", f"{SMALL} a, tensor<fp16, [2]> n,"),
+        ["+ input n: fp16 [2]"],
+    ),
+    "a newer opset": (pictures("a", "b").replace("ios18", "ios26"), ["~ specification: 9 -> 10"]),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_each_entry_is_told(case: str) -> None:
+    source, told = TOLD[case]
+    made = built(source, colored(pictures("a", "b"), a="RGB", b="BGR"))
+    assert made.changes == told
+    colors = {entry.name: entry.type.imageType.colorSpace for entry in made.spec.description.input}
+    assert 0 not in (color for name, color in colors.items() if name != "n")
+
+
+def test_an_input_that_is_an_output() -> None:
+    def source(name: str) -> str:
+        return program(function(f"{SMALL} {name}", f"{SMALL} y = relu(x = {name});", f"y, {name}"))
+
+    old = colored(source("a"), a="RGB")
+    assert built(source("b"), old).changes == ["= input a -> b", "= output a -> b"]
+    assert built(grown(source("b")), old).changes == [
+        "= input a -> b",
+        f"~ input b: {GROWN}",
+        Y,
+        "= output a -> b",
+        f"~ output b: {GROWN}",
+    ]
+
+
+def test_what_nothing_uses_is_the_same_only_by_its_type() -> None:
+    def source(name: str, kind: str = SMALL) -> str:
+        return program(function(f"{SMALL} x, {kind} {name}", f"{SMALL} y = relu(x = x);", "y"))
+
+    old = colored(source("unused"), unused="BGR")
+    assert built(source("left"), old).changes == ["= input unused -> left"]
+    lost = built(source("left", LARGE), old)
+    assert [line[:8] for line in lost.changes] == ["- input ", "+ input "]
+    [warning] = lost.warnings
+    assert warning.endswith("was `unused`, which is gone, and had an image and a short description")
+    gone = built(program(function(f"{SMALL} x", f"{SMALL} y = relu(x = x);", "y")), old)
+    assert (gone.warnings, len(gone.changes)) == ([], 1)
+
+
+def test_a_prediction_follows_its_output_and_is_told() -> None:
+    old = model(text("fp32 [2]"))
+    old.spec.description.predictedFeatureName = "y"
+    renamed = built(text("fp32 [2]", output="z"), old)
+    assert renamed.changes == ["= output y -> z", '~ predictedFeatureName: "y" -> "z"']
+    gone = text("fp32 [2]").replace("(y)", "(x)")
+    assert built(gone, old).changes[-1] == '- predictedFeatureName: "y"'
+    with refused("MIL454", "the output `y` is gone, which was the predictedFeatureName"):
+        built(gone, old, no_loss=True)
+
+
+# ---- functions
+
+ONE = function(f"{SMALL} a", f"{SMALL} y = relu(x = a);", "y", "one")
+TWO = function(f"{SMALL} a", f"{SMALL} y = tanh(x = a);", "y", "two")
+FUNCTIONS = {
+    "one is renamed": (
+        program(ONE.replace("one", "uno"), TWO),
+        ["= function one -> uno", '~ defaultFunctionName: "one" -> "uno"'],
+    ),
+    "one is renamed and grows": (
+        program(grown(TWO.replace("two", "due")), ONE),
+        [
+            "= function two -> due",
+            f"~ input a of due: {GROWN}",
+            "~ output y of due: shape [1, 3, 8, 8] -> [1, 3, 16, 16]",
+        ],
+    ),
+    "one is gone": (
+        program(ONE),
+        [
+            "- function two",
+            '- input a of two: image BGR, width 8, height 8, description "what x is"',
+            "- output y of two: fp32 [1, 3, 8, 8]",
+        ],
+    ),
+    "one is new": (
+        program(ONE, TWO, TWO.replace("two", "three")),
+        ["+ function three", "+ input a of three: fp32 [1, 3, 8, 8]", "+ output y of three: fp32 [1, 3, 8, 8]"],
+    ),
+}
+
+
+def two_functions() -> SpecModel:
+    old = model(program(ONE, TWO))
+    for described, colors in zip(old.spec.description.functions, ("RGB", "BGR"), strict=True):
+        described.input[0].CopyFrom(named(image(colors, 8, 8), "a"))
+    return old
+
+
+@pytest.mark.parametrize("case", FUNCTIONS)
+def test_functions_are_told(case: str) -> None:
+    source, told = FUNCTIONS[case]
+    assert built(source, two_functions()).changes == told
+
+
+def test_a_function_that_is_gone_may_lose_what_it_said() -> None:
+    with refused(
+        "MIL454", "the input `a` of `two` is gone with its function, and had an image and a short description"
+    ):
+        built(program(ONE), two_functions(), no_loss=True)
+    plain = model(program(ONE, TWO))
+    assert built(program(ONE), plain, no_loss=True).changes[0] == "- function two"
+
+
+def test_the_only_function_is_listed_when_another_comes() -> None:
+    old = colored(program(ONE), a="RGB")
+    made = built(program(ONE, TWO), old)
+    assert made.changes == [
+        "+ function two",
+        "+ input a of two: fp32 [1, 3, 8, 8]",
+        "+ output y of two: fp32 [1, 3, 8, 8]",
+        '+ defaultFunctionName: "one"',
+    ]
+    assert made.spec.description.functions[0].input[0] == old.spec.description.input[0]
+
+
+# ---- odd descriptions
+
+
+def test_a_description_without_entries_stays_without() -> None:
+    old = model(text("fp32 [2]"))
+    old.spec.description.Clear()
+    old.spec.description.metadata.author = "me"
+    made = built(text("fp32 [3]"), old)
+    assert (made.changes, made.warnings) == ([], [])
+    assert made.spec.description == old.spec.description
+
+
+def test_two_entries_of_one_name_go_the_same_way() -> None:
+    source = program(ONE)
+    old = colored(source, a="RGB")
+    old.spec.description.input.append(named(array("fp32", 1, 3, 8, 8), "a"))
+    made = built(grown(source).replace("> a)", "> b)").replace("x = a", "x = b"), old)
+    assert made.changes == [
+        "= input a -> b",
+        f"~ input b: {GROWN}",
+        "= input a -> b",
+        "~ input b: shape [1, 3, 8, 8] -> [1, 3, 16, 16]",
+        Y,
+    ]
+
+
+def test_an_entry_of_what_the_program_never_had_is_left() -> None:
+    old = model(text("fp32 [2]"))
+    old.spec.description.input.append(named(image("RGB", 8, 8), "never"))
+    made = built(text("fp32 [3]"), old)
+    assert made.spec.description.input[1] == old.spec.description.input[1]
+    assert [line[:9] for line in made.changes] == ["~ input x", "~ output "]
+
+
+def test_fields_that_the_schema_lacks_stay_in_an_entry() -> None:
+    old = model(text("fp32 [2]"))
+    entry = old.spec.description.input[0]
+    entry.MergeFromString(b"\xfa\x07\x03new")
+    made = built(text("fp32 [3]", "z"), old).input
+    assert b"\xfa\x07\x03new" in made.SerializeToString()
+
+
+def test_a_thing_of_another_kind() -> None:
+    source = "program(1.3) { func main<ios18>(TYPE x, fp32 z) { fp32 y = relu(x = z); } -> (y); }"
+    entry = named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)], float=1), "x")
+    made = built(source.replace("TYPE", "string"), model(source.replace("TYPE", "tensor<fp32, [1, ?]>"), entry))
+    assert made.changes == ["~ input x: fp32 [1, 4], default 1.0, sizes [1, 2..8] -> string"]
+    assert made.warnings[0].endswith("loses the ranges [1, 2..8] and the default value 1")
+    assert made.input.type.isOptional
+
+
+# ---- in a pipeline, in the command, in Python
+
+
+def test_a_model_of_a_pipeline_is_told_by_its_path(tmp_path: Path) -> None:
+    old = colored(program(ONE), a="RGB")
+    whole = SpecModel("mlmodel", "old", None, None, pipeline(model(text("fp32 [2]")).spec, old.spec))
+    made = built(grown(program(ONE)), whole, model="1")
+    assert made.changes == [f"~ model 1: input a: {GROWN}", f"~ model 1: {Y[2:]}"]
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    old = colored(program(ONE), a="RGB")
+    return write_package(tmp_path / "M.mlpackage", old.spec.SerializeToString())
+
+
+def test_the_command_tells_on_standard_error(package: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.mil"
+    edited.write_text(grown(program(ONE)))
+    arguments = ["build", str(edited), "--from", str(package), "-o", str(tmp_path / "N.mlpackage"), "--force"]
+    result = RUNNER.invoke(command, arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"~ input a: {GROWN}\n{Y}\n")
+    shown = RUNNER.invoke(command, ["--color", "always", *arguments])
+    assert shown.stderr.startswith(f"\x1b[33m~ input a: {GROWN}\x1b[0m\n")
+    edited.write_text(program(ONE))
+    assert RUNNER.invoke(command, arguments).stderr == ""
+
+
+def test_no_loss_refuses_before_anything_is_written(tmp_path: Path) -> None:
+    old = model(text("fp32 [2]"), array("fp32", 2, float=0.1))
+    write_package(tmp_path / "M.mlpackage", old.spec.SerializeToString())
+    (tmp_path / "edited.mil").write_text(text("fp16 [2]"))
+    out = tmp_path / "N.mlpackage"
+    arguments = ["build", str(tmp_path / "edited.mil"), "--from", str(tmp_path / "M.mlpackage"), "-o", str(out)]
+    result = RUNNER.invoke(command, [*arguments, "--no-loss"])
+    assert (result.exit_code, "error[MIL454]" in result.stderr, out.exists()) == (1, True, False)
+    assert "~ input x" not in result.stderr
+    result = RUNNER.invoke(command, arguments)
+    assert (result.exit_code, "warning[MIL450]" in result.stderr, out.exists()) == (0, True, True)
+
+
+@pytest.mark.parametrize("verb", [["rename", "x", "z"], ["expose", "h"]])
+def test_rename_and_expose_take_no_loss(verb: list[str], package: Path, tmp_path: Path) -> None:
+    source = "program(1.3) { func main<ios18>(fp32 x) { fp32 h = relu(x = x); fp32 y = relu(x = h); } -> (y); }"
+    write_package(tmp_path / "O.mlpackage", model(source).spec.SerializeToString())
+    out = tmp_path / "N.mlpackage"
+    result = RUNNER.invoke(command, [verb[0], str(tmp_path / "O.mlpackage"), *verb[1:], "-o", str(out), "--no-loss"])
+    told = {"rename": "= input x -> z\n", "expose": "+ output h: fp32\n"}[verb[0]]
+    assert (result.exit_code, result.stderr) == (0, told)
+
+
+def test_a_range_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "m.mil").write_text(text("fp32 [1, ?]"))
+    out = tmp_path / "N.mlpackage"
+    arguments = ["build", str(tmp_path / "m.mil"), "-o", str(out)]
+    refused_ = RUNNER.invoke(command, arguments)
+    assert (refused_.exit_code, "m.mil:3:22: error[MIL452]" in refused_.stderr, out.exists()) == (1, True, False)
+    assert RUNNER.invoke(command, [*arguments, "--range", "x=1,2..8"]).exit_code == 0
+    described = load(out).description
+    assert described is not None
+    limits = described.input[0].type.multiArrayType.shapeRange.sizeRanges
+    assert [(each.lowerBound, each.upperBound) for each in limits] == [(1, 1), (2, 8)]
+    wrong = RUNNER.invoke(command, [*arguments, "--range", "x"])
+    assert (wrong.exit_code, "error[MIL434]" in wrong.stderr) == (1, True)
+
+
+def test_python_gets_the_changes_when_all_is_written(package: Path, tmp_path: Path) -> None:
+    out, told = tmp_path / "N.mlpackage", []
+    source = TextModel(grown(program(ONE)).encode(), "edited.mil", None)
+    old = open_model(package)
+    miltext.build(source, out, original=old, on_change=lambda change: told.append((change, out.exists())))
+    assert [str(change) for change, _ in told] == [f"~ input a: {GROWN}", Y]
+    assert all(is_there for _, is_there in told)
+    first = told[0][0]
+    assert (first.sign, first.kind, first.name, first.function, first.model) == ("~", "input", "a", "", "")
+    assert first.details == (("width", "8", "16"), ("height", "8", "16"))
+    described = load(out).description
+    assert described is not None
+    assert described.input[0].type.imageType.width == 16
