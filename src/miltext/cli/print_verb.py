@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ Examples:
   miltext print Model.mlpackage --as-coremlc | sed -n 7p    # what `model.mil:7:12` speaks of
   miltext print Model.mlpackage --compact | less
   miltext print Model.mlpackage --draft --drop-names | less # what people would write
+  miltext print Model.mlpackage --weights-as b.bin          # to join the text with that of another model
   miltext print Model.mlpackage --html -o model.html
   miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
   miltext print Pipeline.mlpackage --model 1 -o tail.mil
@@ -48,7 +49,9 @@ Examples:
 """
 
 
-_WITH_DRAFT = "--draft can be combined only with --drop-names, --dialect, --floats, --elide and --inline-weights"
+_WITH_DRAFT = (
+    "--draft can be combined only with --drop-names, --dialect, --floats, --elide, --inline-weights and --weights-as"
+)
 _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
 
 
@@ -84,6 +87,12 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
     flag_value=sys.maxsize,
     metavar="MAX",
     help="Write the values of weights into the text, of those with no more than MAX elements if it is given.",
+)
+@click.option(
+    "--weights-as",
+    multiple=True,
+    metavar="[OLD=]NEW",
+    help="Name the weight file otherwise in the text, as one that is to be joined with another model's needs.",
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @nested_option()
@@ -122,6 +131,7 @@ class Form:
     as_coremlc: bool
     verify_roundtrip: bool
     inline_weights: int | None
+    weights_as: tuple[str, ...]
     annotate: bool
 
     @property
@@ -134,7 +144,9 @@ class Form:
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
             raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names says how --draft writes: add --draft")
-        if (self.compact or self.html) and (proven or self.inline_weights is not None):
+        if self.weights_as and (self.annotate or self.as_coremlc):
+            raise click.UsageError("--weights-as cannot be combined with --annotate and --as-coremlc")
+        if (self.compact or self.html) and (proven or self.inline_weights is not None or self.weights_as):
             raise click.UsageError("--compact and --html can be combined only with --dialect, --floats and --elide")
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
@@ -142,11 +154,11 @@ class Form:
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show what is to be said of it."""
         model = stage.model
-        if self.draft:
-            return [_draft(stage, self.inline_weights, self.style, self.drop_names)]
         if self.compact or self.html:
             return _for_reading(stage, self.compact, self.html, self.style)
-        program = model.program if self.inline_weights is None else _with_weights(model, self.inline_weights)
+        program = _program(model, self.inline_weights, self.weights_as)
+        if self.draft:
+            return [_draft(stage, program, self.style, self.drop_names)]
         if self.as_coremlc:
             printed: Iterable[str] = [compiled_text(model, program)]
         else:
@@ -154,6 +166,18 @@ class Form:
         if not (self.verify_roundtrip or self.style.strict):
             return printed
         return [_shown_to_hold("".join(printed), program, stage, strict=self.style.strict, prove=self.verify_roundtrip)]
+
+
+def _program(model: Model, inline_weights: int | None, weights_as: Sequence[str]) -> Program:
+    """Return the model's program, with the values of weights of at most that many elements in it, and other names for
+    weight files.
+    """
+    program = model.program if inline_weights is None else _with_weights(model, inline_weights)
+    if not weights_as:
+        return program
+    from miltext.cli.weight_names import with_weights_as
+
+    return with_weights_as(program, weights_as)
 
 
 def _with_weights(model: Model, most: int) -> Program:
@@ -197,15 +221,13 @@ def _compact(stage: Stage, style: Style) -> Iterable[str]:
     return made
 
 
-def _draft(stage: Stage, inline_weights: int | None, style: Style, drop_names: bool) -> str:
+def _draft(stage: Stage, program: Program, style: Style, drop_names: bool) -> str:
     """Return the draft, and show why there is none."""
     from miltext.drafting.writing import to_draft
 
     def tell(found: Diagnostic) -> None:
         show([found], None, stage.name)
 
-    model = stage.model
-    program = model.program if inline_weights is None else _with_weights(model, inline_weights)
     dialect, floats, elide, _ = style
     return to_draft(program, drop_names=drop_names, dialect=dialect, floats=floats, elide=elide, on_warning=tell)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.progress import Progress
-from miltext.cli.streams import OptionalNumbers, colored, model_argument, nested_option, open_whole, show
+from miltext.cli.streams import OptionalNumbers, colored, existing, model_argument, nested_option, open_whole, show
 
 if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.given_weights import GivenWeights
     from miltext.models.model import Model
 
 ELIDED = 64
@@ -31,6 +33,8 @@ Examples:
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
   miltext build odd.mil --no-check -o Odd.mlpackage         # to see what Core ML itself says of it
+  miltext build cut.mil --from Model.mlpackage --prune-weights -o Small.mlpackage
+  miltext build both.mil --from A.mlpackage --weights b.bin=B.mlpackage -o AB.mlpackage
   miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
 """
 
@@ -66,7 +70,11 @@ no_loss_option = click.option(
 @click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
 @nested_option("With --from, the model in its pipelines whose program is replaced: 1, 1/0, or a name.")
 @click.option(
-    "--weights", metavar="DIR", help="The folder of the weight files that a text by itself names.  [its folder]"
+    "--weights",
+    multiple=True,
+    metavar="DIR|NAME=FILE",
+    help="Where weight files are that a text by itself names, or that the model of --from lacks: in a folder or model, "
+    "or the file of that name in the text; several times for several.  [a text's folder]",
 )
 @click.option(
     "--externalize",
@@ -95,7 +103,7 @@ def build(
     output: str,
     original: str | None,
     nested: str | None,
-    weights: str | None,
+    weights: tuple[str, ...],
     ranges: tuple[str, ...],
     **choices: Any,
 ) -> None:
@@ -110,13 +118,20 @@ def build(
     """
     if original is None and nested is not None:
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
-    if original is not None and weights is not None:
-        raise click.UsageError("with --from, the weights are the original's: leave out --weights")
     from miltext.models.sizes import read_sizes
 
     asked = read_sizes(ranges)
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    write_model(whole, output, original=kept, model=nested, weights=weights, ranges=asked, **choices)
+    write_model(whole, output, original=kept, model=nested, weights=_given(weights), ranges=asked, **choices)
+
+
+def _given(words: Sequence[str]) -> GivenWeights | None:
+    """Return the weights that are given as `DIR` or `NAME=FILE`; a folder may have a `=` in its name."""
+    given: list[str | dict[str, str]] = []
+    for word in words:
+        name, is_file, file = word.partition("=")
+        given.append({name: file} if is_file and not os.path.isdir(word) else existing(word))
+    return given or None
 
 
 # ---- one edit

@@ -74,6 +74,8 @@ TITLES: dict[str, str] = {
     "MIL307": "wrong count of records",
     "MIL308": "value cannot be stored in a weight file",
     "MIL309": "record does not match its value",
+    "MIL310": "two weight files of one name",
+    "MIL311": "given weight file without a value",
     "MIL312": "unused weights",
     # Writing models.
     "MIL401": "ending does not match the output",

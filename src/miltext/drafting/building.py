@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
+    from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
@@ -33,7 +34,7 @@ def build(
     *,
     original: Model | None = None,
     model: str | int | None = None,
-    weights: str | os.PathLike[str] | None = None,
+    weights: GivenWeights | None = None,
     externalize: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
@@ -50,13 +51,15 @@ def build(
 
     With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
     the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
-    turned back, and for a program by itself the description is made from its types, and the weights that it names are
-    taken from the folder `weights` or the one it stands in. Immediate constants of `externalize` elements or more are
-    moved into the weight file. With `prune_weights`, weight files have only what the model refers to, and of equal
-    weights one; a note among the warnings says how much that leaves out. A file or folder at `output` is replaced only
-    if `force`, and only when all is written. `progress` is called with the bytes of each piece that is written, and
-    before that `expect` with what returns how many there will be. `renames` has new names of the model's features by
-    their old ones, which are changed through all models of a pipeline.
+    turned back, and for a program by itself the description is made from its types, and its weights are in the folder
+    that it stands in, unless they are given. `weights` gives a folder, a mapping of files by the names that the program
+    has for them, below `@model_path`, or several of these: what the original lacks is taken from there. A file in such
+    a mapping may be a model that has one weight file. Immediate constants of `externalize` elements or more are moved
+    into the weight file. With `prune_weights`, weight files have only what the model refers to, and of equal weights
+    one; a note among the warnings says how much that leaves out. A file or folder at `output` is replaced only if
+    `force`, and only when all is written. `progress` is called with the bytes of each piece that is written, and before
+    that `expect` with what returns how many there will be. `renames` has new names of the model's features by their old
+    ones, which are changed through all models of a pipeline.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program. `ranges` has sizes of inputs, by name: `"1,3,64..512,64..512"`, or for each axis a size or the

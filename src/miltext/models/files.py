@@ -121,6 +121,19 @@ def copy_file(source: Path, target: Path, progress: Progress | None = None) -> N
         os.fsync(writing.fileno())
 
 
+def have_same_bytes(one: Path, other: Path) -> bool:
+    """Whether two files have the same content, which is not held in memory. Raise OSError."""
+    if one.samefile(other):
+        return True
+    if one.stat().st_size != other.stat().st_size:
+        return False
+    with open(one, "rb", buffering=0) as left, open(other, "rb", buffering=0) as right:
+        while piece := left.read(PIECE):
+            if right.read(PIECE) != piece:
+                return False
+    return True
+
+
 def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Progress | None = None) -> None:
     """Copy what is left of a file to another, where that stands; holes stay holes.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
-from miltext.models.weights import Blob, BlobFile, digest
+from miltext.models.weights import ALIGNMENT, Blob, BlobFile, digest
 from miltext.schema.packing import packed_size, unpack
 from miltext.schema.walk import Held, values
 
@@ -44,7 +44,7 @@ def resolve(file_name: str, model_path: Path) -> Path:
     Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
     drive letter or a NUL, or leads outside through a link; MIL302 when it is not a regular file.
     """
-    reason = _suspicion(file_name)
+    reason = suspicion(file_name)
     if reason:
         raise refusal("MIL301", f"the file name {file_name!r} {reason}", model_path)
     root = os.path.realpath(model_path)
@@ -60,7 +60,8 @@ def resolve(file_name: str, model_path: Path) -> Path:
     return real
 
 
-def _suspicion(file_name: str) -> str | None:
+def suspicion(file_name: str) -> str | None:
+    """Return why a fileName is not one that a weight file may have; None if it is."""
     start, _, rest = file_name.partition("/")
     parts = rest.split("/")
     reasons = {
@@ -72,6 +73,13 @@ def _suspicion(file_name: str) -> str | None:
         "has a NUL": "\0" in file_name,
     }
     return next((reason for reason, applies in reasons.items() if applies), None)
+
+
+def is_weight_file(path: Path) -> bool:
+    """Whether a file begins as weight files do."""
+    with suppress(WeightsError), BlobFile(path) as file:
+        return (len(file), file.size) == (0, ALIGNMENT) or bool(file.blob(ALIGNMENT))
+    return False
 
 
 class BlobFolder:

@@ -29,6 +29,9 @@ WAYS_OUT = {
     "MIL307": "read the records by the offsets that the model names",
     "MIL308": "convert the values to a type that holds them and that a weight file has",
     "MIL309": "give the value the type and shape of the record, or the offset of another",
+    "MIL310": "print one of the models with `miltext print --weights-as NAME`, so that its file has another name in "
+    "the text, and give that file with --weights NAME=FILE",
+    "MIL311": "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
     # Writing models.
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
     "infer` .mil, `miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext "
@@ -74,7 +77,7 @@ WAYS_OUT = {
 
 
 class WeightsError(ModelError):
-    """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL309."""
+    """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL311."""
 
 
 def refusal(
@@ -84,7 +87,7 @@ def refusal(
 
     `path` is the file, and `about` the Subject in the program, that it is about.
     """
-    kind = WeightsError if code.startswith("MIL30") else ModelError
+    kind = WeightsError if code.startswith(("MIL30", "MIL31")) else ModelError
     name = None if path is None else os.fspath(path)
     made = kind([error(code, message, None, *notes, Note(WAYS_OUT[code]))], path=name)
     made.about = about

@@ -18,6 +18,7 @@ from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
 from miltext.models.building.description import NO_SIZES, describe, known_version, required_version, update
 from miltext.models.building.filling import Array, Filled, fill
+from miltext.models.building.given_weights import GivenFolder
 from miltext.models.building.new_model import NewModel, ml_programs, path_to, way_to
 from miltext.models.building.placing import placed
 from miltext.models.building.pruning import note_unused, prune
@@ -37,6 +38,7 @@ from miltext.schema.walk import values
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.description import Loss
+    from miltext.models.building.given_weights import GivenWeights
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
     from miltext.schema.function_io import Interface
@@ -146,9 +148,9 @@ def _alone(source: Model, choices: Choices, asked: Mapping[str, Sizes]) -> NewMo
 
 def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: Choices) -> NewModel:
     """Return the model of a program by itself, with the weight files that it names and the arrays to be stored."""
-    folder = source.model_path if choices.weights is None else Path(choices.weights)
     try:
-        new.find_files(LooseFolder(folder or Path.cwd()))
+        folder = GivenFolder(LooseFolder(source.model_path or Path.cwd()), choices.weights, [new.spec.mlProgram])
+        new.find_files(folder)
     except WeightsError as failure:
         found = failure.diagnostics[0]
         if found.code == "MIL302":
@@ -166,7 +168,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
     if source is original and source.models:
         if asked:
             raise refusal("MIL425", "sizes are asked for an input of a whole pipeline", source.name)
-        new = _original(original, {})
+        new = _original(original, {}, choices.weights)
         if choices.description is not None:
             redescribe(new.spec, choices.description, None)
     else:
@@ -175,7 +177,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
         program, arrays = _program(source, [chosen.program])
         if original.kind == "mlmodelc":
             strip(program)
-        new = _original(original, {chosen: program}, asked)
+        new = _original(original, {chosen: program}, choices.weights, asked)
         way = way_to(chosen, original, new.spec)
         there = around(new.spec)
         is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
@@ -240,18 +242,45 @@ def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[ob
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]
 
 
-def _original(original: Model, programs: Mapping[Model, Program], asked: Mapping[str, Sizes] = NO_SIZES) -> NewModel:
-    """Return a model that has a description, to be written again; `programs` take the place of its models' own."""
+def _original(
+    original: Model,
+    programs: Mapping[Model, Program],
+    weights: GivenWeights | None,
+    asked: Mapping[str, Sizes] = NO_SIZES,
+) -> NewModel:
+    """Return a model that has a description, to be written again; `programs` take the place of its models' own, and
+    may name weight files that are given.
+    """
     if original.kind == "mlmodelc":
-        return decompile(original, programs, asked=asked)
+        return _compiled(original, programs, weights, asked)
     assert original.spec is not None  # it is not compiled
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
-    lacking = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in blob_values(each)}
+    lacking = _blob_names(*ml_programs(new.spec))
     new.former = {name.partition("/")[2] for name in lacking}
     for chosen, program in programs.items():
         way_to(chosen, original, new.spec)[-1].mlProgram.CopyFrom(program)
-    new.find_files(BlobFolder(original.model_path), lacking)
+    folder = GivenFolder(BlobFolder(original.model_path), weights, programs.values() or ml_programs(new.spec), lacking)
+    new.find_files(folder, lacking)
+    new.given = folder.taken
     return new
+
+
+def _compiled(
+    original: Model, programs: Mapping[Model, Program], weights: GivenWeights | None, asked: Mapping[str, Sizes]
+) -> NewModel:
+    """Return a compiled model turned back."""
+    if weights is not None and not programs:
+        raise refusal("MIL311", "each model of a compiled pipeline has its own weights", original.name)
+    folders = {
+        each: GivenFolder(BlobFolder(each.model_path), weights, [program], _blob_names(each.program))
+        for each, program in programs.items()
+    }
+    return decompile(original, programs, folders, asked=asked)
+
+
+def _blob_names(*programs: Program) -> set[str]:
+    """Return the weight files that programs name, by fileName."""
+    return {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
 
 
 def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import os
 
     from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
@@ -24,7 +25,7 @@ class Choices:
 
     original: Model | None = None
     model: str | int | None = None
-    weights: str | os.PathLike[str] | None = None
+    weights: GivenWeights | None = None
     externalize: int | None = None
     force: bool = False
     progress: Progress | None = None

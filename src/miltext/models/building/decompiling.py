@@ -47,42 +47,55 @@ def strip(program: Program) -> Program:
 
 
 def decompile(
-    bundle: Model, programs: Mapping[Model, Program], prefix: str = "", *, asked: Mapping[str, Sizes] = NO_SIZES
+    bundle: Model,
+    programs: Mapping[Model, Program],
+    folders: Mapping[Model, BlobFolder],
+    prefix: str = "",
+    *,
+    asked: Mapping[str, Sizes] = NO_SIZES,
 ) -> NewModel:
-    """Return the model of a bundle; `programs` take the place of those of the bundles in it.
+    """Return the model of a bundle; `programs` take the place of those of the bundles in it, and `folders` that of
+    their own folders of weights.
 
     In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike, as
     coremltools does. `asked` are sizes of inputs, for one without a description. Raise ModelError (MIL254, MIL423) for
     what is not an ML Program, and as reading a bundle does.
     """
     if bundle.type == PROGRAM:
-        return _decompile_program(bundle, programs.get(bundle, bundle.program), prefix, asked)
+        folder = folders.get(bundle) or BlobFolder(bundle.model_path)
+        return _decompile_program(bundle, programs.get(bundle, bundle.program), folder, prefix, asked)
     if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
-        return _decompile_pipeline(bundle, programs, prefix, asked)
+        return _decompile_pipeline(bundle, programs, folders, prefix, asked)
     if bundle.spec is not None:
         return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
     message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
     raise refusal("MIL423", message, bundle.name)
 
 
-def _decompile_program(bundle: Model, program: Program, prefix: str, asked: Mapping[str, Sizes]) -> NewModel:
+def _decompile_program(
+    bundle: Model, program: Program, folder: BlobFolder, prefix: str, asked: Mapping[str, Sizes]
+) -> NewModel:
     program = strip(deepcopy(program))
     description = bundle.description or describe(program, asked)
-    files = _move_weights(program, BlobFolder(bundle.model_path), prefix)
+    files = _move_weights(program, folder, prefix)
     version = bundle.specification_version or known_version(program, description)
     spec = Spec(specificationVersion=version, description=description, mlProgram=program)
     return NewModel(spec, files, warnings=list(bundle.warnings))
 
 
 def _decompile_pipeline(
-    bundle: Model, programs: Mapping[Model, Program], prefix: str, asked: Mapping[str, Sizes]
+    bundle: Model,
+    programs: Mapping[Model, Program],
+    folders: Mapping[Model, BlobFolder],
+    prefix: str,
+    asked: Mapping[str, Sizes],
 ) -> NewModel:
     made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
     made.warnings += bundle.warnings
     pipeline = pipeline_of(made.spec, bundle.type)
     assert pipeline is not None
     for index, model in enumerate(bundle.models):
-        inner = decompile(model, programs, f"{prefix}{index}-", asked=asked)
+        inner = decompile(model, programs, folders, f"{prefix}{index}-", asked=asked)
         with refusing_depth(bundle.name):
             pipeline.models.append(inner.spec)
         pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -17,10 +16,10 @@ from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.new_model import ml_programs, nested
 from miltext.models.building.packaging import contents_of
 from miltext.models.manifest import model_file
-from miltext.models.model_weights import MODEL_PATH, blob_values
-from miltext.models.refusals import WeightsError, refusal
+from miltext.models.model_weights import MODEL_PATH, blob_values, is_weight_file
+from miltext.models.refusals import refusal
 from miltext.models.weight_usage import layout, used_bytes, used_sizes
-from miltext.models.weights import ALIGNMENT, BlobFile, pieces_at
+from miltext.models.weights import BlobFile, pieces_at
 from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
@@ -197,20 +196,13 @@ def _unnamed_files(new: NewModel) -> list[Path]:
     return [
         path
         for path in contents_of(new.package)
-        if path.is_relative_to(folder) and path not in known and _is_weight_file(path) and not _is_spoken_of(new, path)
+        if path.is_relative_to(folder) and path not in known and is_weight_file(path) and not _is_spoken_of(new, path)
     ]
 
 
 def _folder(package: Path) -> Path:
     """Return the folder that `@model_path` stands for in a package."""
     return package / os.path.normpath(model_file(package).parent.relative_to(package))
-
-
-def _is_weight_file(path: Path) -> bool:
-    """Whether a file begins as weight files do."""
-    with suppress(WeightsError), BlobFile(path) as file:
-        return (len(file), file.size) == (0, ALIGNMENT) or bool(file.blob(ALIGNMENT))
-    return False
 
 
 def _is_spoken_of(new: NewModel, path: Path) -> bool:

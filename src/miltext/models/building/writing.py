@@ -83,7 +83,7 @@ def _replaced(new: NewModel) -> set[Path]:
     """Return the files of the package that a model comes from which are written anew."""
     assert new.package
     data = new.package / DATA
-    anew = [*new.pruned, *[new.store] * bool(new.storing)]
+    anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
     weights = [data / _place(new).parent / name for name in anew]
     return {new.package / MANIFEST, data / _place(new), *weights, *new.dropped}
 

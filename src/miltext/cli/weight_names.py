@@ -1,0 +1,56 @@
+"""Other names for the weight files of a program, for a text that is to be joined with that of another model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import click
+
+from miltext.models.building.new_model import rename_files
+from miltext.models.model_weights import MODEL_PATH, blob_values, suspicion
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
+
+Names = dict[str, str]
+"""New names of weight files by the old ones, both below `@model_path`."""
+
+
+def with_weights_as(program: Program, words: Sequence[str]) -> Program:
+    """Return a Program that names its weight files as these words say, `NEW` for the only one, or `OLD=NEW`.
+
+    A name without a folder is one in the folder of the old name. End the command for names that cannot be had.
+    """
+    old = sorted({held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(program)})
+    names: Names = {}
+    for word in words:
+        before, new = _pair(word, old)
+        if before in names:
+            raise click.UsageError(f"--weights-as gives {before!r} two names")
+        names[before] = new
+    after = [names.get(each, each) for each in old]
+    if twice := next((each for each in after if after.count(each) > 1), None):
+        raise click.UsageError(f"--weights-as would name two weight files {twice!r}")
+    made = deepcopy(program)
+    rename_files(made, names)
+    return made
+
+
+def _pair(word: str, old: Sequence[str]) -> tuple[str, str]:
+    """Return the old name and the new one that a word says."""
+    said, has_old, new = word.rpartition("=")
+    meant = [each for each in old if not has_old or said in (each, f"{MODEL_PATH}/{each}")]
+    if has_old and not meant:
+        meant = [each for each in old if PurePosixPath(each).name == said]
+    if len(meant) != 1:
+        names = "".join(f"\n  {each}" for each in old) or " none"
+        raise click.UsageError(f"--weights-as takes OLD=NEW, or NEW if there is one weight file; there are:{names}")
+    new = new.removeprefix(f"{MODEL_PATH}/")
+    if "/" not in new:
+        new = str(PurePosixPath(meant[0]).with_name(new)) if new not in ("", ".", "..") else ""
+    if reason := suspicion(f"{MODEL_PATH}/{new}"):
+        raise click.UsageError(f"--weights-as: the name {new!r} {reason}")
+    return meant[0], new

@@ -1,0 +1,134 @@
+"""Weight files that are given beside a model or a text: folders of them, and single files by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.diagnostics import Note
+from miltext.models.files import have_same_bytes
+from miltext.models.manifest import MANIFEST, model_file
+from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, is_weight_file
+from miltext.models.refusals import WeightsError, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from miltext.schema.proto import Program
+
+    AnyPath: TypeAlias = str | os.PathLike[str]
+    GivenWeights: TypeAlias = "AnyPath | Mapping[str, AnyPath] | Sequence[AnyPath | Mapping[str, AnyPath]]"
+    """A folder, files by their names below `@model_path`, or several of these."""
+
+
+class GivenFolder(BlobFolder):
+    """The weight files of a folder of one's `own`, and those that are given from elsewhere for some programs.
+
+    A name that is `held` means the file in one's own folder; any other name means that only if no file is given for it.
+    `taken` are the names, below `@model_path`, of the files that come from elsewhere. If a text by itself is given
+    folders, its own is not looked at.
+
+    Raise WeightsError as BlobFolder does; MIL310 for a name under which there are files with different content, and
+    MIL311 for one under which a file is given, but that no value has.
+    """
+
+    def __init__(
+        self, own: BlobFolder, given: GivenWeights | None, programs: Iterable[Program], held: Collection[str] = ()
+    ) -> None:
+        super().__init__(own.model_path)
+        self.taken: set[str] = set()
+        self._held = held
+        self._named = {each.value.blobFileValue.fileName for program in programs for each in blob_values(program)}
+        folders, files = _parts(given)
+        self._own = LooseFolder(_model_path(folders[0])) if folders and isinstance(own, LooseFolder) else own
+        self._folders = [LooseFolder(_model_path(folder)) for folder in folders]
+        self._by_name: dict[str, list[Path]] = {}
+        for name, path in files:
+            self._by_name.setdefault(self._full_name(name), []).append(_weight_file(Path(path)))
+        self._known: dict[str, Path] = {}
+
+    def path(self, file_name: str) -> Path:
+        if file_name not in self._known:
+            self._known[file_name] = self._find(file_name)
+        return self._known[file_name]
+
+    def _find(self, file_name: str) -> Path:
+        own = _in_folder(self._own, file_name) if file_name in self._held else []
+        found = [*own, *self._given(file_name)]
+        if not found:
+            return self._own.path(file_name)  # or it says why it is not there
+        for other in found[1:]:
+            if not have_same_bytes(found[0], other):
+                message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
+                raise refusal("MIL310", message)
+        if not own:
+            self.taken.add(file_name.partition("/")[2])
+        return found[0]
+
+    def _given(self, file_name: str) -> list[Path]:
+        if file_name not in self._named:
+            return []
+        in_folders = (path for folder in self._folders for path in _in_folder(folder, file_name))
+        return self._by_name.get(file_name) or [*in_folders]
+
+    def _full_name(self, name: str) -> str:
+        """Return the fileName that is meant by what stands in it after `@model_path/`, or by its last part alone."""
+        name = name.removeprefix(f"{MODEL_PATH}/")
+        meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
+        meant = meant or [each for each in self._named if each.rpartition("/")[2] == name]
+        if len(meant) == 1:
+            return meant[0]
+        what = "several values are in different weight files" if meant else "no value is in a weight file"
+        names = ", ".join(sorted(self._named)) or "none"
+        raise refusal("MIL311", f"{what} {name!r}", None, Note(f"the weight files of the program: {names}"))
+
+
+def _parts(given: GivenWeights | None) -> tuple[list[Path], list[tuple[str, AnyPath]]]:
+    """Return the folders that are given, and the files by name."""
+    folders: list[Path] = []
+    files: list[tuple[str, AnyPath]] = []
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    for each in several:
+        if isinstance(each, Mapping):
+            files += each.items()
+        elif each is not None:
+            folders.append(Path(each))
+    return folders, files
+
+
+def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
+    """Return the path of the file that a folder has under a name, if it has one."""
+    try:
+        return [folder.path(file_name)]
+    except WeightsError as failure:
+        if failure.diagnostics[0].code != "MIL302":
+            raise
+        return []
+
+
+def _model_path(folder: Path) -> Path:
+    """Return the folder that `@model_path` stands for in a package, or a folder itself."""
+    return model_file(folder).parent if os.path.exists(folder / MANIFEST) else folder
+
+
+def _weight_file(path: Path) -> Path:
+    """Return the real path of a weight file, or of the only one of a model or folder."""
+    if path.is_dir():
+        found = _weight_files(_model_path(path))
+        if len(found) != 1:
+            listed = [Note(str(each)) for each in found]
+            raise refusal("MIL311", f"{path} has {len(found) or 'no'} weight files, instead of one", None, *listed)
+        path = found[0]
+    if not path.is_file():
+        raise refusal("MIL302", "the weight file cannot be found", path)
+    return Path(os.path.realpath(path))
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    with suppress(OSError):
+        found = [path for path in sorted(folder.rglob("*")) if path.is_file() and is_weight_file(path)]
+    return found
