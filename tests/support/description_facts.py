@@ -6,6 +6,7 @@ of an edit with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,7 +35,7 @@ Facts: TypeAlias = dict[tuple[Owner, str], Any]
 def facts(model: Any, stage: str = "") -> Facts:
     """The facts of a Model message, and of its stages.
 
-    A stage that is not an ML Program is a fact by itself: all its bytes but the description.
+    A stage that is not an ML Program is two facts: the words in it, and all its bytes, but for the description.
     """
     kind = model.WhichOneof("Type") or ""
     found: Facts = {(Owner(stage), "kind"): kind, (Owner(stage), "specificationVersion"): model.specificationVersion}
@@ -48,7 +49,9 @@ def facts(model: Any, stage: str = "") -> Facts:
     elif kind != "mlProgram":
         rest = type(model).FromString(model.SerializeToString())
         rest.ClearField("description")
-        found[Owner(stage), "bytes"] = rest.SerializeToString(deterministic=True)
+        data = rest.SerializeToString(deterministic=True)
+        found[Owner(stage), "words"] = tuple(word.decode() for word in re.findall(rb"\w{3,}", data))
+        found[Owner(stage), "bytes"] = data
     return found
 
 
@@ -135,7 +138,13 @@ class Moves:
             return named.name if named else None
         if path == "defaultFunctionName":
             return self._functions.get(Owner(owner.stage, value), value)
+        if path == "words":
+            return tuple(self._names.get(word, word) for word in value)
         return value
+
+    def rewrites(self, words: Collection[str]) -> bool:
+        """Whether a stage of these words has other bytes, for the names of what it is connected to."""
+        return any(word in self._names for word in words)
 
 
 def lost(before: Facts, after: Facts, moves: Moves) -> Facts:
@@ -144,4 +153,5 @@ def lost(before: Facts, after: Facts, moves: Moves) -> Facts:
         (owner, path): value
         for (owner, path), value in before.items()
         if repr(after.get((moves.now(owner), path))) != repr(moves.value(owner, path, value))  # type: ignore[arg-type]
+        and not (path == "bytes" and moves.rewrites(before[owner, "words"]))
     }

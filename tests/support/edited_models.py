@@ -90,16 +90,14 @@ def places(model: Model) -> list[Place]:
 
 def misfits(model: Model, stage: str = "") -> set[str]:
     """Features that are described and are not there, that are there and not described, and that no stage gives."""
-    found = {
-        each for index, inner in enumerate(stages(model)) for each in misfits(inner, f"{stage}/{index}".strip("/"))
-    }
-    if model.WhichOneof("Type") == "mlProgram":
-        found |= {f"{stage} {each}" for each in _undescribed(model)}
+    found = {f"{stage} {each}" for each in _undescribed(model)}
     given = {each.name for each in model.description.input}
     for index, inner in enumerate(stages(model)):
-        needed = {each.name for each in inner.description.input if not each.type.isOptional}
+        entries = _default(inner.description)
+        found |= misfits(inner, f"{stage}/{index}".strip("/"))
+        needed = {each.name for each in entries.input if not each.type.isOptional}
         found |= {f"{stage} {name}, which {index} takes" for name in needed - given}
-        given |= {each.name for each in inner.description.output}
+        given |= {each.name for each in entries.output}
     outputs = {each.name for each in model.description.output} if stages(model) else set()
     return found | {f"{stage} {name}, which nobody gives" for name in outputs - given}
 
