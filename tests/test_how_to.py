@@ -14,6 +14,8 @@ import pytest
 from conftest import EXAMPLE, ROOT, Check
 from support.containers import compile_package
 from support.followed_page import COMMANDS, follow
+from support.how_to_models import MODELS, how_to_model
+from support.how_to_outcomes import default_added, labels_set, model_described, model_shrunk
 from support.model_checks import assert_coremltools_opens
 
 import miltext
@@ -122,6 +124,10 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "compiled-model-to-package": compiled,
     "run-a-model": running,
     "keep-the-numbers": keeping,
+    "add-a-default": default_added,
+    "describe-a-model": model_described,
+    "set-labels": labels_set,
+    "shrink-after-a-cut": model_shrunk,
 }
 
 
@@ -145,6 +151,10 @@ def test_the_commands_of_a_page(page: Path, tmp_path: Path, matches_golden: Chec
     shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
     compile_package(EXAMPLE, tmp_path / "Compiled.mlmodelc")
     text = page.read_text(encoding="utf-8")
+    for name in MODELS:
+        if name in text:
+            pytest.importorskip("coremltools")
+            shutil.copytree(how_to_model(name), tmp_path / name)
     if "```text" in text:
         matches_golden(page, follow(text, tmp_path))
     else:
