@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from support.short_drafts import FEED_FORWARD
@@ -30,7 +31,7 @@ def function(body: str, inputs: str = "tensor<fp32, [1, 3, 8, 8]> x", outputs: s
     return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{lines}        }} -> ({outputs});\n}}\n"
 
 
-def anew(text: str, **options: bool) -> str:
+def anew(text: str, **options: Any) -> str:
     return miltext.infer_draft(text, all=True, **options)
 
 

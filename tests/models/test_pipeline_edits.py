@@ -27,6 +27,7 @@ class Building:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.warnings: list[Diagnostic] = []
+        self.checked = True
 
     def __call__(self, spec: Model, path: str, **changes: str) -> Model:
         return self.by(spec, path, lambda text: replaced(text, changes))
@@ -35,8 +36,8 @@ class Building:
         (self.folder / "old.mlmodel").write_bytes(spec.SerializeToString())
         original = open_model(self.folder / "old.mlmodel")
         text = edit(miltext.to_text(original.select(path).program))
-        new = self.folder / "new.mlmodel"
-        self.warnings = build(TextModel(text.encode(), "new.mil", None), new, original=original, model=path, force=True)
+        new, source = self.folder / "new.mlmodel", TextModel(text.encode(), "new.mil", None)
+        self.warnings = build(source, new, original=original, model=path, force=True, check=self.checked)
         made = open_model(new).spec
         assert made is not None
         return made
@@ -183,6 +184,18 @@ def test_a_type_that_the_pipeline_told_otherwise_is_told(building: Building) -> 
     assert 'that of model 0 "only"; it was fp32 [1, 4] in ranges' in told.message
 
 
+def test_two_models_get_another_type_one_after_the_other(building: Building) -> None:
+    building.checked = False
+    made = building(two(), "0", **WIDER)
+    assert [each.code for each in building.warnings] == ["MIL456"]
+    assert (array(made.description.input[0]), array(made.description.output[0])) == ([1, 8], [1, 4])
+    building.checked = True
+    made = building(made, "1", **WIDER)
+    assert building.warnings == []
+    widths = [array(entry) for model in made.pipeline.models for entry in model.description.input]
+    assert [*widths, array(made.description.output[0])] == [[1, 8]] * 3
+
+
 # ---- what is gone
 
 TWO_OUTPUTS = """program(1.3)
@@ -199,11 +212,16 @@ def test_an_output_that_a_later_model_takes_is_kept(building: Building) -> None:
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"), names=("one", "two"))
     with refused("MIL457", 'model 0 "one" no longer gives `a`, which model 1 "two" takes'):
         building(spec, "0", **{"(a, b)": "(b)"})
+    building.checked = False
+    made = building(spec, "0", **{"(a, b)": "(b)"})
+    assert [(each.severity, each.code) for each in building.warnings] == [("warning", "MIL457")]
+    assert [entry.name for entry in made.description.output] == ["b", "y"]
     shadowed = piped(of_text(TWO_OUTPUTS), unary("x", "a"), unary("a", "y"))
     assert "a" not in {entry.name for entry in shadowed.description.output}
     building(shadowed, "0", **{"(a, b)": "(b)"})  # the third model takes that of the second
     assert building.warnings == []
     given_before = piped(unary("x", "a"), of_text(TWO_OUTPUTS), unary("a", "y"))
+    building.checked = True
     with refused("MIL457", "model 1 no longer gives `a`, which model 2 takes"):  # not that of the first, in silence
         building(given_before, "1", **{"(a, b)": "(b)"})
 

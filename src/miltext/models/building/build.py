@@ -30,10 +30,13 @@ from miltext.models.contents import parse_text
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, resolve
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.pipelines.renaming import rename_features
+from miltext.models.pipelines.value_names import value_names
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import values
+from miltext.syntax.literals import quote
+from miltext.syntax.names import identifier, unfit
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -72,12 +75,21 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         new = _alone(source, choices, asked) if original is None else _from(original, source, choices, asked)
         _check_arrays(new, output)
         if choices.renames:
-            rename_features(new.spec, choices.renames)
+            _rename(new.spec, choices.renames, choices.check)
         _judge(new.losses, choices.no_loss, new.warnings)
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new
+
+
+def _rename(spec: Spec, names: Mapping[str, str], check: bool) -> None:
+    """Give features new names; if `check`, an ML Program gets none that is not an identifier (MIL426)."""
+    rename_features(spec, names)
+    for name in names.values():
+        why = unfit(name) if check else ""
+        if why and any(name in value_names(program) for program in ml_programs(spec)):
+            raise refusal("MIL426", f"the name {quote(name)} {why}", None, Note(f"did you mean `{identifier(name)}`?"))
 
 
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
@@ -185,7 +197,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
         if choices.description is not None:
             redescribe(new.spec, choices.description, way[-1] if is_edited else None)
         elif (is_edited or asked) and not is_made:
-            known = _edited(new, way, before, asked)
+            known = _edited(new, way, before, asked, choices.check)
             new.changes = [*changes(there, around(new.spec), {path_to(chosen, original) or "": known})]
         _store(new, way[-1], arrays, choices.externalize, original.model_path)
     if original.kind == "mlmodelc":
@@ -218,7 +230,7 @@ def _read_again(model: Model) -> Program | None:
     return None
 
 
-def _edited(new: NewModel, way: list[Spec], before: Version, asked: Mapping[str, Sizes]) -> Counterparts:
+def _edited(new: NewModel, way: list[Spec], before: Version, asked: Mapping[str, Sizes], check: bool) -> Counterparts:
     """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program and
     the sizes that are `asked`. Return what its functions were.
     """
@@ -227,7 +239,7 @@ def _edited(new: NewModel, way: list[Spec], before: Version, asked: Mapping[str,
     after = interfaces(spec.mlProgram)
     needed = required_version(before.program, spec.description) if before.program else 0
     if asked or _listed(after) != _listed(before.interfaces):
-        pipelines = surroundings(way)
+        pipelines = surroundings(way, check)
         losses, known = update(spec.description, before, spec.mlProgram, after, asked)
         new.losses += losses
         new.warnings += carry(pipelines, spec, before, Version(after, spec.mlProgram))

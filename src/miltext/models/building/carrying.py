@@ -44,12 +44,15 @@ class Kept(NamedTuple):
     given: Names
 
 
-def surroundings(way: Sequence[Spec]) -> list[Surroundings]:
-    """Return the pipelines around the last model of a way, the innermost first, before that model is edited."""
+def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
+    """Return the pipelines around the last model of a way, the innermost first, before that model is edited.
+
+    Without `check`, what no longer fits (MIL456, MIL457) is only told.
+    """
     found, place = [], Place()
     for spec, inner in pairwise(way):
         index = next(index for index, model in enumerate(stages(spec)) if model is inner)
-        found.append(Surroundings(spec, index, place))
+        found.append(Surroundings(spec, index, place, check))
         place = place.inside(spec, index)
     return found[::-1]
 
@@ -88,8 +91,8 @@ class Surroundings:
     `warnings` grows as the edit is carried along.
     """
 
-    def __init__(self, spec: Spec, index: int, place: Place) -> None:
-        self._spec, self._index, self._place = spec, index, place
+    def __init__(self, spec: Spec, index: int, place: Place, check: bool) -> None:
+        self._spec, self._index, self._place, self._check = spec, index, place, check
         self._connections = connections(spec)
         self.taken, self.given = deepcopy(taken(self._model)), deepcopy(given(self._model))
         self.warnings: list[Diagnostic] = []
@@ -139,9 +142,9 @@ class Surroundings:
         for taker in connection.takers:
             if taker != OUTER:
                 user = self._place.inside(self._spec, taker)
-                raise refusal("MIL457", f"{self._name} no longer gives `{name}`, which {user} takes")
+                self._refuse("MIL457", f"{self._name} no longer gives `{name}`, which {user} takes")
         self._connections.remove(connection)
-        if connection.takers:
+        if OUTER in connection.takers:
             listed = features(self._spec.description)
             _remove(listed.output, name)
             for prediction in PREDICTIONS:
@@ -162,6 +165,11 @@ class Surroundings:
 
     def _warn(self, message: str) -> None:
         self.warnings.append(warning("MIL453", message))
+
+    def _refuse(self, code: str, message: str) -> None:
+        if self._check:
+            raise refusal(code, message)
+        self.warnings.append(warning(code, message))
 
     # ---- what has another type
 
@@ -185,9 +193,9 @@ class Surroundings:
     def _check_models(self, connection: Connection, new: FeatureType) -> None:
         for place in (connection.giver, *connection.takers):
             if place not in (None, OUTER, self._index):
-                self._check(connection, place, new)
+                self._check_end(connection, place, new)
 
-    def _check(self, connection: Connection, place: int, new: FeatureType) -> None:
+    def _check_end(self, connection: Connection, place: int, new: FeatureType) -> None:
         """Refuse a type that another model at the end of a connection does not give or take."""
         end, model = self._place.inside(self._spec, place), stages(self._spec)[place]
         is_giver = place == connection.giver
@@ -195,7 +203,7 @@ class Surroundings:
         if entry is not None and not agree(entry.type, new):
             other = f"{end} {'gives' if is_giver else 'takes'} {type_words(entry.type)}"
             does = "gives" if connection.giver == self._index else "takes"
-            raise refusal("MIL456", f"{self._name} {does} `{connection.name}` as {type_words(new)} now, but {other}")
+            self._refuse("MIL456", f"{self._name} {does} `{connection.name}` as {type_words(new)} now, but {other}")
 
     def _follow(self, entry: FeatureDescription, old: FeatureType, new: FeatureType) -> None:
         """Give a feature of the pipeline itself the type that it has in the model now."""
@@ -238,11 +246,11 @@ class Surroundings:
         """Refuse a new input of another type than what is given to it."""
         assert connection.giver is not None
         if connection.giver != OUTER:
-            self._check(connection, connection.giver, entry.type)
+            self._check_end(connection, connection.giver, entry.type)
         outer = taken(self._spec).get(entry.name) if connection.giver == OUTER else None
         if outer is not None and not agree(outer.type, entry.type):
             message = f"{self._name} takes `{entry.name}` as {type_words(entry.type)} now, but {self._place} takes "
-            raise refusal("MIL456", message + type_words(outer.type))
+            self._refuse("MIL456", message + type_words(outer.type))
 
     def _join_given(self, entry: FeatureDescription) -> None:
         found = [each for each in self._connections if each.name == entry.name]
