@@ -120,7 +120,7 @@ def network(kind: str = "neuralNetwork") -> Any:
 
 def renamed(spec: Model, **names: str) -> Model:
     made = Model.FromString(spec.SerializeToString())
-    rename_features(made, names)
+    rename_features([made], names)
     return made
 
 

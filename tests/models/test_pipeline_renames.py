@@ -47,7 +47,7 @@ def shape(spec: Model) -> list[tuple[int | None, list[int]]]:
 
 def renamed(spec: Model, **changes: str) -> Model:
     made = Model.FromString(spec.SerializeToString())
-    rename_features(made, changes)
+    rename_features([made], changes)
     return made
 
 
@@ -135,14 +135,14 @@ def test_names_are_exchanged() -> None:
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:
-    three = PIPELINES["three"]()
-    with refused("MIL430", "unknown feature `inner`", "inside of model 0: choose it with --model 0", "--model 2"):
+    three, inside = PIPELINES["three"](), 'it is inside of model 0 "first": choose that with --model 0'
+    with refused("MIL430", "unknown feature `inner`", inside, "--model 2"):
         renamed(three, inner="z")
     with refused("MIL430", "unknown feature `bb`"):
         renamed(three, bb="z")
     with refused("MIL430", "unknown feature ``"):
         renamed(three, **{"": "z"})
-    with refused("MIL430", "unknown feature `b`"):  # which only the pipeline inside has
+    with refused("MIL430", "unknown feature `b`", "it is inside of model 1: choose that with --model 1"):
         renamed(PIPELINES["nested"](), b="z")
     with refused("MIL430", "unknown value `z`", "did you mean"):
         renamed(unary("x", "y", "zz"), z="w")

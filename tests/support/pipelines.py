@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
+
+from support.containers import coremldata
 
 import miltext
 from miltext.models.building.description import describe, known_version
+from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model
 
 UNARY = """program(1.3)
@@ -67,3 +71,18 @@ def piped(
     pipeline.models.extend(models)
     pipeline.names.extend(names)
     return made
+
+
+def write_compiled(folder: Path, spec: Model) -> Path:
+    """A compiled pipeline of ML Programs without weights."""
+    folder.mkdir()
+    is_pipeline = spec.WhichOneof("Type") == "pipeline"
+    number = 202 if is_pipeline else 502
+    data = coremldata(spec.description, number=number, version=spec.specificationVersion)
+    (folder / "coremldata.bin").write_bytes(data)
+    for index, model in enumerate(spec.pipeline.models if is_pipeline else ()):
+        write_compiled(folder / f"model{index}", model)
+    if not is_pipeline:
+        text = as_coremlc(spec.mlProgram, spec.specificationVersion, spec.description)
+        (folder / "model.mil").write_bytes(text.encode())
+    return folder

@@ -156,12 +156,13 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
     takes or gives, or what its models give one another: the name changes in the pipeline and all of its models.
     """
     from miltext.models.building import editing
+    from miltext.schema.proto.kinds import PROGRAM
 
     whole = open_whole(model)
-    if nested is None and whole.is_pipeline:
+    if whole.is_pipeline and whole.at(nested).type != PROGRAM:
         if function is not None:
-            raise click.UsageError("--function chooses in an ML Program: add --model, which chooses it in the pipeline")
-        write_model(whole, output, renames={old: new}, **how)
+            raise click.UsageError("--function chooses in an ML Program: choose that in the pipeline with --model")
+        write_model(whole, output, model=nested, renames={old: new}, **how)
     else:
         edit = partial(editing.rename, old=old, new=new, function=function, any_name=not how["check"])
         edit_model(whole, output, nested, edit, **how)

@@ -170,14 +170,22 @@ class Model:
 
         Raise ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
         """
-        chosen = self
+        chosen = self.at(path)
         reopen = self.reopen
-        for step in [] if path in (None, "") else str(path).split("/"):
-            chosen = chosen._nested(step)
         if chosen.type != PROGRAM:
             raise chosen._no_program()
         if reopen is not None and chosen is not self:
             chosen.reopen = lambda: reopen().select(path)
+        return chosen
+
+    def at(self, path: int | str | None) -> Model:
+        """Return the model at a path in this model's pipelines, whatever its type; itself for None.
+
+        Raise ModelError (MIL257) when nothing is there.
+        """
+        chosen = self
+        for step in [] if path in (None, "") else str(path).split("/"):
+            chosen = chosen._nested(step)
         return chosen
 
     def listing(self) -> Iterator[str]:

@@ -75,7 +75,7 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         new = _alone(source, choices, asked) if original is None else _from(original, source, choices, asked)
         _check_arrays(new, output)
         if choices.renames:
-            _rename(new.spec, choices.renames, choices.check)
+            _rename(new.spec, original, choices)
         _judge(new.losses, choices.no_loss, new.warnings)
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
@@ -83,11 +83,13 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     return new
 
 
-def _rename(spec: Spec, names: Mapping[str, str], check: bool) -> None:
-    """Give features new names; if `check`, an ML Program gets none that is not an identifier (MIL426)."""
-    rename_features(spec, names)
-    for name in names.values():
-        why = unfit(name) if check else ""
+def _rename(spec: Spec, original: Model | None, choices: Choices) -> None:
+    """Give features new names; if that is checked, an ML Program gets none that is not an identifier (MIL426)."""
+    assert choices.renames is not None
+    way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
+    rename_features(way, choices.renames)
+    for name in choices.renames.values():
+        why = unfit(name) if choices.check else ""
         if why and any(name in value_names(program) for program in ml_programs(spec)):
             raise refusal("MIL426", f"the name {quote(name)} {why}", None, Note(f"did you mean `{identifier(name)}`?"))
 

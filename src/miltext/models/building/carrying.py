@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import warning
@@ -24,6 +23,7 @@ from miltext.models.pipelines.connections import (
     connections,
     features,
     given,
+    places,
     stages,
     taken,
 )
@@ -49,11 +49,9 @@ def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
 
     Without `check`, what no longer fits (MIL456, MIL457) is only told.
     """
-    found, place = [], Place()
-    for spec, inner in pairwise(way):
-        index = next(index for index, model in enumerate(stages(spec)) if model is inner)
-        found.append(Surroundings(spec, index, place, check))
-        place = place.inside(spec, index)
+    inside = places(way)
+    around = [Place(), *(place for _, place in inside)]
+    found = [Surroundings(spec, index, place, check) for spec, (index, _), place in zip(way, inside, around)]  # noqa: B905
     return found[::-1]
 
 

@@ -8,6 +8,7 @@ last one, or else the pipeline's input. What the pipeline gives is found so in t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.contents import pipeline_of
@@ -58,6 +59,18 @@ class Place(NamedTuple):
         if not self.path:
             return self.name or "the pipeline"
         return f"model {self.path} {quote(self.name)}" if self.name else f"model {self.path}"
+
+
+def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
+    """Return the index in the pipeline around it, and the place, of each model of a way but the first; the first is the
+    outermost pipeline, and each is a model of the one before.
+    """
+    found, place = [], Place()
+    for spec, inner in pairwise(way):
+        index = next(index for index, model in enumerate(stages(spec)) if model is inner)
+        place = place.inside(spec, index)
+        found.append((index, place))
+    return found
 
 
 def is_pipeline(spec: Spec) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
 from miltext.models.contents import kind_of_model
-from miltext.models.pipelines.connections import OUTER, Place, connections, given, is_pipeline, stages, taken
+from miltext.models.pipelines.connections import OUTER, Place, connections, given, is_pipeline, places, stages, taken
 from miltext.models.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside
 from miltext.models.pipelines.value_names import rename_values, value_names
 from miltext.models.refusals import refusal
@@ -43,23 +43,29 @@ class Renames(NamedTuple):
         return {**self.taken, **self.given}
 
 
-def rename_features(spec: Spec, names: Names) -> None:
-    """Give features of a model new names: inputs, outputs, and in a pipeline what its models give one another.
+def rename_features(way: Sequence[Spec], names: Names) -> None:
+    """Give features of the last model of a way new names: inputs, outputs, and in a pipeline what its models give one
+    another. Of an ML Program, any value is renamed so.
 
-    Of an ML Program, any value is renamed so. `names` may exchange names. Raise ModelError: MIL430 for a name that is
-    not there, MIL431 for one that is taken or empty, MIL458 for a model that cannot be renamed inside.
+    What the model takes or gives is renamed in the pipelines around it, too, as far out as they take or give it.
+    `names` may exchange names. Raise ModelError: MIL430 for a name that is not there, MIL431 for one that is taken or
+    empty, MIL458 for a model that cannot be renamed inside.
     """
+    scopes = [Place(), *(place for _, place in places(way))]
+    while len(way) > 1 and names.keys() <= {*taken(way[-1]), *given(way[-1])}:
+        way = way[:-1]
+    spec, place = way[-1], scopes[len(way) - 1]
     found = connections(spec) if is_pipeline(spec) else []
     there = {each.name for each in found} if is_pipeline(spec) else _own_names(spec)
     for old, new in names.items():
         if old not in there:
-            raise _unknown(old, there, spec)
+            raise _unknown(old, there, spec, place)
         if not new or new == old:
             raise refusal("MIL431", f"`{old}` is its name already" if new else "the new name is empty")
     if is_pipeline(spec):
-        rename_connections(spec, found, {each: names[each.name] for each in found if each.name in names}, Place())
+        rename_connections(spec, found, {each: names[each.name] for each in found if each.name in names}, place)
     else:
-        _rename_model(spec, Renames(names, names), Place(name="this model"))
+        _rename_model(spec, Renames(names, names), place if place.path else Place(name="this model"))
 
 
 def rename_connections(
@@ -168,14 +174,16 @@ def _own_names(spec: Spec) -> set[str]:
     return {*taken(spec), *given(spec), *values}
 
 
-def _unknown(name: str, there: set[str], spec: Spec) -> ModelError:
+def _unknown(name: str, there: set[str], spec: Spec, place: Place) -> ModelError:
     from difflib import get_close_matches
 
     noun = "feature" if is_pipeline(spec) else "value"
     close = [each for each in sorted(there) if name and name in each][:3] or get_close_matches(name, there, 3)
     notes = [Note(f"did you mean `{each}`?") for each in close]
-    inside = [str(index) for index, model in enumerate(stages(spec)) if name in _own_names(model)]
-    notes += [Note(f"it is a value inside of model {index}: choose it with --model {index}") for index in inside]
+    for index, model in enumerate(stages(spec)):
+        if name in (*_own_names(model), *(each.name for each in connections(model))):
+            inner = place.inside(spec, index)
+            notes.append(Note(f"it is inside of {inner}: choose that with --model {inner.path}"))
     return refusal("MIL430", f"unknown {noun} `{name}`", None, *notes)
 
 
