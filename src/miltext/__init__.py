@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
     from miltext.checking.verifier import infer_draft as infer_draft
+    from miltext.conversion.converting import Conversion as Conversion
+    from miltext.conversion.converting import convert_weights as convert_weights
     from miltext.diagnostics import Diagnostic as Diagnostic
     from miltext.diagnostics import MiltextError as MiltextError
     from miltext.diagnostics import ModelError as ModelError
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "checking.verifier": ("check", "infer_draft"),
     "checking.inference": ("infer_types",),
+    "conversion.converting": ("Conversion", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),

@@ -18,6 +18,7 @@ VERBS = {
     "build": "Write a model from text, or from a compiled model.",
     "describe": "Show what stands around a program, as TOML.",
     "weights": "List a model's weights, or save them as .npy files.",
+    "convert-weights": "Convert a model from fp32 to fp16, or back.",
     "rename": "Rename a value, an input or an output.",
     "reshape": "Give inputs other sizes.",
     "expose": "Make inner values outputs of a model.",
@@ -58,7 +59,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS and name not in _TOGETHER:
             return None
-        module = import_module(f"miltext.cli.{_TOGETHER.get(name, f'{name}_verb')}")
+        own = f"{name.replace('-', '_')}_verb"
+        module = import_module(f"miltext.cli.{_TOGETHER.get(name, own)}")
         command: click.Command = getattr(module, name if name in _TOGETHER else "command")
         return command
 

@@ -92,14 +92,18 @@ def build(
         on_change=on_change,
         check=check,
     )
-    output = Path(output)
+    return build_as_chosen(source, Path(output), choices)
+
+
+def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
+    """Write a model as `build` does, with all that can be chosen."""
     try:
         new = prepare(source, output, choices)
     except ParseError as failure:
         if not is_draft(source, failure):
             raise
     else:
-        found = judge(new, source, choices) if check else []
+        found = judge(new, source, choices) if choices.check else []
         return [*found, *write(new, source, output, choices)]
     whole, made = completed(source)
     with told_in_draft(made, source):

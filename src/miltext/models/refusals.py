@@ -66,6 +66,8 @@ WAYS_OUT = {
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
     "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512, and ? any size from 1 on",
     "MIL435": "give each dimension of the input's type a size; for another rank, edit the text of the program",
+    "MIL438": "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
+    "MIL439": "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
     "MIL452": "in Python, ranges={...} has them; --description can have them, too",
     "MIL454": "leave out --no-loss if that is meant, or keep what is lost: in the program, or with --description",
     "MIL456": "one value has one type in all models of a pipeline: cast or reshape it inside of the model",

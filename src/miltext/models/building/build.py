@@ -137,6 +137,12 @@ def _program(source: Model, originals: list[Program]) -> Filled:
     return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
+def _edited_program(source: Model, originals: list[Program], choices: Choices) -> Filled:
+    """Return the program of a source, as it is to be written."""
+    program, arrays = _program(source, originals)
+    return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
+
+
 def _judge(losses: Iterable[Loss], refused: bool, warnings: list[Diagnostic]) -> None:
     """Warn of what a description loses, or refuse it (MIL454)."""
     if refused and losses:
@@ -149,7 +155,7 @@ def _judge(losses: Iterable[Loss], refused: bool, warnings: list[Diagnostic]) ->
 
 def _alone(source: Model, choices: Choices, asked: Mapping[str, Sizes]) -> NewModel:
     """Return the model of a program by itself."""
-    program, arrays = _program(source, [])
+    program, arrays = _edited_program(source, [], choices)
     if choices.description is not None:
         new = NewModel(Spec(mlProgram=program))
         redescribe(new.spec, choices.description, new.spec)
@@ -188,7 +194,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
     else:
         chosen = original.select(choices.model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
-        program, arrays = _program(source, [chosen.program])
+        program, arrays = _edited_program(source, [chosen.program], choices)
         if original.kind == "mlmodelc":
             strip(program)
         new = _original(original, {chosen: program}, choices.weights, asked)

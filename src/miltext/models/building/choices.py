@@ -10,18 +10,23 @@ if TYPE_CHECKING:
     import os
 
     from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.filling import Array
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
+    from miltext.schema.proto import Program
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """What is told, before anything is written, the function that returns how many bytes there will be."""
 
+Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
+"""What changes the program that is written; it is given the arrays that are to be stored, and returns those then."""
+
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of `miltext.build`, which says what each means."""
+    """The options of `miltext.build`, which says what each means; `edit` is for the verbs that change a program."""
 
     original: Model | None = None
     model: str | int | None = None
@@ -37,6 +42,7 @@ class Choices:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     no_loss: bool = False
     on_change: Callable[[DescriptionChange], object] | None = None
+    edit: Edit | None = None
 
 
 NO_CHOICES = Choices()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from miltext.diagnostics import ModelError, Note, ParseError
 from miltext.models.arrays.opening import ArrayFolder
@@ -28,17 +28,34 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.arrays.stored import StoredArray
+    from miltext.models.files import Progress
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.parsing.lowering.types import LoweredType
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import TensorValue
 
 
+class Storable(Protocol):
+    """What is to be stored: a StoredArray, and what else has its data in pieces. Its `path` is that of another's file,
+    if it is in one.
+    """
+
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def identity(self) -> tuple[object, ...]: ...
+    def size(self, dtype: DType) -> int: ...
+    def work(self, dtype: DType) -> int: ...
+    def pieces(self, dtype: DType, progress: Progress | None = None, folder: Path | None = None) -> Iterator[bytes]: ...
+
+
 class Array(NamedTuple):
     """An array that the text names, and the data type that it is to be stored as."""
 
     dtype: DType
-    stored: StoredArray
+    stored: Storable
 
 
 class Filled(NamedTuple):

@@ -1,0 +1,60 @@
+"""`miltext convert-weights`: a model's weights and types in another precision."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from miltext.cli.progress import Progress
+from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
+from miltext.cli.writing_verbs import force_option, model_output
+
+EPILOG = """\b
+Examples:
+  miltext convert-weights Model.mlpackage --to fp16 -o Half.mlpackage
+  miltext convert-weights Model.mlpackage --to fp16 --io -o Half.mlpackage    # inputs and outputs, too
+  miltext convert-weights Half.mlpackage --to fp32 -o Single.mlpackage        # exact
+  miltext convert-weights Model.mlpackage --to fp16 -o Model.mlpackage --force
+  miltext compare Model.mlpackage Half.mlpackage                              # what that does to the numbers
+"""
+
+
+@click.command("convert-weights", epilog=EPILOG)
+@model_argument
+@click.option("--to", type=click.Choice(["fp16", "fp32"]), required=True, help="The data type to convert to.")
+@model_output
+@click.option("--io", is_flag=True, help="Convert inputs, outputs and states, too, and describe them so.")
+@nested_option()
+@click.option("--weights", metavar="DIR", help="The folder of the weight files that a text names.  [its folder]")
+@click.option("--full", is_flag=True, help="List all constants that lost something, not only the ten that lost most.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The output format.  [text]"
+)
+@force_option
+def command(
+    model: str,
+    to: str,
+    output: str,
+    io: bool,
+    nested: str | None,
+    weights: str | None,
+    full: bool,
+    form: str,
+    force: bool,
+) -> None:
+    """Write MODEL with all fp32 values inside the program as fp16, or the other way round.
+
+    Constants, types and casts change together. Inputs, outputs and states keep their types, with casts beside them, and
+    all of the description stays. Operations that do not take fp16 stay fp32, as do those with constants beyond it.
+    What was lost is told: the largest error of each constant, and what became 0.
+    """
+    from miltext.conversion.converting import convert_weights
+
+    whole = open_whole(model)
+    with Progress("writing weights") as bar:
+        made = convert_weights(
+            whole, to, output, io=io, stage=nested, weights=weights, force=force, progress=bar.add, expect=bar.expect
+        )
+    show(made.warnings, whole.text, whole.name)
+    write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])

@@ -1,0 +1,60 @@
+"""The values of a program that are converted, each told of, and what is to be stored of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.conversion.numbers import Numbers, NumbersOf, put_into
+from miltext.models.building.filling import Array
+from miltext.parsing.lowering.left_out import MARK
+from miltext.schema.dtypes import BY_NAME
+
+if TYPE_CHECKING:
+    from miltext.conversion.halves import Loss
+    from miltext.conversion.known import Precisions
+    from miltext.models.model_weights import BlobFolder
+    from miltext.schema.proto import Value
+
+
+class Change(NamedTuple):
+    """A constant that was converted: what people call it, its function, its sizes and what it lost."""
+
+    name: str
+    function: str
+    shape: tuple[int, ...]
+    loss: Loss
+
+
+class Contents:
+    """The contents of a program's values: read to see what they lose, and changed; `arrays` are those to be stored."""
+
+    def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
+        self.precisions = precisions
+        self.arrays: dict[str, Array] = {}
+        self.changes: list[Change] = []
+        self._marks: dict[tuple[str, tuple[object, ...]], str] = {}
+        self._numbers = NumbersOf(folder, arrays)
+
+    def numbers(self, value: Value, name: str) -> Numbers:
+        """Return the numbers of a value. Raise as NumbersOf does."""
+        return self._numbers(value, name)
+
+    def overflow(self, numbers: Numbers) -> float | None:
+        """Return the number that the new data type does not have; None if it has all of them."""
+        return numbers.loss.overflow if self.precisions.new == "fp16" else None
+
+    def convert(self, value: Value, numbers: Numbers, name: str, function: str) -> None:
+        """Have a value hold numbers in the new data type."""
+        dtype = BY_NAME[self.precisions.new]
+        value.type.tensorType.dataType = dtype.number
+        self.changes.append(Change(name, function, numbers.shape, numbers.loss))
+        if value.WhichOneof("value") == "blobFileValue":
+            self._store(value, numbers, dtype.name)
+        else:
+            put_into(value, numbers, dtype)
+
+    def _store(self, value: Value, numbers: Numbers, dtype: str) -> None:
+        mark = self._marks.setdefault((dtype, numbers.identity), f"{MARK}converted/{len(self._marks)}")
+        self.arrays[mark] = Array(BY_NAME[dtype], numbers)
+        value.blobFileValue.fileName = mark
+        value.blobFileValue.offset = 0

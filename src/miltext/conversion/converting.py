@@ -1,0 +1,133 @@
+"""Converting a model: its program's values from fp32 to fp16, or back, in one step."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.conversion.contents import Change, Contents
+from miltext.conversion.known import Precisions
+from miltext.conversion.programs import convert_program
+from miltext.conversion.report import record, render_text
+from miltext.drafting.building import build_as_chosen
+from miltext.models.building.build import WITH_DESCRIPTION
+from miltext.models.building.choices import Choices
+from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.models.opening import open_model
+from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.schema.packing import packed_size
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.choices import Expect
+    from miltext.models.building.filling import Array
+    from miltext.models.files import Progress
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
+"""What is taken away, by what takes its place."""
+
+
+@dataclass
+class Conversion:
+    """What a conversion did: the constants that were converted, the warnings, and bytes of weights before and after.
+
+    The bytes are those of the values in weight files, each record once.
+    """
+
+    to: str
+    changes: list[Change] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
+    before: int = 0
+    after: int = 0
+
+    def to_text(self, *, full: bool = False) -> str:
+        """Return what was lost as a table for people: the rows with the largest errors, or all of them."""
+        return render_text(self, full=full)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return record(self)
+
+    @property
+    def largest(self) -> Change | None:
+        """The change with the largest error; None if nothing was lost."""
+        found = max(self.changes, key=lambda change: change.loss.absolute, default=None)
+        return found if found and found.loss.absolute else None
+
+
+def convert_weights(
+    model: str | os.PathLike[str] | Model,
+    to: str,
+    output: str | os.PathLike[str],
+    *,
+    io: bool = False,
+    stage: str | int | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    reading: Progress | None = None,
+    progress: Progress | None = None,
+    expect: Expect | None = None,
+) -> Conversion:
+    """Write a model with its weights and types converted `to` "fp16" or "fp32"; return what that did and lost.
+
+    All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are,
+    with casts beside them; with `io`, they are converted, too, and described so. `stage` says which model of a
+    pipeline is meant, `weights` the folder of the weight files that a text names. A draft is completed first. `reading`
+    is called with the bytes of weights that are read to find what they lose; `output`, `force`, `progress` and `expect`
+    are those of `miltext.build`, with what it raises.
+
+    Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
+    the opset does not take at the border.
+    """
+    if to not in PRECISIONS:
+        raise ValueError(f"weights are converted to fp16 or fp32, not to {to!r}")
+    whole = open_model(model) if isinstance(model, str | os.PathLike) else model
+    source = whole.select(stage)
+    original = whole if whole.kind in WITH_DESCRIPTION else None
+    made = Conversion(to)
+    if original:
+        folder = BlobFolder(source.model_path, reading)
+    else:
+        folder = LooseFolder(Path(weights) if weights is not None else source.model_path or Path.cwd(), reading)
+    edit = partial(_convert, made, folder, io)
+    choices = Choices(
+        original=original,
+        model=stage,
+        weights=weights,
+        force=force,
+        progress=progress,
+        expect=expect,
+        prune_weights=True,
+        edit=edit,
+    )
+    made.warnings += build_as_chosen(source, Path(output), choices)
+    return made
+
+
+def _convert(
+    made: Conversion, folder: BlobFolder, io: bool, program: Program, arrays: dict[str, Array]
+) -> dict[str, Array]:
+    """Convert a program, and note what was done; return the arrays that are to be stored."""
+    contents = Contents(PRECISIONS[made.to], folder, arrays)
+    made.before = _stored(program)
+    made.warnings += convert_program(program, contents, io)
+    made.changes += contents.changes
+    made.after = sum(array.stored.size(array.dtype) for array in contents.arrays.values())
+    return contents.arrays
+
+
+def _stored(program: Program) -> int:
+    """Return how many bytes the values of a program have in weight files."""
+    records: dict[tuple[str, int], int] = {}
+    for held in blob_values(program):
+        named, dtype = held.value.blobFileValue, tensor_dtype(held.value.type)
+        if dtype is not None:
+            count = prod(tensor_shape(held.value.type) or ())
+            records[named.fileName, named.offset] = packed_size(count, dtype.bits)
+    return sum(records.values())

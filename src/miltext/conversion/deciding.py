@@ -1,0 +1,180 @@
+"""Whether an operation is converted, and what each of its arguments has to be then, and its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.checking.inference.operands import Arguments, Operand
+from miltext.checking.limits import clashes
+from miltext.conversion.halves import rounded
+from miltext.schema.types import TensorType, Type, compatible
+
+if TYPE_CHECKING:
+    from miltext.checking.inference.operands import Value
+    from miltext.checking.inference.program import Walk
+    from miltext.conversion.known import Precisions
+    from miltext.schema.operations import Parameter, Signature
+
+PRECISE = {
+    **dict.fromkeys(("elu", "leaky_relu", "prelu", "thresholded_relu"), ("alpha",)),
+    **dict.fromkeys(
+        ("clamped_relu", "linear_activation", "scaled_tanh", "sigmoid_hard", "softplus_parametric"), ("alpha", "beta")
+    ),
+    **dict.fromkeys(("inverse", "log", "rsqrt"), ("epsilon",)),
+}
+"""Parameters that stay fp32 in an operation of fp16, from the opset on in which they may be of another type than `x`:
+coremltools 9.0 leaves them so for their accuracy (`FP16ComputePrecision.should_cast_parameter`).
+"""
+
+SIZING = {
+    "range_1d": ("start", "end", "step"),
+    **dict.fromkeys(("upsample_bilinear", "upsample_nearest_neighbor"), ("scale_factor_height", "scale_factor_width")),
+}
+"""Parameters that sizes are worked out from: they stay as they are unless fp16 has just their number."""
+
+
+class Given(NamedTuple):
+    """What an operation is given for a parameter: what it was, the type that it has now, and which constant it comes of
+    that is beyond fp16, if one is.
+
+    A constant can become either; its type is the one that it has if nothing else is asked of it.
+    """
+
+    operand: Operand
+    type: Type
+    wide: str
+
+    @property
+    def old(self) -> Type:
+        """The type that it had."""
+        return self.operand.type
+
+
+Arguments_: TypeAlias = "Mapping[str, Sequence[Given]]"
+
+
+class Decision(NamedTuple):
+    """What becomes of an operation: the types of its arguments, the words that name the new data type, its outputs.
+
+    The defaults `left_out` have to be written out, as the new data type.
+    """
+
+    arguments: Mapping[str, Sequence[Type]]
+    outputs: Sequence[Type]
+    words: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
+
+
+class Deciding:
+    """Decides about operations of one opset, which is that of `walk`."""
+
+    def __init__(self, precisions: Precisions, walk: Walk) -> None:
+        self.precisions = precisions
+        self.walk = walk
+
+    def kept(self, given: Arguments_, declared: Sequence[Type]) -> Decision:
+        """Return that an operation is left as it is; lists and states cannot be cast, and are what they are now."""
+        types = {
+            name: [each.old if isinstance(each.old, TensorType) else each.type for each in several]
+            for name, several in given.items()
+        }
+        return Decision(types, declared)
+
+    def converted(self, op_type: str, known: Signature, given: Arguments_, declared: Sequence[Type]) -> Decision | None:
+        """Return how an operation is converted; None if its parameters, rules and limits do not let it."""
+        words = frozenset(name for name in given if self._names_type(known, name, given[name]))
+        types = {name: [self._wanted(known, name, each) for each in several] for name, several in given.items()}
+        new = {
+            name: [self._operand(*each, name in words) for each in zip(given[name], types[name], strict=True)]
+            for name in given
+        }
+        left_out = tuple(name for name in known.parameters if name not in given and self._defaults(known, name))
+        new |= {name: [Operand(TensorType("string", ()), lambda: self.precisions.new)] for name in left_out}
+        if self._clash(known, new):
+            return None
+        arguments = Arguments(op_type, new, self.walk.opset)
+        inferred, clash, _ = self.walk.applied(arguments.key, arguments)
+        if clash is not None:
+            return None
+        changed = bool(words or left_out) or any(
+            one != each.old for name in given for one, each in zip(types[name], given[name], strict=True)
+        )
+        outputs = self._outputs(declared, inferred, changed)
+        return None if outputs is None else Decision(types, outputs, words, left_out)
+
+    # ---- arguments
+
+    def _wanted(self, known: Signature, name: str, given: Given) -> Type:
+        """Return the type that an argument has to be of."""
+        old, parameter = given.old, known.parameters.get(name)
+        if not isinstance(old, TensorType):
+            return given.type
+        if old.dtype != self.precisions.old or parameter is None:
+            return old
+        if known.name == "cast":
+            return given.type
+        takes = not parameter.dtypes or self.precisions.new in parameter.dtypes
+        return self.precisions.of(old) if takes and not self._is_precise(known, parameter, given.operand) else old
+
+    def _is_precise(self, known: Signature, parameter: Parameter, operand: Operand) -> bool:
+        """Whether a parameter has to stay fp32."""
+        if self.precisions.new != "fp16":
+            return False
+        if parameter.name in SIZING.get(known.name, ()):
+            return operand.value is None or rounded(operand.value) != operand.value
+        x = known.parameters.get("x")
+        return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
+
+    def _names_type(self, known: Signature, name: str, several: Sequence[Given]) -> bool:
+        """Whether an argument is a word that names the old data type, and could name the new one."""
+        parameter = known.parameters.get(name)
+        return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
+
+    def _defaults(self, known: Signature, name: str) -> bool:
+        parameter = known.parameters[name]
+        return self._may_name(parameter) and parameter.default == self.precisions.old
+
+    def _may_name(self, parameter: Parameter) -> bool:
+        return {*self.precisions} <= {*parameter.words}
+
+    def _operand(self, given: Given, type: Type, is_word: bool) -> Operand:
+        """Return what is given as what it becomes, with its value, if that is known, rounded."""
+        operand = given.operand
+        if is_word:
+            return Operand(operand.type, lambda: self.precisions.new)
+        if type == operand.type:
+            return operand
+        return Operand(type, partial(self._rounded, operand), constant=operand.constant)
+
+    def _rounded(self, operand: Operand) -> Value:
+        value = operand.value
+        return rounded(value) if self.precisions.new == "fp16" else value
+
+    def _clash(self, known: Signature, new: Mapping[str, Sequence[Operand]]) -> bool:
+        """Whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
+        domains: dict[str, str] = {}
+        for name, parameter in known.parameters.items():
+            for operand in new.get(name, ()) if parameter.domain else ():
+                if isinstance(operand.type, TensorType):
+                    assert parameter.domain
+                    if domains.setdefault(parameter.domain, operand.type.dtype) != operand.type.dtype:
+                        return True
+        return any(True for _ in clashes(known, new, "1.3"))
+
+    # ---- outputs
+
+    def _outputs(self, declared: Sequence[Type], inferred: Sequence[Type] | None, changed: bool) -> list[Type] | None:
+        """Return the types of the outputs; None where what follows is neither what was declared nor that converted."""
+        if inferred is None:
+            return [self.precisions.of(old) if changed else old for old in declared]
+        if len(inferred) != len(declared):
+            return None
+        outputs: list[Type] = []
+        for old, followed in zip(declared, inferred, strict=True):
+            fitting = [each for each in (self.precisions.of(old), old) if compatible(each, followed)]
+            if not fitting:
+                return None
+            outputs.append(fitting[0] if changed or followed is not None else old)
+        return outputs

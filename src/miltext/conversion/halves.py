@@ -1,0 +1,116 @@
+"""Numbers of fp32 as numbers of fp16, and what that loses.
+
+coremltools 9.0 decides the same in its pass `add_fp16_cast`, except for numbers that stand for an infinity: it makes
+infinities of them, of which `(1 - mask) * -inf` makes NaN where the mask is 1. Here they become the greatest number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.checking.inference.operands import Scalar, Value
+
+STANDS_FOR_INFINITY = 1e38
+"""From this magnitude on, a number is meant as an infinity, as in masks (`fp16_overflow` in coremltools)."""
+
+FEW = 400
+"""In an array of fewer elements none becomes 0: it may be what keeps a division from 0 (`_check_underflow_to_zero`)."""
+
+GREATEST = 65504.0
+BEYOND = 65520.0
+"""From this magnitude on, rounding gives an infinity."""
+
+LEAST = 2.0**-24
+LEAST_NORMAL = 2.0**-14
+
+
+@dataclass
+class Loss:
+    """What an array loses as fp16.
+
+    `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
+    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the
+    11 of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is
+    the number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all that are finite.
+    """
+
+    absolute: float = 0.0
+    at: float = 0.0
+    relative: float = 0.0
+    zeros: int = 0
+    subnormals: int = 0
+    raised: int = 0
+    clamped: int = 0
+    overflow: float | None = None
+    greatest: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The largest error over the number that it was made at."""
+        return self.absolute / abs(self.at) if self.at else 0.0
+
+
+def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
+    """Return fp32 numbers as fp16, rounded to the nearest, of two to the even one.
+
+    In a `small` array, nothing becomes 0. What is too large becomes an infinity, but for what stands for one already.
+    """
+    with np.errstate(all="ignore"):
+        made: npt.NDArray[np.float16] = values.astype(np.float16)
+        if np.isinf(made).any():
+            meant = np.isfinite(values) & (np.abs(values) >= STANDS_FOR_INFINITY)
+            made[meant] = np.copysign(GREATEST, values[meant])
+    if is_small:
+        lost = (made == 0) & (values != 0)
+        made[lost] = np.copysign(LEAST, values[lost])
+    return made
+
+
+def rounded(value: Value) -> Value:
+    """Return what inference knows of a constant, rounded to fp16; None stands for what it does not know."""
+    if isinstance(value, tuple):
+        return tuple(map(_rounded, value))
+    return _rounded(value)
+
+
+def _rounded(number: Scalar | None) -> Scalar | None:
+    with np.errstate(all="ignore"):
+        return float(np.float16(number)) if isinstance(number, float) else number
+
+
+def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
+    """Return what fp32 numbers lose, which are worked through chunk by chunk."""
+    loss = Loss()
+    for chunk in chunks:
+        with np.errstate(all="ignore"):
+            _measure(chunk, halves(chunk, is_small), is_small, loss)
+    return loss
+
+
+def _measure(values: npt.NDArray[Any], made: npt.NDArray[np.float16], is_small: bool, loss: Loss) -> None:
+    magnitude = np.abs(values)
+    meant = np.isfinite(values) & (magnitude >= STANDS_FOR_INFINITY)
+    over = (magnitude >= BEYOND) & np.isfinite(values) & ~meant
+    if over.any():
+        found = float(values[over][magnitude[over].argmax()])
+        loss.overflow = max(loss.overflow or 0.0, found, key=abs)
+    loss.clamped += int(meant.sum())
+    loss.greatest = max(loss.greatest, float(magnitude[np.isfinite(values)].max(initial=0)))
+    tiny = (values != 0) & (magnitude <= LEAST / 2)
+    loss.raised += int(tiny.sum()) if is_small else 0
+    loss.zeros += 0 if is_small else int(tiny.sum())
+    loss.subnormals += int(((np.abs(made) < LEAST_NORMAL) & (made != 0) & ~tiny).sum())
+    errors = np.abs(values.astype(np.float64) - made)
+    errors[~np.isfinite(values) | meant | over] = 0
+    place = int(errors.argmax()) if errors.size else 0
+    if errors.size and errors[place] > loss.absolute:
+        loss.absolute, loss.at = float(errors[place]), float(values[place])
+    relative = errors[values != 0] / magnitude[values != 0]
+    loss.relative = max(loss.relative, float(relative.max(initial=0.0)))

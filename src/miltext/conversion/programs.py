@@ -1,0 +1,107 @@
+"""The conversion of a whole Program, function by function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.checking.inference.reading import read_program
+from miltext.conversion.finishing import Finishing
+from miltext.conversion.places import Names
+from miltext.conversion.planning import Planning
+from miltext.diagnostics import Note, warning
+from miltext.models.building.placing import Subject
+from miltext.models.refusals import refusal
+from miltext.schema.operations import opset_place
+from miltext.schema.opsets import TEXT_BY_PROTO
+from miltext.schema.types import Type, write_type
+
+if TYPE_CHECKING:
+    from miltext.checking.inference.reading import Block, Function
+    from miltext.conversion.contents import Contents
+    from miltext.conversion.planning import Kept
+    from miltext.diagnostics import Diagnostic
+    from miltext.schema import proto
+
+IO_SINCE = "ios16"
+"""The opset from which on a function takes and gives fp16."""
+
+SHOWN = 3
+"""How many operations a message names."""
+
+
+def convert_program(program: proto.Program, contents: Contents, io: bool) -> list[Diagnostic]:
+    """Convert the values of a Program, and with `io` its inputs, outputs and states; return what there is to warn of.
+
+    Raise WeightsError, and ModelError: MIL438 for a value that cannot be converted, MIL439 for inputs or outputs of
+    fp16 in an opset that does not have them.
+    """
+    warnings: list[Diagnostic] = []
+    for name, function in read_program(program).functions.items():
+        warnings += _convert_function(name, function, program.functions[name], contents, io)
+    return warnings
+
+
+def _convert_function(
+    name: str, function: Function, message: proto.Function, contents: Contents, io: bool
+) -> Iterator[Diagnostic]:
+    names = Names(_names(function))
+    inputs = [(each, _outside(each.stated.type, contents, io)) for each in function.inputs]
+    for opset, block in function.blocks.items():
+        planning = Planning(contents, name, opset)
+        plan, scope = planning.block(block, message.block_specializations[opset], {}, inputs)
+        old = {each: planning.before(each, scope[each]).type for each in block.outputs if each in scope}
+        outputs = {each: _outside(stated, contents, io) for each, stated in old.items()}
+        changed = [each.name for each, now in inputs if now != each.stated.type]
+        _check(name, opset, [*changed, *(each for each in old if outputs[each] != old[each])], contents)
+        finishing = Finishing(planning, contents, names)
+        finishing.give_back(plan, scope, outputs)
+        finishing.finish()
+        yield from (_kept(constant, kept) for constant, kept in planning.kept.items())
+    for place, (each, now) in enumerate(inputs):
+        if now != each.stated.type:
+            message.inputs[place].type.CopyFrom(write_type(now))
+
+
+def _outside(type: Type, contents: Contents, io: bool) -> Type:
+    """Return the type that an input, a state or an output has from now on.
+
+    A state of fp16 stays one: coremltools 9.0 makes no others (`StateType` in `converters/mil/input_types.py`).
+    """
+    if not io:
+        return type
+    precisions = contents.precisions
+    return precisions.with_states(type) if precisions.new == "fp16" else precisions.of(type)
+
+
+def _check(function: str, opset: str, changed: list[str], contents: Contents) -> None:
+    """Refuse inputs and outputs of fp16 where the opset has none."""
+    if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
+        text = TEXT_BY_PROTO.get(opset, opset)
+        message = f"`{changed[0]}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
+        raise refusal("MIL439", message, about=Subject("opset", opset, function))
+
+
+def _kept(name: str, kept: Kept) -> Diagnostic:
+    """Return the warning that operations stay fp32 for a constant."""
+    listed = ", ".join(f"`{each}`" for each in kept.outputs[:SHOWN])
+    more = f" and {len(kept.outputs) - SHOWN} more" if len(kept.outputs) > SHOWN else ""
+    stays = "stays" if len(kept.outputs) == 1 else "stay"
+    message = f"`{name}` goes up to {abs(kept.number):.6g}, and fp16 to 65504: {listed}{more} {stays} fp32"
+    way = "the results are cast to fp16, and may become infinite; give the constant numbers that fp16 has, if it can"
+    return warning("MIL437", message, None, Note(way))
+
+
+def _names(function: Function) -> Iterator[str]:
+    """Yield the names of all values of a function."""
+    yield from (each.name for each in function.inputs)
+    for block in function.blocks.values():
+        yield from _names_in(block)
+
+
+def _names_in(block: Block) -> Iterator[str]:
+    yield from (each.name for each in block.inputs)
+    for operation in block.operations:
+        yield from (each.name for each in operation.outputs)
+        for inner in operation.blocks:
+            yield from _names_in(inner)

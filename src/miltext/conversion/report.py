@@ -1,0 +1,91 @@
+"""What a conversion lost, told to people and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from miltext.conversion.contents import Change
+    from miltext.conversion.converting import Conversion
+
+FORM = 1
+"""The version of the JSON form: another one where a reader of this would go wrong."""
+
+SHOWN = 10
+"""How many constants are listed unless all are asked for."""
+
+HEADINGS = ("name", "shape", "error", "relative", "zeros", "subnormal", "raised", "clamped")
+COUNTS = {
+    "zeros": "became 0",
+    "subnormals": "became subnormal",
+    "raised": "became 5.96e-08, the least of fp16, and not 0",
+    "clamped": "stood for an infinity, and became the greatest of fp16, 65504",
+}
+
+
+def render_text(conversion: Conversion, *, full: bool) -> str:
+    """Return a table of what constants lost, those that lost most first, and a summary."""
+    lost = [change for change in conversion.changes if change.loss.absolute or change.loss.clamped]
+    if not full:
+        lost = sorted(lost, key=lambda change: -change.loss.absolute)[:SHOWN]
+    lines = _table([HEADINGS, *map(_row, lost)]) if lost else []
+    hidden = sum(1 for change in conversion.changes if change.loss.absolute or change.loss.clamped) - len(lost)
+    lines += [f"and {hidden} more: --full lists them"] * bool(hidden)
+    return "".join(f"{line}\n" for line in [*lines, *_summary(conversion)])
+
+
+def _summary(conversion: Conversion) -> list[str]:
+    old = "fp16" if conversion.to == "fp32" else "fp32"
+    number = len(conversion.changes)
+    if not number:
+        return [f"no constants of {old}: no numbers were converted"]
+    counted = f"{number} constant{'s' * (number != 1)}"
+    lines = [f"{counted}: {old} -> {conversion.to}, weight files: {conversion.before} -> {conversion.after} bytes"]
+    largest = conversion.largest
+    if largest is None:
+        lines.append("every number is exact")
+    else:
+        share = f" ({100 * largest.loss.share:.3g} %)" if largest.loss.at else ""
+        lines.append(f"largest error {largest.loss.absolute:.3g}{share} in {largest.name}")
+    for name, saying in COUNTS.items():
+        if count := sum(getattr(change.loss, name) for change in conversion.changes):
+            lines.append(f"{count} number{'s' * (count != 1)} {saying}")
+    return lines
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    loss = change.loss
+    shape = "x".join(map(str, change.shape)) or "scalar"
+    counts = map(str, (loss.zeros, loss.subnormals, loss.raised, loss.clamped))
+    return change.name, shape, f"{loss.absolute:.3g}", f"{100 * loss.relative:.3g} %", *counts
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def record(conversion: Conversion) -> dict[str, Any]:
+    """Return a conversion as plain data."""
+    return {
+        "form": FORM,
+        "to": conversion.to,
+        "bytes": {"before": conversion.before, "after": conversion.after},
+        "largest": None if conversion.largest is None else _record(conversion.largest),
+        "constants": [_record(change) for change in conversion.changes],
+        "warnings": [{"code": each.code, "message": each.message} for each in conversion.warnings],
+    }
+
+
+def _record(change: Change) -> dict[str, Any]:
+    loss = change.loss
+    return {
+        "name": change.name,
+        "function": change.function,
+        "shape": list(change.shape),
+        "absolute": loss.absolute,
+        "at": loss.at,
+        "relative": loss.relative,
+        **{name: getattr(loss, name) for name in COUNTS},
+    }
