@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """What is taken away, by what takes its place."""
 
+LEFT_OUT = "MIL312"
+"""The code of the note that records were left out, which is so of all that are converted."""
+
 
 @dataclass
 class Conversion:
@@ -106,7 +109,8 @@ def convert_weights(
         prune_weights=True,
         edit=edit,
     )
-    made.warnings += build_as_chosen(source, Path(output), choices)
+    told = build_as_chosen(source, Path(output), choices)
+    made.warnings += [each for each in told if each.code != LEFT_OUT]
     return made
 
 
@@ -118,7 +122,7 @@ def _convert(
     made.before = _stored(program)
     made.warnings += convert_program(program, contents, io)
     made.changes += contents.changes
-    made.after = sum(array.stored.size(array.dtype) for array in contents.arrays.values())
+    made.after = _stored(program)
     return contents.arrays
 
 

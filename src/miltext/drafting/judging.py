@@ -33,13 +33,14 @@ WAY_OUT = Note("nothing is written; mend it, or write the model all the same wit
 
 class Written(NamedTuple):
     """A program that is about to be written, the `model` that it is of and what errors call that, and what gives the
-    one that was there before: None where there was none.
+    one that was there before: None where there was none. A program that `is_edited` is not that of the model's text.
     """
 
     program: Program
     model: Model
     name: str
     before: Callable[[], Program | None]
+    is_edited: bool
 
 
 def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
@@ -69,16 +70,16 @@ def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written]:
     """Yield the programs to judge: of an original with another program that one, of a model as it is all."""
-    original = choices.original
-    if original is not None and original is not source:
+    original, is_edited = choices.original, choices.edit is not None
+    if original is not None and (original is not source or is_edited):
         chosen = original.select(choices.model)
         program = way_to(chosen, original, new.spec)[-1].mlProgram
-        yield Written(program, source, source.name, lambda: chosen.program)
+        yield Written(program, source, source.name, lambda: chosen.program, is_edited)
     elif source.kind not in WITH_DESCRIPTION:
-        yield Written(new.spec.mlProgram, source, source.name, lambda: None)
+        yield Written(new.spec.mlProgram, source, source.name, lambda: None, is_edited)
     else:
         for stage in source.programs():
-            yield Written(stage.model.program, stage.model, stage.name, partial(_as_read, source, stage.place))
+            yield Written(stage.model.program, stage.model, stage.name, partial(_as_read, source, stage.place), False)
 
 
 def _as_read(source: Model, place: str) -> Program | None:
@@ -139,7 +140,8 @@ def _of_original(finding: Finding) -> Finding | None:
 def _text_of(written: Written, *, is_needed: bool) -> str | None:
     """Return the text of a program, for places in it: the model's own, unless the program was changed since."""
     model, text = written.model, written.model.text
-    if text is not None and ("program" not in vars(model) or parse_text(text, model.name) == written.program):
+    is_read = "program" not in vars(model) and not written.is_edited
+    if text is not None and (is_read or parse_text(text, model.name) == written.program):
         return text
     with suppress(PrintError):  # then there are no places
         return to_text(written.program) if is_needed else None
