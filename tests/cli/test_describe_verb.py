@@ -131,7 +131,7 @@ def test_a_pipeline_of_other_stages_is_refused(folder: Path) -> None:
     assert 'this model is of the kind "mlProgram", not "neuralNetwork"' in said
     write(folder / "d.toml", text.partition('[[model]]\nkind = "non')[0].encode())
     said = refused(1, "build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel")
-    assert "d.toml:7:3: error[MIL476]: the model has 2 stages, and the description 1 `[[model]]`" in said
+    assert "d.toml:6:3: error[MIL476]: the model has 2 stages, and the description 1 `[[model]]`" in said
     assert not Path("N.mlmodel").exists()
 
 
@@ -176,7 +176,7 @@ KEPT = {
     "wrong.toml": (b"[[input]]\nnaem = 'x'\n", 1, "wrong.toml:2:1: error[MIL471]"),
     "bytes.toml": (b"\xff\xfe", 1, "bytes.toml: error[MIL470]: this is not UTF-8 text"),
     "model.mil": (TEXT.encode(), 2, "model.mil: error[MIL401]: this name does not fit a description"),
-    "notes": (b"some notes\n", 1, "notes:1:6: error[MIL470]"),
+    "notes": (b"some notes\n", 1, "notes:1:11: error[MIL470]"),
 }
 
 
@@ -206,8 +206,8 @@ def test_a_folder_is_not_written(folder: Path) -> None:
 def test_a_mistake_shows_its_line(folder: Path) -> None:
     write(folder / "d.toml", miltext.describe(EXAMPLE).replace("fp32", "fp31").encode())
     said = refused(1, "build", EXAMPLE, "--description", "d.toml", "-o", "N.mlpackage")
-    assert 'd.toml:19:12: error[MIL473]: `dataType` cannot be "fp31"; did you mean `fp32`?' in said
-    assert ' 19 | dataType = "fp31"\n    |            ^~~~~~\n' in said
+    assert 'd.toml:20:12: error[MIL473]: `dataType` cannot be "fp31"; did you mean `fp32`?' in said
+    assert ' 20 | dataType = "fp31"\n    |            ^~~~~~\n' in said
     assert not Path("N.mlpackage").exists()
 
 
