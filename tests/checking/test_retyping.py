@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from support.short_drafts import FEED_FORWARD
@@ -31,8 +30,8 @@ def function(body: str, inputs: str = "tensor<fp32, [1, 3, 8, 8]> x", outputs: s
     return f"program(1.3)\n{{\n    func main<ios18>({inputs}) {{\n{lines}        }} -> ({outputs});\n}}\n"
 
 
-def anew(text: str, **options: Any) -> str:
-    return miltext.infer_draft(text, all=True, **options)
+def anew(text: str, *, names: bool = False, consts: bool = False) -> str:
+    return miltext.infer_draft(text, all=True, names=names, consts=consts)
 
 
 def told(text: str) -> list[tuple[str, int, Sequence[str]]]:

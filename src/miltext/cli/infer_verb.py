@@ -8,7 +8,18 @@ from pathlib import Path
 
 import click
 
-from miltext.cli.streams import STDIN, WRONG, existing, fail, output_option, read_stdin, show, write_text
+from miltext.cli.streams import (
+    FAILED,
+    STDIN,
+    WRONG,
+    existing,
+    fail,
+    output_option,
+    read_stdin,
+    show,
+    write_back,
+    write_text,
+)
 
 EPILOG = """\b
 Examples:
@@ -43,9 +54,9 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     types; a head such as `program(1.3) $draft(names, consts)` asks for more, as the options do. All problems are
     reported as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
-    With --all, DRAFT may be any MIL text: each type of an output that follows is inferred anew. So the shape of an
-    input is one edit; `miltext reshape` makes that, too. A constant that was made for the old sizes, and does not fit,
-    is an error that names it.
+    With --all, DRAFT may be any MIL text, and FILE the same one if that is not a draft: each type of an output that
+    follows is inferred anew. So the shape of an input is one edit; `miltext reshape` makes that, too. A constant that
+    was made for the old sizes, and does not fit, is an error that names it.
 
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
     written into a folder where they are not.
@@ -65,9 +76,21 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     show(completed.diagnostics, text, name)
     if completed.text is None:
         sys.exit(WRONG)
+    if anew and _is_itself(draft, output, text):
+        sys.exit(0 if write_back(output, text, completed.text) else FAILED)
     if output != "-":
         _refuse_elsewhere(completed.text, draft, output)
     write_text(output, [completed.text], "mil", draft)
+
+
+def _is_itself(draft: str, output: str, text: str) -> bool:
+    """Tell whether a text is to be written where it was read, and is not a draft, of which it would not be one."""
+    from miltext.checking.left_out import program_of
+    from miltext.parsing.parser import attempt
+
+    if "-" in (draft, output) or not os.path.exists(output) or not os.path.samefile(draft, output):
+        return False
+    return attempt(text) is not None or program_of(text, ())[0] is not None
 
 
 def _refuse_elsewhere(text: str, draft: str, output: str) -> None:

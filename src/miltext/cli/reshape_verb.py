@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import nested_option, open_whole, show
-from miltext.cli.writing_verbs import edit_model, force_option, function_option, model_output
+from miltext.cli.streams import open_whole, show
+from miltext.cli.writing_verbs import edit_model, edit_options
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -20,32 +20,31 @@ Examples:
   miltext reshape Compiled.mlmodelc image=1,3,256,256 -o New.mlpackage
   miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
 \b
-Exit status: 0 the model is written, warnings or not; 1 sizes do not fit, and nothing is written; 2 usage, files.
+Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, and nothing is written; 2 usage, files.
 """
 
 
 @click.command("reshape", epilog=EPILOG)
 @click.argument("model", metavar="MODEL")
 @click.argument("words", nargs=-1, required=True, metavar="NAME=SIZES...")
-@model_output
-@function_option
-@nested_option()
-@force_option
+@edit_options
 def command(
-    model: str, words: tuple[str, ...], output: str, function: str | None, nested: str | None, force: bool
+    model: str, words: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: Any
 ) -> None:
     """Write MODEL with other sizes for inputs: in its program, where all types that follow are inferred anew, and in
     its description. OUT may also be a .mil.
 
-    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input. A
-    constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
-    print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` and `miltext run`
-    show what a model computes.
+    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input.
+
+    A constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
+    print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` shows what a model
+    computes.
     """
     from miltext.drafting.reshaping import reshape
     from miltext.models.sizes import read_sizes
 
     sizes = read_sizes(words)
+    ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
 
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
@@ -53,4 +52,6 @@ def command(
         show(told, text, path)
         return edited
 
-    edit_model(open_whole(model), output, nested, edit, elide=None, force=force)
+    if ranges:
+        how["ranges"] = ranges
+    edit_model(open_whole(model), output, nested, edit, elide=None, **how)

@@ -137,8 +137,8 @@ def _given(words: Sequence[str]) -> GivenWeights | None:
 # ---- one edit
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of both verbs."""
+def edit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of verbs that make one edit."""
     for option in (check_option, force_option, no_loss_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
@@ -148,7 +148,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("model", metavar="MODEL")
 @click.argument("old")
 @click.argument("new")
-@_options
+@edit_options
 def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Any) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
@@ -171,7 +171,7 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
 @click.command("expose", epilog=EXPOSE_EPILOG)
 @click.argument("model", metavar="MODEL")
 @click.argument("values", nargs=-1, required=True, metavar="VALUE...")
-@_options
+@edit_options
 def expose(
     model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: bool
 ) -> None:

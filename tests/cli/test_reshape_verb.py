@@ -1,0 +1,147 @@
+"""`miltext reshape` and `miltext infer --all`, as a user meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.containers import pipeline, write_bundle, write_package
+from support.draft_builds import run
+
+import miltext
+from miltext.models.opening import open_model
+
+TEXT = """program(1.3)
+{
+    func main<ios17>(tensor<fp32, [1, 3, 8, 8]> x) {
+            tensor<fp32, [1, 3, 8, 8]> h = relu(x = x); // a comment
+            tensor<int32, [2]> s = const()[val = tensor<int32, [2]>([1, -1])];
+            tensor<fp32, [1, 192]> flat = reshape(shape = s, x = h);
+            tensor<fp32, [1, 192]> y = tanh(x = flat);
+        } -> (y);
+}
+"""
+BAKED = TEXT.replace("-1", "192")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.mil").write_text(TEXT)
+    Path("baked.mil").write_text(BAKED)
+    return tmp_path
+
+
+def done(*arguments: object) -> str:
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def refused(*arguments: object, status: int = 1) -> str:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (status, ""), result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_infer_all_of_a_file_onto_itself() -> None:
+    assert done("infer", "model.mil", "--all") == TEXT
+    Path("model.mil").write_text(TEXT.replace("8, 8]> x", "4, 4]> x"))
+    smaller = TEXT.replace("8, 8", "4, 4").replace("192", "48")
+    assert done("infer", "model.mil", "--all", "-o", "model.mil") == ""
+    assert Path("model.mil").read_text() == smaller
+    assert done("infer", "--all", "--names", "model.mil").count("name = string") == 4
+    Path("draft.mil").write_text(smaller.replace("tensor<fp32, [1, 3, 4, 4]> h", "h"))
+    assert done("infer", "draft.mil", "--all", "-o", "whole.mil") == ""
+    assert Path("whole.mil").read_text() == smaller
+    assert "MIL402" in refused("infer", "draft.mil", "--all", "-o", "draft.mil", status=2)
+    assert "MIL402" in refused("infer", "model.mil", "-o", "model.mil", status=2)
+
+
+def test_infer_all_that_fails_writes_nothing() -> None:
+    Path("baked.mil").write_text(BAKED.replace("8, 8]> x", "4, 4]> x"))
+    told = refused("infer", "baked.mil", "--all", "-o", "new.mil")
+    assert "baked.mil:6:59: error[MIL521]: `shape` of `reshape` asks for [1, 192], 192 elements" in told
+    assert "baked.mil:5:50: note: change this literal, which was made for other sizes; [1, 48] fits" in told
+    assert not Path("new.mil").exists()
+
+
+def test_a_text() -> None:
+    done("reshape", "model.mil", "x=1,3,4,4", "-o", "new.mil")
+    assert Path("new.mil").read_text() == TEXT.replace("8, 8", "4, 4").replace("192", "48")
+    assert "--force" in refused("reshape", "model.mil", "x=1,3,4,4", "-o", "new.mil", status=2)
+    done("reshape", "new.mil", "x=1,3,8,8", "-o", "new.mil", "--force")
+    assert Path("new.mil").read_text() == TEXT
+    done("reshape", "model.mil", "x=1,3,4..9,8", "-o", "new.mil", "--force")
+    assert "tensor<fp32, [1, 3, ?, 8]> h = relu(x = x); // a comment" in Path("new.mil").read_text()
+
+
+def test_a_package_and_its_description() -> None:
+    done("build", "model.mil", "-o", "M.mlpackage")
+    done("reshape", "M.mlpackage", "x=2,3,8,8", "-o", "Never.mil")
+    result = run("reshape", "M.mlpackage", "x=1,3,4,6", "-o", "N.mlpackage")
+    assert result.exit_code == 0, result.stderr
+    model = miltext.load("N.mlpackage")
+    assert model.description is not None
+    described = [*model.description.input, *model.description.output]
+    assert [[*each.type.multiArrayType.shape] for each in described] == [[1, 3, 4, 6], [1, 72]]
+    x = np.linspace(-1, 1, 72, dtype=np.float32).reshape(1, 3, 4, 6)
+    assert np.allclose(miltext.run(model, {"x": x})["y"], np.tanh(np.maximum(x, 0)).reshape(1, 72))
+    assert run("reshape", "N.mlpackage", "x=1,3,8,8", "-o", "M.mlpackage", "--force").exit_code == 0
+    assert miltext.load("M.mlpackage").program == miltext.parse(TEXT)
+
+
+def test_a_shape_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:
+    done("build", "baked.mil", "-o", "M.mlpackage")
+    assert "const()[val = tensor<int32, [2]>([1, 192])]" in done("print", "M.mlpackage").splitlines()[4]
+    told = refused("reshape", "M.mlpackage", "x=1,3,4,4", "-o", "N.mlpackage")
+    assert "M.mlpackage:5:50: note: change this literal" in told
+    assert not Path("N.mlpackage").exists()
+    told = refused("reshape", "M.mlpackage", "x=1,3,4,4", "-o", "M.mlpackage", "--force")
+    assert miltext.load("M.mlpackage").program == miltext.parse(BAKED)
+
+
+def test_a_compiled_model(folder: Path) -> None:
+    write_bundle(folder / "C.mlmodelc", TEXT)
+    assert run("reshape", "C.mlmodelc", "x=1,3,2,2", "-o", "N.mlpackage").exit_code == 0
+    assert "[1, 12]> y" in done("print", "N.mlpackage")
+
+
+def test_a_model_in_a_pipeline(folder: Path) -> None:
+    done("build", "model.mil", "-o", "M.mlmodel")
+    stage = miltext.load("M.mlmodel").spec
+    assert stage is not None
+    for count in (1, 2):
+        whole = pipeline(*[stage] * count)
+        whole.description.CopyFrom(stage.description)
+        write_package(folder / f"P{count}.mlpackage", whole.SerializeToString())
+    assert "MIL257" in refused("reshape", "P1.mlpackage", "x=1,3,4,4", "-o", "N.mlpackage")
+    assert run("reshape", "P1.mlpackage", "--model", "0", "x=1,3,4,4", "-o", "N.mlpackage").exit_code == 0
+    described = open_model("N.mlpackage").description
+    assert described is not None
+    assert [*described.input[0].type.multiArrayType.shape] == [1, 3, 4, 4]
+    assert "MIL456" in refused("reshape", "P2.mlpackage", "--model", "1", "x=1,3,4,4", "-o", "N2.mlpackage")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["x"], "error[MIL434]: `x` is not NAME=SIZES"),
+        (["x=1x3x4x4"], "did you mean `x=1,3,4,4`?"),
+        (["x=1", "x=2"], "error[MIL434]: the sizes of `x` are given twice"),
+        (["z=1,3,4,4"], "model.mil: error[MIL430]: unknown input `z`"),
+        (["x=3,4,4"], "model.mil: error[MIL435]: `x` of `main` has 4 dimensions, [1, 3, 8, 8], not 3"),
+        (["x=1,3,4,4", "--function", "min"], "unknown function `min`; did you mean `main`?"),
+    ],
+)
+def test_refuses(words: list[str], message: str) -> None:
+    assert message in refused("reshape", "model.mil", *words, "-o", "new.mil")
+    assert not Path("new.mil").exists()
+
+
+def test_help_has_examples() -> None:
+    assert "miltext reshape Model.mlpackage image=1,3,256,256 -o New.mlpackage" in done("reshape", "--help")
+    assert "miltext infer model.mil --all -o model.mil" in done("infer", "--help")
