@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Type
 
 
+ROUNDING = 1e-6
+"""How far a product of a size and a factor, both exact, may be off as fp32. coremltools makes a factor of two sizes, and
+adds 1e-4 to the one that it is to give, so that rounding down gives it (`converters/mil/frontend/torch/ops.py`).
+"""
+
+
 @rule("upsample_nearest_neighbor", "upsample_bilinear")
 def upsample(op: Arguments) -> Sequence[Type]:
     """Return height and width times their factors (1 by default), rounded down."""
@@ -30,7 +36,7 @@ def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
     factor = finite(given)
     if factor is None:
         raise Unknown
-    scaled = None if size is None else whole(size * factor, math.floor)
+    scaled = None if size is None else whole(size * factor, math.floor, ROUNDING)
     if size and scaled == 0:
         raise Conflict(f"makes less than 1 of the {size} of `x`: nothing is left", name, "x", code=OUT_OF_RANGE)
     return scaled

@@ -133,11 +133,14 @@ def linear(size: Dimension, factor: int = 1, offset: int = 0) -> Dimension:
     return None if size is None or size * factor + offset < 0 else size * factor + offset
 
 
-def whole(number: float, rounded: Callable[[float], int]) -> Dimension:
-    """Return a count of floats rounded, None when it is infinite, or so near a whole number that rounding decides."""
+def whole(number: float, rounded: Callable[[float], int], tolerance: float = TOLERANCE) -> Dimension:
+    """Return a count of floats rounded, None when it is infinite, or so near a whole number that rounding decides.
+
+    The `tolerance` is a part of the number.
+    """
     if not math.isfinite(number):
         return None
-    near = number != round(number) and abs(number - round(number)) < TOLERANCE * max(1.0, abs(number))
+    near = number != round(number) and abs(number - round(number)) < tolerance * max(1.0, abs(number))
     return None if near else rounded(number)
 
 
