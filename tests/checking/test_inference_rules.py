@@ -238,6 +238,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
         [t("uint1", 3, 4), t("fp16", 5)],
     ),
     ("upsample_bilinear", {"x": IMAGE, "scale_factor_height": 1.5}, t("fp32", 1, 4, 12, 7)),
+    ("upsample_bilinear", {"x": t("fp32", 1, 4, 64, 1), "scale_factor_height": 32.0001 / 64}, t("fp32", 1, 4, 32, 1)),
     ("upsample_nearest_neighbor", {"x": IMAGE, "scale_factor_width": 2.9999999}, t("fp32", 1, 4, 8, None)),
     ("resize_bilinear", {"x": IMAGE, "target_size_height": 3}, t("fp32", 1, 4, 3, 1)),
     ("resize", {"x": IMAGE, "shape": (9, 0, 5), "resized_dims": 2}, t("fp32", 1, 4, 8, 5)),

@@ -136,6 +136,49 @@ def test_what_an_unknown_operation_makes_of_something_new_is_told() -> None:
     )
 
 
+OUTDATED = {
+    ("kernel_sizes", "max_pool"): """
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<int32, [2]> k = const()[val = tensor<int32, [2]>([8, 8])];
+        string pad = const()[val = string("valid")];
+        tensor<fp32, [1, 3, 1, 1]> y = max_pool(kernel_sizes = k, pad_type = pad, strides = k, x = h);""",
+    ("size", "slice_by_size"): """
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<int32, [4]> b = const()[val = tensor<int32, [4]>([0, 0, 0, 0])];
+        tensor<fp32, [1, 3, 8, 4]> y = slice_by_size(begin = b, size = tensor<int32, [4]>([1, 3, 8, 4]), x = h);""",
+    ("end", "slice_by_index"): """
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<int32, [4]> b = const()[val = tensor<int32, [4]>([0, 0, 0, 0])];
+        tensor<fp32, [1, 3, 8, 4]> y = slice_by_index(begin = b, end = tensor<int32, [4]>([1, 3, 8, 4]), x = h);""",
+    ("target_size_height", "resize_bilinear"): """
+        fp32 f = const()[val = fp32(0.5)];
+        tensor<fp32, [1, 3, 8, 8]> h = relu(x = x);
+        tensor<fp32, [1, 3, 4, 4]> a = upsample_bilinear(scale_factor_height = f, scale_factor_width = f, x = h);
+        int32 n = const()[val = int32(8)];
+        tensor<fp32, [1, 3, 8, 8]> y = resize_bilinear(target_size_height = n, target_size_width = n, x = a);""",
+}
+
+
+@pytest.mark.parametrize(("parameter", "operation"), OUTDATED)
+def test_a_parameter_that_was_a_size_and_still_fits_is_told(parameter: str, operation: str) -> None:
+    text = function(OUTDATED[parameter, operation])
+    assert "MIL436" not in {each.code for each in complete_anew(text)[1]}
+    whole, found = complete_anew(text.replace("8, 8]> x", "16, 16]> x"))
+    assert whole is not None
+    message = f"`{parameter}` of `{operation}` has 8, which was a size that is 16 now; check it"
+    assert [each.message for each in found if each.code == "MIL436"] == [message]
+
+
+def test_an_end_that_is_masked_is_not_told() -> None:
+    masked = "end_mask = tensor<bool, [4]>([true, true, true, true]), x = h);"
+    text = function(
+        OUTDATED["end", "slice_by_index"].replace("[1, 3, 8, 4]> y", "[1, 3, 8, 8]> y").replace("x = h);", masked)
+    )
+    whole, found = complete_anew(text.replace("8, 8]> x", "16, 16]> x"))
+    assert whole is not None
+    assert "MIL436" not in {each.code for each in found}
+
+
 # ---- blocks, loops and states
 
 LOOP = """program(1.3)

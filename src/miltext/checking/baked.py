@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 MADE_FOR_OTHERS = "which was made for other sizes"
 
+SIZES = ("kernel_sizes", "size", "end", "target_size_height", "target_size_width")
+"""Parameters that may hold sizes: rows of them those of the last dimensions of `x`."""
+
+
+class Outdated(NamedTuple):
+    """A parameter that holds what a size was `before`, and what that is `now`."""
+
+    parameter: str
+    before: int
+    now: int
+
 
 class Absorbing(NamedTuple):
     """An output that stays as it was though what its operation is given changed: its name and sizes, and where."""
@@ -46,15 +57,17 @@ class Baked:
         self.inputs: set[Operand] = set()
         self.others: dict[Operand, Path] = {}
         self.refitting = Refitting()
+        self._before: dict[Operand, Type] = {}
         self._absorbing: dict[Operand, Absorbing] = {}
         self._refitted: dict[Operand, tuple[int, ...]] = {}
 
     # ---- while types are inferred
 
-    def change(self, made: Operand, name: str, old: Type, new: Type) -> None:
-        """Note an output of another type than before."""
+    def change(self, made: Operand, name: str, old: Type) -> None:
+        """Note a value of another type than before."""
         self.changed[made] = name
-        self.refitting.learn(old, new)
+        self._before[made] = old
+        self.refitting.learn(old, made.type)
 
     def absorb(self, made: Operand, name: str, arguments: Arguments, place: Path) -> str | None:
         """Note an output of the type that it had before; return the name of something that it is given that changed."""
@@ -84,6 +97,37 @@ class Baked:
             return None
         self._refitted[shape] = found
         return TensorType(x.type.dtype, found)
+
+    def outdated(self, arguments: Arguments) -> Outdated | None:
+        """Return the first parameter that is what a size was before.
+
+        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, say.
+        """
+        [x, *_] = arguments.operands.get("x", (UNDEFINED,))
+        if x not in self.changed:
+            return None
+        for name, operand in ((each, operand) for each in SIZES for operand in arguments.operands.get(each, ())):
+            if isinstance(operand.value, int):
+                sizes = self.refitting.became(operand.value)
+            elif isinstance(operand.value, tuple) and not (name == "end" and _is_masked(arguments)):
+                sizes = self._lasting(operand.value, x)
+            else:
+                continue
+            if sizes is not None:
+                return Outdated(name, *sizes)
+        return None
+
+    def _lasting(self, held: Sequence[object], x: Operand) -> tuple[int, int] | None:
+        """Return the first size of the last dimensions of a value before that a row of sizes still holds, and the one
+        now.
+        """
+        old, new = self._before[x], x.type
+        if not isinstance(old, TensorType) or not isinstance(new, TensorType) or len(old.shape) != len(new.shape):
+            return None
+        for size, before, after in zip(reversed(held), reversed(old.shape), reversed(new.shape), strict=False):
+            if before is not None and after is not None and size == before != after and before > 1:
+                return before, after
+        return None
 
     # ---- when something does not fit
 
@@ -147,6 +191,16 @@ class Baked:
         return (*at, "inputs", Key(name), "arguments", index) if is_input else (*at, "attributes", Key(name))
 
 
+def _is_masked(arguments: Arguments) -> bool:
+    """Tell whether an operation may leave out the ends that it is given."""
+    masks = [operand.value for operand in arguments.operands.get("end_mask", ())]
+    return any(mask is None or True in _row(mask) for mask in masks)
+
+
+def _row(value: Value) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
 def _argument(path: Path) -> tuple[str, int]:
     """Return the parameter that a path leads to, and the place among what it is bound to."""
     at = path.index("inputs") + 1
@@ -156,4 +210,4 @@ def _argument(path: Path) -> tuple[str, int]:
 
 def _numbers(value: Value) -> set[int]:
     """Return the whole numbers in a value."""
-    return {each for each in (value if isinstance(value, tuple) else (value,)) if type(each) is int}
+    return {each for each in _row(value) if type(each) is int}

@@ -48,6 +48,11 @@ class Refitting:
         scaled = _scaled(sizes, count)
         return _only({each for each in scaled if each[:1] == shape[:1]} or scaled)
 
+    def became(self, size: int) -> tuple[int, int] | None:
+        """Return a size, and what it became wherever it was the size of a dimension that changed; else None."""
+        found = [*self._became(1).get(size, ())]
+        return (size, found[0]) if size > 1 and len(found) == 1 else None
+
     def _became(self, longest: int | None) -> dict[int, set[int]]:
         """Return what sizes became, and those of several dimensions together, of so many at the `longest`."""
         found: dict[int, set[int]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.baked import Baked
+from miltext.checking.baked import Baked, Outdated
 from miltext.checking.draft_constants import is_of_function
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.drafts import DraftTypes
@@ -108,6 +108,7 @@ class Retyping(DraftWalk):
         super().__init__(read, types, dialect_of(read.text), arrays)
         self.inputs = inputs
         self.retyped: dict[Path, Type] = {}
+        self.before: dict[Path, Type] = {}
         self.kept: list[Finding] = []
         self.baked = Baked(self.found, self.makers)
 
@@ -116,7 +117,6 @@ class Retyping(DraftWalk):
         for function, types in self.inputs.items():
             for index, value in enumerate(program.functions[function].inputs):
                 if value.name in types and read_type(value.type) != types[value.name]:
-                    self.baked.refitting.learn(read_type(value.type), types[value.name])
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
@@ -126,10 +126,11 @@ class Retyping(DraftWalk):
         if is_of_function(path):
             place, values = ("functions", Key(path[0]), "inputs"), [*scope]
         for index, name in enumerate(values):
-            if (*place, index) in self.retyped:
-                self.baked.changed[scope[name]] = name
+            at = (*place, index)
+            if at in self.retyped:
+                self.baked.change(scope[name], name, self.before[at])
             elif self.inputs and is_of_function(path):
-                self.baked.others[scope[name]] = (*place, index)
+                self.baked.others[scope[name]] = at
             elif is_of_function(path):
                 self.baked.inputs.add(scope[name])
 
@@ -150,15 +151,25 @@ class Retyping(DraftWalk):
         made = result(arguments, found)
         if found != output.stated.type:
             self.restate(message, place, found)
-            self.baked.change(made, output.name, output.stated.type, found)
+            self.baked.change(made, output.name, output.stated.type)
         else:
             changed = self.baked.absorb(made, output.name, arguments, place[:-2])
             if changed and found != followed and has_sizes(found):
                 self.keep(output.name, found, place, changed)
+        if index == 0 and (outdated := self.baked.outdated(arguments)):
+            self.suspect(operation, outdated, place[:-2])
         return made
+
+    def suspect(self, operation: Operation, outdated: Outdated, place: Path) -> None:
+        """Tell of a parameter that is what a size was before."""
+        binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
+        what = f"`{outdated.parameter}` of `{operation.type}`"
+        message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
+        self.kept.append(Finding(binding, STALE, message, severity="warning"))
 
     def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
         """Write a new type."""
+        self.before[place] = read_type(message.type)
         message.type.CopyFrom(write_type(type))
         self.retyped[place] = type
 

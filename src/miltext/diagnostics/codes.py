@@ -108,7 +108,7 @@ TITLES: dict[str, str] = {
     "MIL433": "position outside the text",
     "MIL434": "unreadable sizes",
     "MIL435": "sizes that an input cannot have",
-    "MIL436": "type that may be out of date",
+    "MIL436": "size that may be out of date",
     "MIL437": "operations kept in fp32",
     "MIL438": "value cannot be converted",
     "MIL439": "fp16 at the border of an early opset",

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-6
-"""How far a product of a size and a factor, both exact, may be off as fp32. coremltools makes a factor of two sizes, and
-adds 1e-4 to the one that it is to give, so that rounding down gives it (`converters/mil/frontend/torch/ops.py`).
+"""How far a product of a size and a factor, both exact, may be off as fp32.
+
+coremltools makes a factor of two sizes, and adds 1e-4 to the one that it is to give, so that rounding down gives it
+(`converters/mil/frontend/torch/ops.py`).
 """
 
 
