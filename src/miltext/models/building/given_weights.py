@@ -41,8 +41,9 @@ class GivenFolder(BlobFolder):
         super().__init__(own.model_path)
         self.taken: set[str] = set()
         self._held = held
-        self._named = {each.value.blobFileValue.fileName for program in programs for each in blob_values(program)}
         folders, files = _parts(given)
+        looked_at = programs if given else ()
+        self._named = {each.value.blobFileValue.fileName for program in looked_at for each in blob_values(program)}
         self._own = LooseFolder(_model_path(folders[0])) if folders and isinstance(own, LooseFolder) else own
         self._folders = [LooseFolder(_model_path(folder)) for folder in folders]
         self._by_name: dict[str, list[Path]] = {}

@@ -169,12 +169,14 @@ def _left_out(size: int, total: int) -> Diagnostic:
 
 def note_unused(new: NewModel) -> None:
     """Note that more than half of the weights that are written are of no use, if that is many bytes."""
-    sizes = used_sizes(ml_programs(new.spec))
     total = sum(path.stat().st_size for path in new.files.values())
+    if total < MANY:
+        return
+    sizes = used_sizes(ml_programs(new.spec))
     unused = total - sum(used_bytes(sizes.get(f"{MODEL_PATH}/{name}", {})) for name in new.files)
-    stored = new.storing.size if new.storing else 0
-    if unused >= MANY and unused * 2 > total + stored:
-        message = f"nothing refers to {unused:,} of the {total + stored:,} bytes of weights"
+    total += new.storing.size if new.storing else 0
+    if unused >= MANY and unused * 2 > total:
+        message = f"nothing refers to {unused:,} of the {total:,} bytes of weights"
         new.warnings.append(Diagnostic("note", "MIL312", message, None, (Note("--prune-weights leaves them out"),)))
 
 
@@ -191,13 +193,13 @@ def _unnamed_files(new: NewModel) -> list[Path]:
     if not new.package:
         return []
     folder = _folder(new.package)
-    named = {held.value.blobFileValue.fileName for each in ml_programs(new.spec) for held in blob_values(each)}
-    known = {folder / normpath(name.partition("/")[2]) for name in named} | {folder / name for name in new.files}
-    return [
-        path
-        for path in contents_of(new.package)
-        if path.is_relative_to(folder) and path not in known and is_weight_file(path) and not _is_spoken_of(new, path)
-    ]
+    there = [path for path in contents_of(new.package) if path.is_relative_to(folder) and is_weight_file(path)]
+    named = {folder / name for name in new.files}
+    unknown = [path for path in there if path not in named]
+    if unknown:  # the names of files that are missing are not among those of `files`
+        values = (held.value for each in ml_programs(new.spec) for held in blob_values(each))
+        named = {folder / normpath(value.blobFileValue.fileName.partition("/")[2]) for value in values}
+    return [path for path in unknown if path not in named and not _is_spoken_of(new, path)]
 
 
 def _folder(package: Path) -> Path:
