@@ -12,8 +12,10 @@ from conftest import ROOT
 from support.array_files import sparse_npy, text_of
 from support.large_arrays import large_arrays, write
 from support.memory import run
+from support.weighted import DATA, WEIGHT, function_of, program_of
 
-from miltext.models.weights import BlobFile
+from miltext.models.weights import CHUNK, BlobFile, BlobWriter, pieces_at
+from miltext.schema.dtypes import BY_NAME
 
 MOST = 100 << 20
 """Bytes of the whole process, of which Python, numpy and protobuf need some 40 million by themselves."""
@@ -45,6 +47,25 @@ def test_an_array_of_any_size_takes_little_memory(name: str, tmp_path: Path) -> 
         (blob,) = file
         assert (blob.dtype.name, blob.count) == (large.dtype, prod(large.shape))
         assert not any(chunk.any() for chunk in blob.chunks())
+    os.remove(path)
+
+
+def test_weights_of_any_size_are_left_out_with_little_memory(tmp_path: Path) -> None:
+    """Three records: of the first two, which are equal to the last byte, one stays, and the third goes."""
+    (tmp_path / "weights").mkdir()
+    with BlobWriter(tmp_path / WEIGHT) as writer:
+        offsets = [writer.add_pieces(BY_NAME["fp16"], LARGE, (bytes(CHUNK) for _ in range(LARGE * 2 // CHUNK)))]
+        offsets += [writer.add_pieces(BY_NAME["fp16"], LARGE, pieces_at(writer.growing, 128, LARGE * 2))]
+        writer.add_pieces(BY_NAME["uint8"], LARGE, (bytes(CHUNK) for _ in range(LARGE // CHUNK)))
+    names = {f"w{index}": (WEIGHT, offset) for index, offset in enumerate(offsets)}
+    (tmp_path / "m.mil").write_text(program_of(function_of(names, size=LARGE)))
+    made = run("build", tmp_path / "m.mil", "--prune-weights", "-o", tmp_path / "M.mlpackage")
+    assert made.status == 0
+    assert f"{3 * LARGE + 128:,} of {5 * LARGE + 256:,} bytes of weights were left out" in made.said
+    assert made.resident < MOST
+    path = tmp_path / "M.mlpackage" / DATA / WEIGHT
+    assert path.stat().st_size == 2 * LARGE + 128
+    assert path.stat().st_blocks * 512 < LARGE
     os.remove(path)
 
 

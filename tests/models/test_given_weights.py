@@ -179,6 +179,23 @@ def test_files_of_one_name_and_the_same_bytes_are_one(
     assert firsts(tmp_path / "C.mlpackage") == [1]
 
 
+def test_a_model_in_place_of_a_text_means_its_own_weights(
+    packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
+) -> None:
+    """B's program would read other numbers in A's file, where its records have the same places."""
+    a, b = packages
+    refused_build("MIL310", "--weights-as", open_model(b), tmp_path / "C.mlpackage", original=load(a))
+    text = text_model(
+        program_of(function_of({f"w{index}": (OTHER, each) for index, each in enumerate(offsets)})), tmp_path
+    )
+    build(text, tmp_path / "Named.mlpackage", weights={"b.bin": b})
+    build(open_model(tmp_path / "Named.mlpackage"), tmp_path / "C.mlpackage", original=load(a))
+    assert firsts(tmp_path / "C.mlpackage") == [2, 3]
+    shutil.copytree(a, tmp_path / "Same.mlpackage")
+    build(open_model(tmp_path / "Same.mlpackage"), tmp_path / "D.mlpackage", original=load(a))
+    assert firsts(tmp_path / "D.mlpackage") == [1, 2]
+
+
 def test_folders_that_differ_need_a_name(packages: tuple[Path, Path], offsets: list[int], tmp_path: Path) -> None:
     a, b = packages
     text = text_model(program_of(function_of({"w0": (WEIGHT, offsets[0])})), tmp_path / "text")

@@ -27,7 +27,7 @@ from support.weighted import (
 
 import miltext
 from miltext.models.building.description import describe
-from miltext.models.opening import open_model
+from miltext.models.opening import load, open_model
 from miltext.models.weights import ALIGNMENT
 from miltext.schema import wire
 from miltext.schema.proto import Model as Spec
@@ -77,10 +77,10 @@ def test_the_records_that_stay(
 ) -> None:
     output = original if itself else tmp_path / "B.mlpackage"
     text = text_model(cut(offsets, *kept), tmp_path)
-    miltext.build(text, tmp_path / "Plain.mlpackage", original=miltext.load(original))
+    miltext.build(text, tmp_path / "Plain.mlpackage", original=load(original))
     before = original / DATA / WEIGHT
     size = before.stat().st_size
-    (told,) = build(text, output, original=miltext.load(original), prune_weights=True)
+    (told,) = build(text, output, original=load(original), prune_weights=True)
     assert records(output / DATA / WEIGHT) == stay
     assert held_weights(output) == held_weights(tmp_path / "Plain.mlpackage")
     left = size - (output / DATA / WEIGHT).stat().st_size
@@ -103,10 +103,10 @@ def test_a_model_without_weight_files_tells_nothing(tmp_path: Path) -> None:
 
 def test_a_file_that_nothing_refers_to_goes(original: Path, offsets: list[int], tmp_path: Path) -> None:
     text = text_model(program_of(function_of({})), tmp_path)
-    build(text, original, original=miltext.load(original))
+    build(text, original, original=load(original))
     size = (original / DATA / WEIGHT).stat().st_size
     for source in (text, open_model(original)):
-        kept = miltext.load(original) if source is text else None
+        kept = load(original) if source is text else None
         (told,) = build(source, tmp_path / "B.mlpackage", original=kept, prune_weights=True)
         assert told.startswith(f"{size:,} of {size:,} bytes")
         assert not (tmp_path / "B.mlpackage" / DATA / WEIGHT).exists()
@@ -119,7 +119,7 @@ def test_the_manifest_lists_what_is_there(listed: str, original: Path, tmp_path:
     manifest.write_text(manifest.read_text().replace("com.apple.CoreML/weights", f"com.apple.CoreML/{listed}"))
     assert any(listed in path for path in manifest_paths(original))
     text = text_model(program_of(function_of({})), tmp_path)
-    build(text, original, original=miltext.load(original), prune_weights=True)
+    build(text, original, original=load(original), prune_weights=True)
     assert all((original / "Data" / path).exists() for path in manifest_paths(original))
     assert len(manifest_paths(original)) == (2 if listed == "weights" else 1)
 
@@ -212,7 +212,7 @@ def test_what_is_not_a_weight_file_stays(original: Path, tmp_path: Path, offsets
     (original / DATA / "weights" / "none.bin").write_bytes(b"\0\0\0\0\2\0\0\0" + bytes(56))
     shutil.copy(tmp_path / WEIGHT, original / "Data" / "mine.bin")
     before = {path.name for path in original.rglob("*")}
-    build(text_model(cut(offsets, 1), tmp_path), original, original=miltext.load(original), prune_weights=True)
+    build(text_model(cut(offsets, 1), tmp_path), original, original=load(original), prune_weights=True)
     assert before - {path.name for path in original.rglob("*")} == {"none.bin"}
 
 
@@ -221,9 +221,7 @@ def test_weights_that_another_model_in_the_package_names_stay_as_they_are(
 ) -> None:
     (original / DATA / "weights" / "theirs.bin").write_bytes((tmp_path / WEIGHT).read_bytes())
     (original / DATA / "other.mil").write_text("// @model_path/weights/theirs.bin @model_path/weights/weight.bin")
-    (told,) = build(
-        text_model(cut(offsets, 1), tmp_path), original, original=miltext.load(original), prune_weights=True
-    )
+    (told,) = build(text_model(cut(offsets, 1), tmp_path), original, original=load(original), prune_weights=True)
     assert told.startswith("all of the")
     for name in ("weight.bin", "theirs.bin"):
         assert records(original / DATA / "weights" / name) == [1, 2, 1, 3, 4]
@@ -314,6 +312,17 @@ def test_records_that_share_so_much_that_nothing_is_gained(tmp_path: Path) -> No
     assert (tmp_path / "A.mlpackage" / DATA / WEIGHT).read_bytes() == data
 
 
+def test_a_link_in_the_package_is_a_file_of_its_own(original: Path, offsets: list[int], tmp_path: Path) -> None:
+    link(original / DATA / "weights/alias.bin", original / DATA / WEIGHT)
+    names = {"w0": (WEIGHT, offsets[0]), "w1": ("weights/alias.bin", offsets[1])}
+    text = text_model(program_of(function_of(names)), tmp_path)
+    for output in (tmp_path / "B.mlpackage", original):
+        build(text, output, original=load(original), prune_weights=True)
+        assert [records(output / DATA / name) for name in (WEIGHT, "weights/alias.bin")] == [[1], [2]]
+        assert not (output / DATA / "weights/alias.bin").is_symlink()
+        assert [each[0] for each in held_weights(output).values()] == [1, 2]
+
+
 def test_a_missing_file_stays_a_warning(original: Path, tmp_path: Path) -> None:
     (original / DATA / WEIGHT).unlink()
     before = open_model(original).program.SerializeToString(deterministic=True)
@@ -360,9 +369,9 @@ def test_arrays_come_after_what_stays(original: Path, offsets: list[int], tmp_pa
         for name in "abc"
     )
     text = cut(offsets, 4, 1).replace("        } ->", f"{lines}        }} ->")
-    build(text_model(text, tmp_path), original, original=miltext.load(original), prune_weights=True)
+    build(text_model(text, tmp_path), original, original=load(original), prune_weights=True)
     assert records(original / DATA / WEIGHT) == [2, 4, 3, 9]
-    weights = miltext.load(original).weights
+    weights = load(original).weights
     assert {name: int(weights[name][0]) for name in weights} == {"w4": 4, "w1": 2, "a": 2, "b": 3, "c": 9}
     assert_coremltools_opens(original)
 
@@ -373,7 +382,7 @@ def test_all_goes_and_an_array_comes(original: Path, tmp_path: Path) -> None:
         "        } ->",
         '            tensor<fp16, [40]> a = const()[val = tensor<fp16, [40]>($npy("a.npy"))];\n        } ->',
     )
-    build(text_model(text, tmp_path), original, original=miltext.load(original), prune_weights=True)
+    build(text_model(text, tmp_path), original, original=load(original), prune_weights=True)
     assert records(original / DATA / WEIGHT) == [9]
     assert_coremltools_opens(original)
 
@@ -448,12 +457,12 @@ def test_a_package_pruned_into_a_file_keeps_what_it_has(original: Path, offsets:
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     (tmp_path / "out").mkdir()
     text = text_model(program_of(function_of({})), tmp_path / "text")
-    build(text, tmp_path / "out/A.mlmodel", original=miltext.load(original), prune_weights=True)
+    build(text, tmp_path / "out/A.mlmodel", original=load(original), prune_weights=True)
     assert os.listdir(tmp_path / "out") == ["A.mlmodel"]
     build(
         text_model(cut(offsets, 3), tmp_path),
         tmp_path / "out/A.mlmodel",
-        original=miltext.load(original),
+        original=load(original),
         prune_weights=True,
     )
     assert records(tmp_path / "out" / WEIGHT) == [3]
@@ -482,7 +491,7 @@ def test_a_failure_leaves_everything_as_it_was(original: Path, offsets: list[int
         miltext.build(
             text_model(cut(offsets, 1), tmp_path),
             original,
-            original=miltext.load(original),
+            original=load(original),
             prune_weights=True,
             force=True,
             progress=stop,

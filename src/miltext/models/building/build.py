@@ -18,7 +18,7 @@ from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import decompile, order_inputs, strip
 from miltext.models.building.description import NO_SIZES, describe, known_version, required_version, update
 from miltext.models.building.filling import Array, Filled, fill
-from miltext.models.building.given_weights import GivenFolder
+from miltext.models.building.given_weights import GivenFolder, with_folder
 from miltext.models.building.new_model import NewModel, ml_programs, path_to, way_to
 from miltext.models.building.placing import placed
 from miltext.models.building.pruning import note_unused, prune
@@ -197,7 +197,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
         program, arrays = _edited_program(source, [chosen.program], choices)
         if original.kind == "mlmodelc":
             strip(program)
-        new = _original(original, {chosen: program}, choices.weights, asked)
+        new = _original(original, {chosen: program}, _given(original, source, choices), asked)
         way = way_to(chosen, original, new.spec)
         there = around(new.spec)
         is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
@@ -211,6 +211,13 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
     if original.kind == "mlmodelc":
         order_inputs(new.spec)
     return new
+
+
+def _given(original: Model, source: Model, choices: Choices) -> GivenWeights | None:
+    """Return the weights that are given for a program: those of the model that it is in, too, if it is not a text."""
+    if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
+        return choices.weights
+    return with_folder(choices.weights, source.model_path)
 
 
 def _wire(program: Program) -> bytes:

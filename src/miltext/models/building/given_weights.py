@@ -87,15 +87,25 @@ class GivenFolder(BlobFolder):
         raise refusal("MIL311", f"{what} {name!r}", None, Note(f"the weight files of the program: {names}"))
 
 
+def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:
+    """Return weights that are given, and a folder of more."""
+    return [*_several(given), folder]
+
+
+def _several(given: GivenWeights | None) -> list[AnyPath | Mapping[str, AnyPath]]:
+    if given is None:
+        return []
+    return [*given] if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+
+
 def _parts(given: GivenWeights | None) -> tuple[list[Path], list[tuple[str, AnyPath]]]:
     """Return the folders that are given, and the files by name."""
     folders: list[Path] = []
     files: list[tuple[str, AnyPath]] = []
-    several = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    for each in several:
+    for each in _several(given):
         if isinstance(each, Mapping):
             files += each.items()
-        elif each is not None:
+        else:
             folders.append(Path(each))
     return folders, files
 
