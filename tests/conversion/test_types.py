@@ -394,6 +394,13 @@ def test_a_converted_program_computes_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_what_is_converted_twice_is_as_it_was_converted_once(name: str) -> None:
+    body, returns, inputs, _ = CASES[name]
+    once = convert(draft(body, returns, inputs or "tensor<fp32, [2, 3]> x"), "fp16")
+    assert convert(once.after, "fp16").after == once.after
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_there_and_back_is_exact_the_second_time(name: str) -> None:
     body, returns, inputs, _ = CASES[name]
     half = convert(draft(body, returns, inputs or "tensor<fp32, [2, 3]> x"), "fp16")

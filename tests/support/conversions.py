@@ -44,7 +44,7 @@ def convert(text: str | Program, to: str, *, io: bool = False, folder: Path | No
     after = type(before)()
     after.CopyFrom(before)
     contents = Contents(PRECISIONS[to], BlobFolder(folder), {})
-    warnings = convert_program(after, contents, io)
+    warnings = convert_program(after, contents, lambda *_: io)
     known = {each.code for each in miltext.check(before)}
     assert [(each.code, each.message) for each in miltext.check(after) if each.code not in known] == []
     return Converted(before, after, {change.name: change for change in contents.changes}, warnings)

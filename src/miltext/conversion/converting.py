@@ -22,12 +22,13 @@ from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.schema.packing import packed_size
 
 if TYPE_CHECKING:
+    from miltext.conversion.programs import Border
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.choices import Expect
     from miltext.models.building.filling import Array
     from miltext.models.files import Progress
     from miltext.models.model import Model
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """What is taken away, by what takes its place."""
@@ -80,10 +81,10 @@ def convert_weights(
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return what that did and lost.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are,
-    with casts beside them; with `io`, they are converted, too, and described so. `stage` says which model of a
-    pipeline is meant, `weights` the folder of the weight files that a text names. A draft is completed first. `reading`
-    is called with the bytes of weights that are read to find what they lose; `output`, `force`, `progress` and `expect`
-    are those of `miltext.build`, with what it raises.
+    with casts beside them; with `io`, they are converted, too, and described so, but for images. `stage` says which
+    model of a pipeline is meant, `weights` the folder of the weight files that a text names. A draft is completed
+    first. `reading` is called with the bytes of weights that are read to find what they lose; `output`, `force`,
+    `progress` and `expect` are those of `miltext.build`, with what it raises.
 
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
     the opset does not take at the border.
@@ -98,7 +99,7 @@ def convert_weights(
         folder = BlobFolder(source.model_path, reading)
     else:
         folder = LooseFolder(Path(weights) if weights is not None else source.model_path or Path.cwd(), reading)
-    edit = partial(_convert, made, folder, io)
+    edit = partial(_convert, made, folder, _border(source.description) if io else lambda *_: False)
     choices = Choices(
         original=original,
         model=stage,
@@ -115,15 +116,31 @@ def convert_weights(
 
 
 def _convert(
-    made: Conversion, folder: BlobFolder, io: bool, program: Program, arrays: dict[str, Array]
+    made: Conversion, folder: BlobFolder, border: Border, program: Program, arrays: dict[str, Array]
 ) -> dict[str, Array]:
     """Convert a program, and note what was done; return the arrays that are to be stored."""
     contents = Contents(PRECISIONS[made.to], folder, arrays)
     made.before = _stored(program)
-    made.warnings += convert_program(program, contents, io)
+    made.warnings += convert_program(program, contents, border)
     made.changes += contents.changes
     made.after = _stored(program)
     return contents.arrays
+
+
+def _border(description: ModelDescription | None) -> Border:
+    """Return which inputs, outputs and states can be converted: not those that are described as images.
+
+    coremltools 9.0 has these as fp32, or as fp16 where their colours say so (`ImageType` in `converters/mil`).
+    """
+    if description is None:
+        return lambda *_: True
+    own = {each.name: _images(each) for each in description.functions}
+    images = _images(description)
+    return lambda function, name: name not in own.get(function, images)
+
+
+def _images(described: ModelDescription | FunctionDescription) -> set[str]:
+    return {each.name for each in (*described.input, *described.output) if each.type.HasField("imageType")}
 
 
 def _stored(program: Program) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miltext.conversion.known import Known, KnownConstant
+from miltext.conversion.known import Known, KnownConstant, TakenOut
 from miltext.conversion.places import cast, identity, subject
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Operation
@@ -30,14 +30,18 @@ class Finishing:
         self._contents = contents
         self._precisions = contents.precisions
         self._names = names
+        self._restored: list[TakenOut] = []
+        self._lost: set[str] = set()
+        """The names of casts that are taken out which other values bear now."""
 
     def finish(self) -> None:
         """Make every block what it is to be."""
+        named = {known: self._put_back(known) for known in self._planning.values if known.taken_out}
         for known in self._planning.values:
             if isinstance(known, KnownConstant):
                 self._constant(known)
             else:
-                self._value(known)
+                self._value(known, named.get(known, {}))
         for block in self._planning.blocks:
             block.apply()
 
@@ -54,6 +58,8 @@ class Finishing:
                 continue
             if asked.dtype == known.dtype or (isinstance(known, KnownConstant) and not known.wide):
                 self._give_back_as(known, plan, name, asked, outputs)
+            elif taken_out := next((each for each in known.taken_out if self._is_output(each, plan, name)), None):
+                self._restore(known, taken_out)
             else:
                 if known.name == name:
                     self._rename(known, self._names.free(f"{name}_cast_{known.dtype}"))
@@ -72,21 +78,50 @@ class Finishing:
         else:
             self._append(plan, known, [identity(name, type)], type.dtype)
 
+    def _is_output(self, taken_out: TakenOut, plan: BlockPlan, name: str) -> bool:
+        return taken_out.block is plan and taken_out.name == name
+
     def _append(
         self, plan: BlockPlan, known: Known, operations: Sequence[Operation], wanted: str | None = None
     ) -> None:
+        self._lost.add(operations[-1].outputs[0].name)
         known.use(partial(setattr, subject(operations[-1]), "name"), wanted or known.dtype)
         plan.append(operations)
 
     def _rename(self, known: Known, name: str) -> None:
         assert known.maker is not None
+        self._lost.add(name)
         _rename(known.maker, known.name, name)
         known.name = name
 
+    # ---- casts that were taken out
+
+    def _put_back(self, known: Known) -> dict[str, str]:
+        """Put back the first cast of a value that stands before all who want what it gives; return it by data type."""
+        named = {}
+        for dtype, place in known.casts.items():
+            fitting = (each for each in known.taken_out if each.dtype == dtype and each.block is known.block)
+            found = next((each for each in fitting if each.at < place and each.name not in self._lost), None)
+            if found is not None:
+                self._restore(known, found)
+                named[dtype] = found.name
+        return named
+
+    def _restore(self, known: Known, taken_out: TakenOut) -> None:
+        """Leave a cast in after all."""
+        if taken_out in self._restored:
+            return
+        self._restored.append(taken_out)
+        taken_out.block.restore(taken_out.at)
+        for used, put in taken_out.uses:
+            used.use(put, used.dtype if used is known else None)
+
     # ---- values
 
-    def _value(self, known: Known) -> None:
-        named = {dtype: self._cast(known, dtype, place) for dtype, place in known.casts.items()}
+    def _value(self, known: Known, named: dict[str, str]) -> None:
+        for dtype, place in known.casts.items():
+            if dtype not in named:
+                named[dtype] = self._cast(known, dtype, place)
         for use in known.uses:
             use.put(named.get(use.wanted or "", known.name))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.schema.types import ListType, StateType, TensorType, Type
@@ -47,6 +47,16 @@ class Use(NamedTuple):
     wanted: str | None
 
 
+class TakenOut(NamedTuple):
+    """A cast that gives what its value is by now: its name, its data type, its place, and what it uses."""
+
+    name: str
+    dtype: str
+    block: BlockPlan
+    at: int
+    uses: Sequence[tuple[Known, Callable[[str], object]]]
+
+
 class Known:
     """A value of a function: `operand` is what it was, and `type` the type that it has from now on.
 
@@ -67,6 +77,8 @@ class Known:
         self.uses: list[Use] = []
         self.casts: dict[str, int] = {}
         """Where a cast has to stand in the block, by the data type that it gives."""
+        self.taken_out: list[TakenOut] = []
+        """The casts whose place this value takes."""
 
     @property
     def dtype(self) -> str | None:

@@ -51,6 +51,10 @@ class BlockPlan:
         """Take out the operation of a place."""
         self._removed.add(place)
 
+    def restore(self, place: int) -> None:
+        """Leave the operation of a place in, after all."""
+        self._removed.discard(place)
+
     def apply(self) -> None:
         """Make the block what it is to be; that of an inner block comes before."""
         if not (self._before or self._behind or self._removed):

@@ -12,7 +12,7 @@ from miltext.checking.inference.program import UNDEFINED, Walk, result
 from miltext.checking.inference.reading import Binding, Constant
 from miltext.conversion.deciding import Deciding, Decision, Given
 from miltext.conversion.halves import BEYOND
-from miltext.conversion.known import Known, KnownConstant, dtype_of
+from miltext.conversion.known import Known, KnownConstant, TakenOut, dtype_of
 from miltext.conversion.places import BlockPlan
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
@@ -295,9 +295,12 @@ class Planning:
         self._idle_ones[declared.name] = Operand(declared.stated.type, constant=known.operand.constant)
         scope[declared.name] = known
         plan.remove(plan.position)
-        for each in bound.get("dtype", ()):
-            if isinstance(each.known, KnownConstant):
-                each.known.lost_a_use = True
+        uses = [(each.known, each.put) for several in bound.values() for each in several if each.known]
+        old = dtype_of(declared.stated.type) or ""
+        known.taken_out.append(TakenOut(declared.name, old, plan, plan.position, uses))
+        for used, _ in uses:
+            if isinstance(used, KnownConstant) and used.numbers is None:
+                used.lost_a_use = True
         return True
 
     def _carry_out(self, operation: Operation, bound: Mapping[str, list[Bound]], decision: Decision) -> None:

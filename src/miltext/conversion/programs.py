@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.inference.reading import read_program
 from miltext.conversion.finishing import Finishing
@@ -19,6 +19,7 @@ from miltext.schema.types import Type, write_type
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function
     from miltext.conversion.contents import Contents
+    from miltext.conversion.known import Precisions
     from miltext.conversion.planning import Kept
     from miltext.diagnostics import Diagnostic
     from miltext.schema import proto
@@ -30,28 +31,35 @@ SHOWN = 3
 """How many operations a message names."""
 
 
-def convert_program(program: proto.Program, contents: Contents, io: bool) -> list[Diagnostic]:
-    """Convert the values of a Program, and with `io` its inputs, outputs and states; return what there is to warn of.
+Border: TypeAlias = "Callable[[str, str], bool]"
+"""Whether an input, output or state of a function is converted, too: by the function's name and its own."""
+
+
+def convert_program(program: proto.Program, contents: Contents, border: Border) -> list[Diagnostic]:
+    """Convert the values of a Program, and those at its border that are to be; return what there is to warn of.
 
     Raise WeightsError, and ModelError: MIL438 for a value that cannot be converted, MIL439 for inputs or outputs of
     fp16 in an opset that does not have them.
     """
     warnings: list[Diagnostic] = []
     for name, function in read_program(program).functions.items():
-        warnings += _convert_function(name, function, program.functions[name], contents, io)
+        warnings += _convert_function(name, function, program.functions[name], contents, border)
     return warnings
 
 
 def _convert_function(
-    name: str, function: Function, message: proto.Function, contents: Contents, io: bool
+    name: str, function: Function, message: proto.Function, contents: Contents, border: Border
 ) -> Iterator[Diagnostic]:
+    def outside(each: str, type: Type) -> Type:
+        return _outside(type, contents.precisions) if border(name, each) else type
+
     names = Names(_names(function))
-    inputs = [(each, _outside(each.stated.type, contents, io)) for each in function.inputs]
+    inputs = [(each, outside(each.name, each.stated.type)) for each in function.inputs]
     for opset, block in function.blocks.items():
         planning = Planning(contents, name, opset)
         plan, scope = planning.block(block, message.block_specializations[opset], {}, inputs)
         old = {each: planning.before(each, scope[each]).type for each in block.outputs if each in scope}
-        outputs = {each: _outside(stated, contents, io) for each, stated in old.items()}
+        outputs = {each: outside(each, stated) for each, stated in old.items()}
         changed = [each.name for each, now in inputs if now != each.stated.type]
         _check(name, opset, [*changed, *(each for each in old if outputs[each] != old[each])], contents)
         finishing = Finishing(planning, contents, names)
@@ -63,14 +71,11 @@ def _convert_function(
             message.inputs[place].type.CopyFrom(write_type(now))
 
 
-def _outside(type: Type, contents: Contents, io: bool) -> Type:
-    """Return the type that an input, a state or an output has from now on.
+def _outside(type: Type, precisions: Precisions) -> Type:
+    """Return the type that takes the place of that of an input, a state or an output.
 
     A state of fp16 stays one: coremltools 9.0 makes no others (`StateType` in `converters/mil/input_types.py`).
     """
-    if not io:
-        return type
-    precisions = contents.precisions
     return precisions.with_states(type) if precisions.new == "fp16" else precisions.of(type)
 
 
