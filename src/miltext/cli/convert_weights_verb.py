@@ -6,7 +6,7 @@ import json
 
 import click
 
-from miltext.cli.progress import Progress
+from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
 from miltext.cli.writing_verbs import force_option, model_output
 
@@ -52,9 +52,20 @@ def command(
     from miltext.conversion.converting import convert_weights
 
     whole = open_whole(model)
-    with Progress("writing weights") as bar:
+    source = whole.select(nested)
+    reading = Progress("reading weights") if source.kind == "mil" else weights_bar("reading weights", source)
+    with reading, Progress("writing weights") as bar:
         made = convert_weights(
-            whole, to, output, io=io, stage=nested, weights=weights, force=force, progress=bar.add, expect=bar.expect
+            whole,
+            to,
+            output,
+            io=io,
+            stage=nested,
+            weights=weights,
+            force=force,
+            reading=reading.add,
+            progress=bar.add,
+            expect=bar.expect,
         )
     show(made.warnings, whole.text, whole.name)
     write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])

@@ -64,7 +64,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
     """
     with np.errstate(all="ignore"):
         made: npt.NDArray[np.float16] = values.astype(np.float16)
-        if np.isinf(made).any():
+        if values.size and not np.abs(values).max() < STANDS_FOR_INFINITY:  # or there is a NaN
             meant = np.isfinite(values) & (np.abs(values) >= STANDS_FOR_INFINITY)
             made[meant] = np.copysign(GREATEST, values[meant])
     if is_small:
@@ -89,28 +89,41 @@ def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
     """Return what fp32 numbers lose, which are worked through chunk by chunk."""
     loss = Loss()
     for chunk in chunks:
-        with np.errstate(all="ignore"):
-            _measure(chunk, halves(chunk, is_small), is_small, loss)
+        if chunk.size:
+            with np.errstate(all="ignore"):
+                _measure(chunk, is_small, loss)
     return loss
 
 
-def _measure(values: npt.NDArray[Any], made: npt.NDArray[np.float16], is_small: bool, loss: Loss) -> None:
-    magnitude = np.abs(values)
+def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
+    """Add what a chunk loses. Errors are exact in fp32 but for those of numbers that are raised.
+
+    Nothing is below or above a NaN: where there is one, all is looked at.
+    """
+    made = halves(values, is_small).astype(np.float32)
+    magnitude, errors = np.abs(values), np.abs(values - made)
+    if not magnitude.max() < BEYOND:
+        _measure_large(values, magnitude, loss)
+        errors[~(magnitude < BEYOND)] = 0
+    if not magnitude.min() >= LEAST_NORMAL:
+        tiny = (magnitude <= LEAST / 2) & (values != 0)
+        number = int(np.count_nonzero(tiny))
+        loss.raised += number if is_small else 0
+        loss.zeros += 0 if is_small else number
+        loss.subnormals += int(np.count_nonzero((np.abs(made) < LEAST_NORMAL) & (made != 0) & ~tiny))
+    loss.greatest = max(loss.greatest, float(magnitude.max(where=np.isfinite(values), initial=0)))
+    place = int(errors.argmax())
+    if errors[place] > loss.absolute:
+        loss.absolute, loss.at = float(errors[place]), float(values[place])
+    np.divide(errors, magnitude, out=errors, where=magnitude > 0)
+    loss.relative = max(loss.relative, float(errors.max()))
+
+
+def _measure_large(values: npt.NDArray[Any], magnitude: npt.NDArray[Any], loss: Loss) -> None:
+    """Add what becomes of numbers beyond fp16."""
     meant = np.isfinite(values) & (magnitude >= STANDS_FOR_INFINITY)
-    over = (magnitude >= BEYOND) & np.isfinite(values) & ~meant
+    over = (magnitude >= BEYOND) & (magnitude < STANDS_FOR_INFINITY)
+    loss.clamped += int(np.count_nonzero(meant))
     if over.any():
         found = float(values[over][magnitude[over].argmax()])
         loss.overflow = max(loss.overflow or 0.0, found, key=abs)
-    loss.clamped += int(meant.sum())
-    loss.greatest = max(loss.greatest, float(magnitude[np.isfinite(values)].max(initial=0)))
-    tiny = (values != 0) & (magnitude <= LEAST / 2)
-    loss.raised += int(tiny.sum()) if is_small else 0
-    loss.zeros += 0 if is_small else int(tiny.sum())
-    loss.subnormals += int(((np.abs(made) < LEAST_NORMAL) & (made != 0) & ~tiny).sum())
-    errors = np.abs(values.astype(np.float64) - made)
-    errors[~np.isfinite(values) | meant | over] = 0
-    place = int(errors.argmax()) if errors.size else 0
-    if errors.size and errors[place] > loss.absolute:
-        loss.absolute, loss.at = float(errors[place]), float(values[place])
-    relative = errors[values != 0] / magnitude[values != 0]
-    loss.relative = max(loss.relative, float(relative.max(initial=0.0)))

@@ -12,7 +12,6 @@ import numpy as np
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.models.refusals import refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
-from miltext.models.weights import CHUNK
 from miltext.schema.packing import packed_size
 
 if TYPE_CHECKING:
@@ -96,9 +95,7 @@ class Numbers:
         if isinstance(source, tuple):
             yield from source.stored.pieces(source.dtype, progress, folder)
             return
-        data = source if isinstance(source, bytes) else source.data
-        for first in range(0, len(data), CHUNK):
-            yield bytes(data[first : first + CHUNK])
+        yield from [source] if isinstance(source, bytes) else source.pieces()
 
     def size(self, dtype: DType) -> int:
         """Return how many bytes they have in a type."""
