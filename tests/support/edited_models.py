@@ -16,6 +16,7 @@ import miltext
 from miltext.cli import command
 from miltext.schema.function_io import interface
 from miltext.schema.proto import FunctionDescription, Model, ModelDescription, Program
+from miltext.schema.types import TensorType, read_type
 
 Call: TypeAlias = "tuple[list[object], list[Moves]]"
 """The arguments of a command that writes a model, and each of what may be meant by them."""
@@ -55,7 +56,11 @@ class Outcome(NamedTuple):
     def wrong(self, edit: str) -> list[object]:
         """What should not be: what is lost in silence, or by an edit that is harmless, and what does not fit."""
         silent = [key for key, value in self.lost.items() if not tells(self.told, *key, value)]
-        harmed = [key for key in self.lost if key[1] != "specificationVersion"] if edit in {*HARMLESS, *VERBS} else []
+        harmed = (
+            [key for key in self.lost if key[1] != "specificationVersion"]
+            if edit in {*HARMLESS, *VERBS} - {RESHAPED}
+            else []
+        )
         return [*silent, *harmed, *sorted(self.misfits)]
 
 
@@ -183,11 +188,27 @@ def _printed(*options: str) -> Callable[[Scene, Place], Call]:
     return call
 
 
+RESHAPED = "verb: reshape"
+"""The only verb here that a description cannot stay as it was for."""
+
+
+def _reshape(scene: Scene, place: Place) -> Call | None:
+    """Make the first input twice as large along its last axes, as far as they are known and more than one."""
+    inputs = interface(scene.program(place).functions[place.function]).inputs
+    name = next(iter(inputs), "")
+    known = read_type(kind) if (kind := inputs.get(name)) else None
+    if not isinstance(known, TensorType) or not known.shape:
+        return None
+    sizes = ["2..10" if size is None else str(size * (1 + (axis > 1))) for axis, size in enumerate(known.shape)]
+    return ["reshape", scene.source, f"{name}={','.join(sizes)}", "--function", place.function], [Moves()]
+
+
 VERBS: dict[str, Callable[[Scene, Place], Call | None]] = {
     "verb: rename an input": _rename("input"),
     "verb: rename an output": _rename("output"),
     "verb: rename a state": _rename("state"),
     "verb: expose": _expose,
+    RESHAPED: _reshape,
     "verb: print": _printed(),
     "verb: print --elide": _printed("--elide", "1"),
     "verb: print --draft": _printed("--draft"),
