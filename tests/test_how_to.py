@@ -19,6 +19,7 @@ from support.how_to_outcomes import default_added, labels_set, model_described, 
 from support.model_checks import assert_coremltools_opens
 
 import miltext
+from miltext.models.opening import open_model
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Operation
 
@@ -35,7 +36,7 @@ def types(package: Path) -> list[str]:
 
 
 def described(package: Path, side: str) -> dict[str, str | None]:
-    entries = getattr(miltext.load(package).description, side)
+    entries = getattr(open_model(package).description, side)
     return {entry.name: entry.type.WhichOneof("Type") for entry in entries}
 
 
@@ -82,6 +83,21 @@ def rename(folder: Path) -> None:
     assert " scores = linear" in (folder / "model.mil").read_text()
 
 
+def pipeline(folder: Path) -> None:
+    utils = pytest.importorskip("coremltools").utils
+    spec = utils.load_spec(str(folder / "Pipeline.mlpackage"))
+    utils.rename_feature(spec, "x", "image")
+    for model in spec.pipeline.models:  # what is inside alone, it leaves
+        utils.rename_feature(model, "var_7", "features")
+    assert spec.description.input[0].name == "image"
+    for name, renamed in (("New", "y"), ("Edited", "scores")):
+        utils.rename_feature(spec, "y", renamed)
+        made = utils.load_spec(str(folder / f"{name}.mlpackage"))
+        assert made.description == spec.description
+        for model, other in zip(made.pipeline.models, spec.pipeline.models, strict=True):
+            assert model.description == other.description
+
+
 def weight(folder: Path) -> None:
     old, new = miltext.load(EXAMPLE).weights, miltext.load(folder / "New.mlpackage").weights
     assert np.array_equal(new["scores_weight_0_to_fp16"], old["scores_weight_0_to_fp16"] * np.float16(2))
@@ -119,6 +135,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "change-an-attribute": attribute,
     "replace-an-activation": activation,
     "rename-an-input-or-output": rename,
+    "rename-inside-a-pipeline": pipeline,
     "replace-a-weight": weight,
     "drop-an-operation": drop,
     "compiled-model-to-package": compiled,

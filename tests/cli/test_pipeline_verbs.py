@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,32 @@ def test_the_pipeline_of_the_corpus(path: Path, tmp_path: Path) -> None:
     (inputs, outputs), program, suppression = shown(new)
     assert (inputs[:2], outputs) == (["photo", "overlap"], ["scores", "coordinates"])
     assert (program[0], program[1][1], suppression[0][1]) == (["photo"], "boxes", "boxes")
+
+
+def test_info_tells_who_gives_what_to_whom(nested: Path, tmp_path: Path) -> None:
+    shown = done("info", nested)
+    for line in (
+        "  input x: fp32 [1, 4]\n  output y: fp32 [1, 4]\n  x: input -> model 0\n  a: model 0 -> model 1\n",
+        "  1: pipeline in a mlmodel, specification 7 (ios16)\n    input a: fp32 [1, 4]\n    output c: fp32 [1, 4]\n",
+        "    b: model 0 -> model 1\n",
+    ):
+        assert line in shown
+    spec = piped(unary("x", "a"), unary("x", "b"), unary("q", "y"), hidden=["a"])
+    del spec.description.input[1:]
+    (one, two, three, four, five) = json.loads(done("info", written(tmp_path / "Q.mlmodel", spec), "--json"))[
+        "connections"
+    ]
+    assert one == {"name": "x", "from": "input", "to": [0, 1]}
+    assert two == {"name": "a", "from": 0, "to": []}
+    assert three == {"name": "b", "from": 1, "to": ["output"]}
+    assert four == {"name": "q", "from": None, "to": [2]}
+    assert five == {"name": "y", "from": 2, "to": ["output"]}
+    assert "q: nobody -> model 2\n" in done("info", tmp_path / "Q.mlmodel")
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*"))
+def test_info_of_a_stage_that_is_no_program(path: Path) -> None:
+    shown = done("info", path)
+    assert "  iouThreshold: input -> model 1\n" in shown
+    assert "    input var_845: fp32 [8400, 4]\n    output confidence: fp32 in ranges\n" in shown
+    assert "input var_845: fp32 [8400, 4]" in done("info", path, "--model", "1")

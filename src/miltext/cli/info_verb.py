@@ -25,11 +25,13 @@ Examples:
 @nested_option()
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
-    """Summarize MODEL: kind and specification, functions, operations, weights, and the models of a pipeline."""
+    """Summarize MODEL: kind and specification, functions, operations, weights, and the models of a pipeline with what
+    they give one another.
+    """
     from miltext.models.summary import summarize
 
     whole = open_whole(model)
-    record = summarize(whole.select(nested) if nested else whole, whole)
+    record = summarize(whole.at(nested), whole)
     if as_json:
         import json
 
@@ -53,10 +55,21 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         size = f"{file['bytes']:,} bytes" if "bytes" in file else file["problem"]
         unused = f", {file['unusedBytes']:,} of them unused" if file.get("unusedBytes") else ""
         yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}"
+    for side in ("inputs", "states", "outputs"):
+        for feature in record.get(side, ()):
+            yield f"{indent}  {side[:-1]} {feature['name']}: {feature['type']}"
+    for connection in record.get("connections", ()):
+        yield f"{indent}  {_connection(connection)}"
     for index, model in enumerate(record.get("models", ())):
         inner = list(_lines(model, indent + "  "))
         yield f"{indent}  {index}: {inner[0].strip()}"
         yield from inner[1:]
+
+
+def _connection(connection: Summary) -> str:
+    ends = [[connection["from"]], connection["to"]]
+    giver, takers = [", ".join(f"model {end}" if isinstance(end, int) else str(end) for end in side) for side in ends]
+    return f"{connection['name']}: {giver.replace('None', 'nobody')} -> {takers or 'nobody'}"
 
 
 def _system(version: int | None) -> str:

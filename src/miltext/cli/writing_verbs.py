@@ -50,6 +50,7 @@ EXPOSE_EPILOG = """\b
 Examples:
   miltext expose Model.mlpackage conv_3 relu_3 -o Probed.mlpackage
   miltext expose Model.mlpackage hidden --function decode -o Probed.mlpackage
+  miltext expose Pipeline.mlpackage relu_3 --model 0 -o Probed.mlpackage     # an output of the pipeline, too
 """
 
 
@@ -175,7 +176,10 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
 def expose(
     model: str, values: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: bool
 ) -> None:
-    """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil."""
+    """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil.
+
+    An output of a model in a pipeline becomes one of the pipeline, unless a later model takes something of that name.
+    """
     from miltext.models.building import editing
 
     edit = partial(editing.expose, names=values, function=function, any_name=not how["check"])

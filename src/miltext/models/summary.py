@@ -6,21 +6,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from miltext.models.contents import pipeline_of
+from miltext.models.pipelines.connections import OUTER, connections
+from miltext.models.pipelines.type_words import type_words
 from miltext.printing.printer import type_text
 from miltext.schema.function_io import Types, interfaces
+from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import operations
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
-    from miltext.schema.proto import Function
+    from miltext.schema.proto import Function, ModelDescription
 
 Summary = dict[str, Any]
 
 
 def summarize(model: Model, whole: Model | None = None) -> Summary:
     """Return what a model holds, as JSON can say it: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
-    Program `functions`, `weights` and `blobFiles`; of a pipeline `models`.
+    Program `functions`, `weights` and `blobFiles`; of any other `inputs`, `states` and `outputs`, and of a pipeline
+    `models` and the `connections` between them.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
     there. What is unused of one is used by no model of the pipeline `whole` that this one is in. Raise ParseError for a
@@ -37,9 +42,39 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
         found["metadata"] = metadata
     if model.type == PROGRAM:
         found.update(_program(model, whole))
-    elif model.models:
+    elif model.description is not None:
+        found.update(_features(model.description))
+    if model.is_pipeline:
+        found["connections"] = _connections(model)
         found["models"] = [summarize(inner, whole) for inner in model.models]
     return found
+
+
+def _features(description: ModelDescription) -> Summary:
+    """Return what a description lists."""
+    sides = {"inputs": description.input, "states": description.state, "outputs": description.output}
+    return {
+        side: [{"name": entry.name, "type": type_words(entry.type)} for entry in entries]
+        for side, entries in sides.items()
+        if entries or side != "states"
+    }
+
+
+def _connections(model: Model) -> list[Summary]:
+    """Return which models of a pipeline give what to which, by their indices; `from` is None for what nobody gives."""
+    spec = Spec(description=model.description)
+    pipeline = pipeline_of(spec, model.type)
+    assert pipeline is not None
+    for each in model.models:
+        pipeline.models.append(each.spec or Spec(description=each.description))
+    return [
+        {
+            "name": each.name,
+            "from": each.giver if each.giver != OUTER else "input",
+            "to": [taker if taker != OUTER else "output" for taker in each.takers],
+        }
+        for each in connections(spec)
+    ]
 
 
 def _metadata(model: Model) -> Summary:
