@@ -15,6 +15,7 @@ import miltext
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.building import build
 from miltext.models.opening import open_model
+from miltext.models.pipelines.faults import faults
 from miltext.models.programs import TextModel
 from miltext.schema.proto import FeatureDescription, Model
 
@@ -40,6 +41,7 @@ class Building:
         self.warnings = build(source, new, original=original, model=path, force=True, check=self.checked)
         made = open_model(new).spec
         assert made is not None
+        assert not self.checked or {*faults(made)} <= {*faults(spec)}
         return made
 
 

@@ -11,6 +11,7 @@ from support.containers import refused
 from support.pipelines import binary, piped, unary
 
 from miltext.models.pipelines.connections import connections
+from miltext.models.pipelines.faults import faults
 from miltext.models.pipelines.renaming import rename_features
 from miltext.schema.proto import Model, Pipeline
 
@@ -48,6 +49,7 @@ def shape(spec: Model) -> list[tuple[int | None, list[int]]]:
 def renamed(spec: Model, **changes: str) -> Model:
     made = Model.FromString(spec.SerializeToString())
     rename_features([made], changes)
+    assert len([*faults(made)]) == len([*faults(spec)])
     return made
 
 

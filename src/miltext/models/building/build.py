@@ -29,6 +29,7 @@ from miltext.models.building.writing import work, write_model
 from miltext.models.contents import parse_text
 from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, resolve
 from miltext.models.outputs import check_kept, check_target
+from miltext.models.pipelines.faults import faults
 from miltext.models.pipelines.renaming import rename_features
 from miltext.models.pipelines.value_names import value_names
 from miltext.models.refusals import WeightsError, refusal
@@ -190,7 +191,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
             raise refusal("MIL425", "sizes are asked for an input of a whole pipeline", source.name)
         new = _original(original, {}, choices.weights)
         if choices.description is not None:
-            redescribe(new.spec, choices.description, None)
+            _redescribe(new, choices, None)
     else:
         chosen = original.select(choices.model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
@@ -203,7 +204,7 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
         is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
         is_edited = before.program is None or _wire(before.program) != _wire(program)
         if choices.description is not None:
-            redescribe(new.spec, choices.description, way[-1] if is_edited else None)
+            _redescribe(new, choices, way[-1] if is_edited else None)
         elif (is_edited or asked) and not is_made:
             known = _edited(new, way, before, asked, choices.check)
             new.changes = [*changes(there, around(new.spec), {path_to(chosen, original) or "": known})]
@@ -218,6 +219,19 @@ def _given(original: Model, source: Model, choices: Choices) -> GivenWeights | N
     if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
         return choices.weights
     return with_folder(choices.weights, source.model_path)
+
+
+def _redescribe(new: NewModel, choices: Choices, edited: Spec | None) -> None:
+    """Describe a model anew, and refuse a description by which models of a pipeline are not connected any more; unless
+    that is not checked, and only told.
+    """
+    assert choices.description is not None
+    before = {*faults(new.spec)}
+    redescribe(new.spec, choices.description, edited)
+    for fault in faults(new.spec):
+        if fault not in before and choices.check:
+            raise refusal(fault.code, fault.message, choices.description)
+        new.warnings += [warning(fault.code, fault.message)] * (fault not in before)
 
 
 def _wire(program: Program) -> bytes:

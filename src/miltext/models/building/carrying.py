@@ -16,6 +16,7 @@ from miltext.diagnostics import warning
 from miltext.models.building.counterparts import Names, Version, counterparts
 from miltext.models.pipelines.connections import (
     OUTER,
+    WHOLE,
     Connection,
     Entries,
     Place,
@@ -50,7 +51,7 @@ def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
     Without `check`, what no longer fits (MIL456, MIL457) is only told.
     """
     inside = places(way)
-    around = [Place(), *(place for _, place in inside)]
+    around = [WHOLE, *(place for _, place in inside)]
     found = [Surroundings(spec, index, place, check) for spec, (index, _), place in zip(way, inside, around)]  # noqa: B905
     return found[::-1]
 

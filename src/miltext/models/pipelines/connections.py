@@ -61,11 +61,15 @@ class Place(NamedTuple):
         return f"model {self.path} {quote(self.name)}" if self.name else f"model {self.path}"
 
 
+WHOLE = Place()
+"""The place of the outermost pipeline."""
+
+
 def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
     """Return the index in the pipeline around it, and the place, of each model of a way but the first; the first is the
     outermost pipeline, and each is a model of the one before.
     """
-    found, place = [], Place()
+    found, place = [], WHOLE
     for spec, inner in pairwise(way):
         index = next(index for index, model in enumerate(stages(spec)) if model is inner)
         place = place.inside(spec, index)

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
 from miltext.models.contents import kind_of_model
-from miltext.models.pipelines.connections import OUTER, Place, connections, given, is_pipeline, places, stages, taken
+from miltext.models.pipelines.connections import (
+    OUTER,
+    WHOLE,
+    Place,
+    connections,
+    given,
+    is_pipeline,
+    places,
+    stages,
+    taken,
+)
 from miltext.models.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside
 from miltext.models.pipelines.value_names import rename_values, value_names
 from miltext.models.refusals import refusal
@@ -51,7 +61,7 @@ def rename_features(way: Sequence[Spec], names: Names) -> None:
     `names` may exchange names. Raise ModelError: MIL430 for a name that is not there, MIL431 for one that is taken or
     empty, MIL458 for a model that cannot be renamed inside.
     """
-    scopes = [Place(), *(place for _, place in places(way))]
+    scopes = [WHOLE, *(place for _, place in places(way))]
     while len(way) > 1 and names.keys() <= {*taken(way[-1]), *given(way[-1])}:
         way = way[:-1]
     spec, place = way[-1], scopes[len(way) - 1]

@@ -1,0 +1,62 @@
+"""What is wrong with the connections of a pipeline: a feature that nobody gives, or that is taken in another type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.models.pipelines.connections import (
+    OUTER,
+    WHOLE,
+    agree,
+    connections,
+    features,
+    given,
+    is_pipeline,
+    stages,
+    taken,
+)
+from miltext.models.pipelines.type_words import type_words
+
+if TYPE_CHECKING:
+    from miltext.models.pipelines.connections import Connection, Place
+    from miltext.schema.proto import Model as Spec
+
+
+class Fault(NamedTuple):
+    """What is wrong, and the code of it."""
+
+    code: str
+    message: str
+
+
+def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
+    """Yield what is wrong with the connections of a pipeline and of those inside it; nothing of any other model."""
+    for connection in connections(spec) if is_pipeline(spec) else ():
+        yield from _of_connection(spec, connection, place)
+    for index, model in enumerate(stages(spec)):
+        yield from faults(model, place.inside(spec, index))
+
+
+def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator[Fault]:
+    name, giver = connection.name, connection.giver
+    for taker in connection.takers:
+        does = f"{place} gives" if taker == OUTER else f"{place.inside(spec, taker)} takes"
+        if giver is None:
+            if _is_needed(spec, name, taker):
+                yield Fault("MIL457", f"nobody gives `{name}`, which {does}")
+            continue
+        there = (taken(spec) if giver == OUTER else given(stages(spec)[giver]))[name]
+        entry = (given(spec) if taker == OUTER else taken(stages(spec)[taker]))[name]
+        if there is not None and entry is not None and not agree(there.type, entry.type):
+            first = f"{place} takes" if giver == OUTER else f"{place.inside(spec, giver)} gives"
+            types = type_words(there.type), type_words(entry.type)
+            yield Fault("MIL456", f"{first} `{name}` as {types[0]}, but {does} {types[1]}")
+
+
+def _is_needed(spec: Spec, name: str, taker: int) -> bool:
+    """Whether a taker cannot do without: not for an optional input, or for what a model is only trained with."""
+    if taker == OUTER:
+        return True
+    listed = features(stages(spec)[taker].description)
+    return any(entry.name == name and not entry.type.isOptional for entry in (*listed.input, *listed.state))

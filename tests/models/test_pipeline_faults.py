@@ -1,0 +1,140 @@
+"""What is wrong with the connections of pipelines, and that no edit makes it so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import corpus_files
+from support.containers import refused
+from support.pipelines import binary, piped, unary
+
+import miltext
+from miltext.drafting.building import build
+from miltext.models.opening import open_model
+from miltext.models.pipelines.connections import agree
+from miltext.models.pipelines.faults import Fault, faults
+from miltext.schema.proto import ArrayFeatureType, FeatureType, ImageFeatureType, Model
+
+
+def told(spec: Model) -> list[Fault]:
+    return [*faults(spec)]
+
+
+def two() -> Model:
+    return piped(unary("x", "a"), unary("a", "y"))
+
+
+def test_a_right_pipeline_has_none() -> None:
+    for spec in (two(), piped(unary("x", "a"), two()), unary("x", "y"), piped(unary("x", "a"), unary("w", "a"))):
+        assert told(spec) == []
+
+
+def test_what_nobody_gives() -> None:
+    spec = two()
+    del spec.description.input[0]
+    assert told(spec) == [Fault("MIL457", "nobody gives `x`, which model 0 takes")]
+    spec.pipeline.models[0].description.input[0].type.isOptional = True
+    assert told(spec) == []
+    spec = two()
+    spec.description.output[0].name = "z"
+    assert told(spec) == [Fault("MIL457", "nobody gives `z`, which the pipeline gives")]
+    swapped = Model.FromString(two().SerializeToString())
+    models = [Model.FromString(model.SerializeToString()) for model in swapped.pipeline.models]
+    for model, other in zip(swapped.pipeline.models, reversed(models), strict=True):
+        model.CopyFrom(other)
+    assert told(swapped) == [Fault("MIL457", "nobody gives `a`, which model 0 takes")]
+    inside = piped(unary("x", "a"), two())
+    inside.pipeline.models[1].pipeline.names.append("first")
+    inside.pipeline.models[1].pipeline.models[1].description.input[0].name = "b"
+    assert told(inside) == [Fault("MIL457", "nobody gives `b`, which model 1/1 takes")]
+
+
+def test_what_is_only_trained_with_needs_no_giver() -> None:
+    spec = two()
+    spec.pipeline.models[1].description.trainingInput.add(name="target")
+    assert told(spec) == []
+
+
+def test_types_that_do_not_agree() -> None:
+    spec = piped(unary("x", "a"), binary("x", "a", "y"), names=("one", "two"))
+    spec.pipeline.models[1].description.input[0].type.multiArrayType.shape[1] = 8
+    spec.pipeline.models[0].description.output[0].type.multiArrayType.dataType = ArrayFeatureType.FLOAT16
+    spec.description.output[0].type.stringType.SetInParent()
+    assert told(spec) == [
+        Fault("MIL456", 'the pipeline takes `x` as fp32 [1, 4], but model 1 "two" takes fp32 [1, 8]'),
+        Fault("MIL456", 'model 0 "one" gives `a` as fp16 [1, 4], but model 1 "two" takes fp32 [1, 4]'),
+        Fault("MIL456", 'model 1 "two" gives `y` as fp32 [1, 4], but the pipeline gives a string'),
+    ]
+
+
+def array(*shape: int, dtype: int = ArrayFeatureType.FLOAT32, ranges: int = 0, shapes: int = 0) -> FeatureType:
+    made = ArrayFeatureType(shape=shape, dataType=dtype)
+    for _ in range(ranges):
+        made.shapeRange.sizeRanges.add(lowerBound=1, upperBound=9)
+    if shapes:
+        made.enumeratedShapes.shapes.add(shape=[1] * shapes)
+    return FeatureType(multiArrayType=made)
+
+
+def image(width: int, height: int, color: int = ImageFeatureType.RGB) -> FeatureType:
+    return FeatureType(imageType=ImageFeatureType(width=width, height=height, colorSpace=color))
+
+
+def of(kind: str, field: str = "") -> FeatureType:
+    made = FeatureType()
+    inner = getattr(made, f"{kind}Type")
+    (getattr(inner, field) if field else inner).SetInParent()
+    return made
+
+
+AGREE = [
+    (array(1, 4), array(1, 4), True),
+    (array(1, 4), array(4, 1), False),
+    (array(1, 4), array(4), False),
+    (array(1, 4), array(1, 4, dtype=ArrayFeatureType.INT32), False),
+    (array(1, 4, ranges=2), array(3, 3), True),
+    (array(1, 4, ranges=2), array(3), False),
+    (array(1, 4, shapes=2), array(3, 3), True),
+    (array(1, 4, shapes=2), array(3, 3, ranges=3), False),
+    (array(), array(1, 4), True),
+    (image(8, 8), image(8, 8), True),
+    (image(8, 8), image(8, 4), False),
+    (image(8, 8), image(8, 8, ImageFeatureType.BGR), False),
+    (image(8, 8), array(1, 3, 8, 8), False),
+    (of("string"), of("string"), True),
+    (of("string"), of("int64"), False),
+    (of("dictionary", "int64KeyType"), of("dictionary", "stringKeyType"), False),
+    (of("dictionary", "int64KeyType"), of("dictionary", "int64KeyType"), True),
+    (of("sequence", "int64Type"), of("sequence", "stringType"), False),
+    (of("sequence", "stringType"), of("sequence", "stringType"), True),
+    (of("state", "arrayType"), of("state", "arrayType"), True),
+    (FeatureType(), FeatureType(), True),
+    (FeatureType(isOptional=True, stringType=of("string").stringType), of("string"), True),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "expected"), AGREE)
+def test_which_types_agree(one: FeatureType, other: FeatureType, expected: bool) -> None:
+    assert agree(one, other) == agree(other, one) == expected
+
+
+@pytest.mark.parametrize("path", corpus_files("pipelines/*.mlpackage"))
+def test_pipelines_of_the_corpus_have_none(path: Path) -> None:
+    spec = open_model(path).spec
+    assert spec is not None
+    assert told(spec) == []
+
+
+def test_a_description_that_parts_models_is_refused(tmp_path: Path) -> None:
+    path, toml, new = tmp_path / "P.mlmodel", tmp_path / "P.toml", tmp_path / "New.mlmodel"
+    path.write_bytes(two().SerializeToString())
+    text = miltext.describe(path)
+    for old, wrong, code in (('"x"', '"w"', "MIL457"), ("[1, 4]", "[1, 8]", "MIL456")):
+        toml.write_text(text.replace(old, wrong, 1))
+        with refused(code, "model 0 takes"):
+            build(open_model(path), new, description=toml)
+        assert [each.code for each in build(open_model(path), new, description=toml, check=False, force=True)] == [code]
+        new.unlink()
+    toml.write_text(text.replace("[[input]]", "[[input]]\nshortDescription = 'what it looks at'", 1))
+    assert build(open_model(path), new, description=toml) == []
