@@ -271,7 +271,9 @@ def _edited(new: NewModel, way: list[Spec], before: Version, asked: Mapping[str,
         pipelines = surroundings(way, check)
         losses, known = update(spec.description, before, spec.mlProgram, after, asked)
         new.losses += losses
-        new.warnings += carry(pipelines, spec, before, Version(after, spec.mlProgram))
+        carried = carry(pipelines, spec, known)
+        new.losses += carried.losses
+        new.warnings += carried.warnings
     version = required_version(spec.mlProgram, spec.description)
     for each in way if version > needed else ():
         each.specificationVersion = max(each.specificationVersion, version)

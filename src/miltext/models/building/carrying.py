@@ -8,12 +8,12 @@ as `coremltools.utils.make_pipeline` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import warning
-from miltext.models.building.counterparts import Names, Version, counterparts
+from miltext.models.building.description import Loss
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -34,6 +34,7 @@ from miltext.models.refusals import refusal
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.counterparts import Counterpart, Names
     from miltext.schema.proto import FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec
 
@@ -43,6 +44,13 @@ class Kept(NamedTuple):
 
     taken: Names
     given: Names
+
+
+class Carried(NamedTuple):
+    """What the descriptions of the pipelines around a model lost, and warnings about what they take and give now."""
+
+    losses: list[Loss]
+    warnings: list[Diagnostic]
 
 
 def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
@@ -56,24 +64,23 @@ def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
     return found[::-1]
 
 
-def carry(around: Iterable[Surroundings], spec: Spec, before: Version, after: Version) -> list[Diagnostic]:
-    """Have the pipelines around a model fit its edited program and description, and return warnings about what changed
-    in their own.
+def carry(around: Iterable[Surroundings], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
+    """Have the pipelines around a model fit its edited description, whose functions were those that are `known`.
 
     Raise ModelError: MIL431 for a name that is in use there, MIL456 for a type that another model does not take, MIL457
     for a connection that would be lost, and as the renaming of what it is connected to does.
     """
-    warnings: list[Diagnostic] = []
+    carried = Carried([], [])
     kept: Kept | None = None
     for each in around:
-        kept = each.carry(kept or _kept(each, spec, before, after))
-        warnings += each.warnings
-    return warnings
+        kept = each.carry(kept or _kept(each, spec, known))
+        carried.losses.extend(each.losses)
+        carried.warnings.extend(each.warnings)
+    return carried
 
 
-def _kept(around: Surroundings, spec: Spec, before: Version, after: Version) -> Kept:
+def _kept(around: Surroundings, spec: Spec, known: Mapping[str, Counterpart]) -> Kept:
     """Return what is still there of what a model takes and gives, in its default function."""
-    known = counterparts(before, after)
     was = known.get(spec.description.defaultFunctionName) or next(iter(known.values()), None)
     old, new = (was.interface.sides, was.sides) if was else ({}, {})
 
@@ -87,13 +94,14 @@ def _kept(around: Surroundings, spec: Spec, before: Version, after: Version) -> 
 class Surroundings:
     """A pipeline around a model that is edited; `taken` and `given` are what the model took and gave before.
 
-    `warnings` grows as the edit is carried along.
+    `losses` and `warnings` grow as the edit is carried along.
     """
 
     def __init__(self, spec: Spec, index: int, place: Place, check: bool) -> None:
         self._spec, self._index, self._place, self._check = spec, index, place, check
         self._connections = connections(spec)
         self.taken, self.given = deepcopy(taken(self._model)), deepcopy(given(self._model))
+        self.losses: list[Loss] = []
         self.warnings: list[Diagnostic] = []
 
     @property
@@ -145,7 +153,7 @@ class Surroundings:
         self._connections.remove(connection)
         if OUTER in connection.takers:
             listed = features(self._spec.description)
-            _remove(listed.output, name)
+            self._remove(listed.output, name)
             for prediction in PREDICTIONS:
                 if getattr(listed, prediction) == name:
                     listed.ClearField(prediction)
@@ -159,8 +167,17 @@ class Surroundings:
         if connection.giver == OUTER:
             listed = features(self._spec.description)
             for entries in (listed.input, listed.state, self._spec.description.trainingInput):
-                _remove(entries, connection.name)
+                self._remove(entries, connection.name)
             self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
+
+    def _remove(self, entries: Any, name: str) -> None:
+        """Remove what has a name from a repeated field of the pipeline's description."""
+        for index in reversed(range(len(entries))):
+            if entries[index].name == name:
+                if entries[index].shortDescription:
+                    message = f"`{name}` of {self._place} is gone, and had a short description"
+                    self.losses.append(Loss(message, is_meant=True))
+                del entries[index]
 
     def _warn(self, message: str) -> None:
         self.warnings.append(warning("MIL453", message))
@@ -212,8 +229,8 @@ class Surroundings:
         old = deepcopy(old)
         old.isOptional = was.isOptional
         if was != old:
-            message = f"`{entry.name}` of {self._place} is described as that of {self._name}; it was {type_words(was)}"
-            self._warn(message)
+            message = f"the type of `{entry.name}` of {self._place} is that of {self._name} now, and was"
+            self.losses.append(Loss(f"{message} {type_words(was)}"))
 
     # ---- what is new
 
@@ -263,10 +280,3 @@ class Surroundings:
             raise name_in_use(self._spec, first, entry.name, self._place)
         first.giver = self._index
         self._check_models(first, entry.type)
-
-
-def _remove(entries: Any, name: str) -> None:
-    """Remove what has a name from a repeated field."""
-    for index in reversed(range(len(entries))):
-        if entries[index].name == name:
-            del entries[index]
