@@ -178,6 +178,24 @@ def test_a_text_without_findings_is_read_once(tmp_path: Path, monkeypatch: pytes
     assert read == [GELU]
 
 
+UNKNOWN_IN_DRAFT = BASE.replace("relu", "my_own").replace("tensor<fp16, [1, 4]> y", "y")
+
+
+def test_an_operation_that_is_not_known_refuses_a_draft_too(tmp_path: Path) -> None:
+    out = tmp_path / "New.mlpackage"
+    with pytest.raises(ParseError, match="my_own") as refused:
+        built(UNKNOWN_IN_DRAFT, out)
+    (found,) = refused.value.diagnostics
+    assert (found.severity, found.code, refused.value.text) == ("error", "MIL501", UNKNOWN_IN_DRAFT)
+    assert found.span is not None
+    assert UNKNOWN_IN_DRAFT[slice(*found.span)] == "my_own"
+    assert built(UNKNOWN_IN_DRAFT, out, check=False) == ["MIL501"]
+    old = miltext.load(out)
+    assert built(UNKNOWN_IN_DRAFT, tmp_path / "Other.mlpackage", original=old) == ["MIL501"]
+    ignored = UNKNOWN_IN_DRAFT.replace('"h")];', '"h")];  // mil: ignore[MIL501]')
+    assert built(ignored, tmp_path / "Ignored.mlpackage") == []
+
+
 # ---- beside an original
 
 
@@ -208,6 +226,12 @@ def test_warnings_of_the_original_are_not_told_again(tmp_path: Path) -> None:
     assert built(GELU.replace("tanh", "sigmoid"), tmp_path / "New.mlpackage", original=old) == []
     twice = GELU.replace("tanh(x = h)", "gelu(x = h)")
     assert built(twice, tmp_path / "Other.mlpackage", original=old) == ["MIL513"]
+
+
+def test_a_comment_is_used_where_the_original_has_the_same_warning(tmp_path: Path) -> None:
+    old = miltext.load(package(tmp_path, GELU))
+    ignored = GELU.replace('"h")];', '"h")];  // mil: ignore[MIL513]')
+    assert built(ignored, tmp_path / "New.mlpackage", original=old) == []
 
 
 def test_an_operation_that_the_original_has_may_stay_unknown(tmp_path: Path) -> None:

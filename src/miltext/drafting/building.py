@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ParseError
-from miltext.drafting.judging import judge
+from miltext.drafting.judging import judge, judge_draft
 from miltext.models.building.build import build as build_whole
 from miltext.models.building.build import prepare, write
 from miltext.models.building.choices import Choices
@@ -106,6 +106,8 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
         found = judge(new, source, choices) if choices.check else []
         return [*found, *write(new, source, output, choices)]
     whole, made = completed(source)
+    if check:
+        judge_draft(made.diagnostics, source, choices)
     with told_in_draft(made, source):
         return [*made.diagnostics, *build_whole(whole, output, choices)]
 

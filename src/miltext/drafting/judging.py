@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 UNKNOWN = ("MIL501", "MIL609")
 """The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
 
+KNOWN = "known"
+"""The severity of a warning that the original has, too, until what comments ignore is taken out; it is not told."""
+
 WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
 
 
@@ -53,17 +56,35 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
     for written in _written(new, source, choices):
         findings = _new(findings_in(written.program, written.model.text), written)
         text = _text_of(written, is_needed=bool(findings))
-        found = as_diagnostics(findings, text)
-        if any(each.severity == "error" for each in found):
+        found = [each for each in as_diagnostics(findings, text) if each.severity != KNOWN]
+        if _errors(found):
             refused = ParseError if text is not None and text == source.text else ModelError
             raise refused(_with_way_out(found), text=text, path=written.name)
         told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
     return told
 
 
+def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
+    """Refuse a draft, in which no errors were found, for what is UNKNOWN in it and not in its original.
+
+    Raise ParseError with all that was found.
+    """
+    unknown = [each for each in found if each.code in UNKNOWN]
+    original = choices.original.select(choices.model).program if unknown and choices.original else None
+    known = {each.message for each in findings_in(original)} if original is not None else set()
+    new = [each for each in unknown if each.message not in known]
+    if new:
+        told = [each._replace(severity="error") if each in new else each for each in found]
+        raise ParseError(_with_way_out(told), text=source.text, path=source.name)
+
+
+def _errors(found: list[Diagnostic]) -> list[int]:
+    return [nth for nth, each in enumerate(found) if each.severity == "error"]
+
+
 def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return findings whose last error says what can be done."""
-    last = max(nth for nth, each in enumerate(found) if each.severity == "error")
+    last = _errors(found)[-1]
     found[last] = found[last]._replace(notes=(*found[last].notes, WAY_OUT))
     return found
 
@@ -91,7 +112,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 
 def _new(findings: list[Finding], written: Written) -> list[Finding]:
-    """Return the findings without the warnings that the program before has, too, and with its errors as warnings.
+    """Return the findings with the warnings that the program before has, too, as KNOWN, and its errors as warnings.
 
     Two findings are the same if they say the same, or are of the same code at the same place. What is UNKNOWN and new
     is an error.
@@ -104,8 +125,7 @@ def _new(findings: list[Finding], written: Written) -> list[Finding]:
     same: set[int] = set()
     for key in (_said, _placed):
         same |= _paired(findings, known, key, same)
-    told = [_of_original(each) if nth in same else each for nth, each in enumerate(findings)]
-    return [each for each in told if each is not None]
+    return [_of_original(each) if nth in same else each for nth, each in enumerate(findings)]
 
 
 def _said(finding: Finding) -> Hashable:
@@ -131,21 +151,28 @@ def _paired(
     return found
 
 
-def _of_original(finding: Finding) -> Finding | None:
+def _of_original(finding: Finding) -> Finding:
     if finding.severity != "error":
-        return None
+        return finding._replace(severity=KNOWN)
     return finding._replace(severity="warning", message=f"{finding.message}; the original has this error, too")
 
 
 def _text_of(written: Written, *, is_needed: bool) -> str | None:
     """Return the text of a program, for places in it: the model's own, unless the program was changed since."""
     model, text = written.model, written.model.text
-    is_read = "program" not in vars(model) and not written.is_edited
-    if text is not None and (is_read or parse_text(text, model.name) == written.program):
+    if text is not None and "program" not in vars(model) and not written.is_edited:
+        return text
+    if not is_needed:
+        return None
+    if text is not None and not written.is_edited and _wire(parse_text(text, model.name)) == _wire(written.program):
         return text
     with suppress(PrintError):  # then there are no places
-        return to_text(written.program) if is_needed else None
+        return to_text(written.program)
     return None
+
+
+def _wire(program: Program) -> bytes:
+    return program.SerializeToString(deterministic=True)
 
 
 def _unplaced(found: Diagnostic, text: str | None, name: str) -> Diagnostic:
