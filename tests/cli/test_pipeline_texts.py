@@ -89,6 +89,12 @@ def test_forms_are_those_of_each_program(option: str, package: Path) -> None:
     assert texts.replace("\n\n", "\n") + "\n" == "".join(parts)
 
 
+def test_texts_of_the_compiler_are_apart_too(package: Path) -> None:
+    shown = run("print", package, "--as-coremlc").stdout
+    assert shown.count("}\n\n// ") == 2
+    assert shown.endswith("}") == run("print", package, "--as-coremlc", "--model", 3).stdout.endswith("}")
+
+
 def test_what_is_said_of_a_program_names_it(package: Path) -> None:
     shown = run("print", package, "--draft").stderr
     assert f'{package}, model 2/0 "deep": warning[MIL604]' in shown

@@ -55,9 +55,11 @@ def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
         yield f"{gap}// {stage.title}: {stage.model.type}\n"
         gap = ""
         if stage.model.type == PROGRAM:
+            last = ""
             with _naming(stage):
-                yield from printed(stage)
-            gap = "\n"
+                for last in printed(stage):
+                    yield last
+            gap = "\n" if last.endswith("\n") else "\n\n"  # Apple's text ends without a newline
 
 
 @contextmanager

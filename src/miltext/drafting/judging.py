@@ -54,7 +54,7 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
     """
     told: list[Diagnostic] = []
     for written in _written(new, source, choices):
-        findings = _new(findings_in(written.program, written.model.text), written)
+        findings = _beside_original(_findings(written.program, written.model.text), written)
         text = _text_of(written, is_needed=bool(findings))
         found = [each for each in as_diagnostics(findings, text) if each.severity != KNOWN]
         if _errors(found):
@@ -111,17 +111,21 @@ def _as_read(source: Model, place: str) -> Program | None:
     return source.select(place).program
 
 
-def _new(findings: list[Finding], written: Written) -> list[Finding]:
+def _findings(program: Program, text: str | None = None) -> list[Finding]:
+    """Return what is found in a program, where what is UNKNOWN is an error."""
+    found = findings_in(program, text)
+    return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
+
+
+def _beside_original(findings: list[Finding], written: Written) -> list[Finding]:
     """Return the findings with the warnings that the program before has, too, as KNOWN, and its errors as warnings.
 
-    Two findings are the same if they say the same, or are of the same code at the same place. What is UNKNOWN and new
-    is an error.
+    Two findings of a code and severity are the same if they say the same, or stand at the same place.
     """
-    findings = [each._replace(severity="error") if each.code in UNKNOWN else each for each in findings]
     before = written.before() if findings else None
     if before is None:
         return findings
-    known = findings_in(before)
+    known = _findings(before)
     same: set[int] = set()
     for key in (_said, _placed):
         same |= _paired(findings, known, key, same)
@@ -129,11 +133,11 @@ def _new(findings: list[Finding], written: Written) -> list[Finding]:
 
 
 def _said(finding: Finding) -> Hashable:
-    return finding.code, finding.message
+    return finding.code, finding.severity, finding.message
 
 
 def _placed(finding: Finding) -> Hashable:
-    return finding.code, finding.path
+    return finding.code, finding.severity, finding.path
 
 
 def _paired(
