@@ -56,6 +56,15 @@ def test_large_arrays_are_measured() -> None:
     assert len(re.findall(r"^in .* \d+\.\d s +\d+\.\d MiB$", done.stdout, re.MULTILINE)) >= 4
 
 
+def test_what_is_built_is_right_and_has_its_weights() -> None:
+    for contest in WORKLOADS["building"](lambda number: max(number // 100, 1)):
+        (checked, unchecked) = [contender.run for contender in contest.contenders]
+        assert checked is not None
+        assert unchecked is not None
+        checked()
+        unchecked()
+
+
 def test_contenders_take_turns_and_one_may_be_missing() -> None:
     turns: list[str] = []
     first = Contender("first", lambda: turns.append("a"), before=lambda: turns.append("-"))

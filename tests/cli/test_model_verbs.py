@@ -270,3 +270,22 @@ def test_pymil_from_a_text(tmp_path: Path) -> None:
     model.save(tmp_path / "New.mlpackage")
     made = json.loads(done("info", tmp_path / "New.mlpackage", "--json"))
     assert made["functions"][0]["operations"]["conv"] == 1
+
+
+@pytest.mark.parametrize("verb", [("rename", "image", "a b"), ("rename", "image", "bool")])
+def test_a_wrong_name_is_refused_unless_nothing_is_to_be_checked(verb: tuple[str, ...], tmp_path: Path) -> None:
+    for output in ("New.mlpackage", "new.mil"):
+        refused = run(verb[0], EXAMPLE, *verb[1:], "-o", tmp_path / output)
+        assert (refused.exit_code, "error[MIL426]" in refused.stderr) == (1, True)
+        assert "did you mean `" in refused.stderr
+    assert [*tmp_path.iterdir()] == []
+    done(verb[0], EXAMPLE, *verb[1:], "--no-check", "-o", tmp_path / "New.mlpackage")
+    assert verb[2] in miltext.load(tmp_path / "New.mlpackage").program.functions["main"].inputs[0].name
+
+
+def test_a_wrong_name_is_not_exposed(tmp_path: Path) -> None:
+    done("rename", EXAMPLE, "lit_cast_fp16", "l/1", "--no-check", "-o", tmp_path / "Odd.mlpackage")
+    refused = run("expose", tmp_path / "Odd.mlpackage", "l/1", "-o", tmp_path / "New.mlpackage")
+    assert (refused.exit_code, "error[MIL426]" in refused.stderr) == (1, True)
+    mended = run("rename", tmp_path / "Odd.mlpackage", "l/1", "lit", "-o", tmp_path / "New.mlpackage")
+    assert (mended.exit_code, mended.stderr) == (0, "")

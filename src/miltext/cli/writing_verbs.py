@@ -58,7 +58,11 @@ model_output = click.option("-o", "--output", metavar="OUT", required=True, help
 function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
 force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 check_option = click.option(
-    "--no-check", "check", flag_value=False, default=True, help="Write it whatever `miltext check` would find."
+    "--no-check",
+    "check",
+    flag_value=False,
+    default=True,
+    help="Write it whatever `miltext check` would find; only drafts must be right.",
 )
 no_loss_option = click.option(
     "--no-loss", is_flag=True, help="Refuse what would leave the description with fewer details."
@@ -154,7 +158,8 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
     Without --function, in every function that has such a value. OUT may also be a .mil. In a pipeline, OLD is what it
-    takes or gives, or what its models give one another: the name changes in the pipeline and all of its models.
+    takes or gives, or what its models give one another: the name changes in the pipeline and all of its models. A NEW
+    that `miltext check` calls wrong, such as `a b` or a reserved word, is refused.
     """
     from miltext.models.building import editing
     from miltext.schema.proto.kinds import PROGRAM

@@ -106,7 +106,7 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
         found = judge(new, source, choices) if choices.check else []
         return [*found, *write(new, source, output, choices)]
     whole, made = completed(source)
-    if check:
+    if choices.check:
         judge_draft(made.diagnostics, source, choices)
     with told_in_draft(made, source):
         return [*made.diagnostics, *build_whole(whole, output, choices)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from itertools import chain, count
 
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
@@ -39,6 +41,15 @@ def unfit(name: str) -> str:
 def identifier(name: str) -> str:
     """Return a name as an identifier: what cannot stand in one is `_`."""
     return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")
+
+
+def fitting(name: str, taken: Collection[str] = ()) -> str | None:
+    """Return an identifier that is like a name which is not one, and is not taken; None for a name without a letter."""
+    near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
+    if not near.strip("_@"):
+        return None
+    candidates = chain([near], (f"{near}_{number}" for number in count(1)))
+    return next(each for each in candidates if each not in taken and not unfit(each))
 
 
 def opset_text(opset: str) -> str:

@@ -37,7 +37,7 @@ from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import values
 from miltext.syntax.literals import quote
-from miltext.syntax.names import identifier, unfit
+from miltext.syntax.names import fitting, unfit
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -92,7 +92,9 @@ def _rename(spec: Spec, original: Model | None, choices: Choices) -> None:
     for name in choices.renames.values():
         why = unfit(name) if choices.check else ""
         if why and any(name in value_names(program) for program in ml_programs(spec)):
-            raise refusal("MIL426", f"the name {quote(name)} {why}", None, Note(f"did you mean `{identifier(name)}`?"))
+            near = fitting(name)
+            notes = [Note(f"did you mean `{near}`?")] if near else []
+            raise refusal("MIL426", f"the name {quote(name)} {why}", None, *notes)
 
 
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:

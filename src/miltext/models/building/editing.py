@@ -6,7 +6,7 @@ They change only the tokens that they must, so that comments and layout stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, count
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
@@ -16,7 +16,7 @@ from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import name_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.syntax.literals import quote
-from miltext.syntax.names import DRAFT, identifier, name_text, unfit
+from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -67,11 +67,8 @@ def _require_fit(name: str, functions: list[Node], path: str | None) -> None:
     why = unfit(name)
     if not why:
         return
-    taken = {name_in(token) for phrase in functions for token in _value_names(phrase)}
-    near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
-    candidates = chain([near], (f"{near}_{number}" for number in count(1)))
-    free = next(each for each in candidates if each not in taken and not unfit(each))
-    notes = [Note(f"did you mean `{free}`?")] if near.strip("_@") else []
+    near = fitting(name, {name_in(token) for phrase in functions for token in _value_names(phrase)})
+    notes = [Note(f"did you mean `{near}`?")] if near else []
     raise refusal("MIL426", f"the name {quote(name)} {why}", path, *notes)
 
 
