@@ -279,7 +279,7 @@ def test_a_wrong_name_is_refused_unless_nothing_is_to_be_checked(verb: tuple[str
         assert (refused.exit_code, "error[MIL426]" in refused.stderr) == (1, True)
         assert "did you mean `" in refused.stderr
     assert [*tmp_path.iterdir()] == []
-    done(verb[0], EXAMPLE, *verb[1:], "--no-check", "-o", tmp_path / "New.mlpackage")
+    assert run(verb[0], EXAMPLE, *verb[1:], "--no-check", "-o", tmp_path / "New.mlpackage").exit_code == 0
     assert verb[2] in miltext.load(tmp_path / "New.mlpackage").program.functions["main"].inputs[0].name
 
 

@@ -249,7 +249,7 @@ def test_one_edit_of_an_odd_model_is_possible_and_not_silent(edit: tuple[str, ..
     done = run(edit[0], old, *edit[1:], "-o", tmp_path / "New.mlpackage")
     assert (done.exit_code, "warning[MIL604]" in done.output) == (0, True), done.output
     silent = run(edit[0], old, *edit[1:], "--no-check", "-o", tmp_path / "Other.mlpackage")
-    assert (silent.exit_code, silent.output) == (0, "")
+    assert (silent.exit_code, "MIL604" in silent.output) == (0, False)
 
 
 @pytest.mark.parametrize("verb", [("build",), ("rename", "x", "image"), ("expose", "h")])
