@@ -68,7 +68,7 @@ PRINTING = (
     "print --verify-roundtrip",
 )
 BUILDING = ("build -o out.mlpackage", "build -o out/m.mlmodel", "build -o out.mlpackage --externalize 1")
-LOOKING = ("info", "info --json", "check", "check --format sarif", "weights", "weights --save out")
+LOOKING = ("info", "info --json", "describe", "check", "check --format sarif", "weights", "weights --save out")
 COMPARING = (
     "diff EXAMPLE",
     "diff --format json EXAMPLE",
@@ -92,7 +92,7 @@ def _of_model(model: str) -> tuple[str, ...]:
 
 
 def _of_pipeline(model: str) -> tuple[str, ...]:
-    looked = _each(model, "info", "info --json", "check", "build -o out.mlpackage", "sidecar")
+    looked = _each(model, "info", "info --json", "describe", "check", "build -o out.mlpackage", "sidecar")
     chosen = _each(model, "print --model 0", "print --model net", "weights --model 0", "diff same.mlmodel --model 0")
     run = _each(model, "run --random --model 0")
     edited = _each(model, "rename --model 0 -o out.mlpackage", "build good.mil --model 0 -o out.mlpackage --from")
@@ -130,6 +130,14 @@ KINDS = {
     "inputs": Kind("x.npz", _each("M.mlpackage", "run --inputs x.npz", "run --inputs x.npz --all")),
     "states": Kind("states.npz", _each("states.mil", "run --state FILE --random --state-out out.npz")),
     "picture": Kind("image.png", _each("I.mlpackage", "run --input image=FILE --resize -o out.npz")),
+    "description": Kind(
+        "model.toml",
+        (
+            "build M.mlpackage -o out.mlpackage --description FILE",
+            "build text.mil -o out/m.mlmodel --description FILE",
+            "describe M.mlpackage -o FILE",
+        ),
+    ),
     "sidecar": Kind(
         "M.mlpackage.mil", ("sidecar --check M.mlpackage", "sidecar M.mlpackage", "fmt FILE", "check FILE")
     ),
@@ -160,6 +168,7 @@ def make_scene(folder: Path) -> None:
     _write_bundles(folder)
     _write_arrays(folder)
     _write_states_and_pictures(folder)
+    write(folder / "model.toml", miltext.describe(example).encode())
     CliRunner().invoke(command, ["sidecar", str(folder / "M.mlpackage")])
 
 
