@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import tomlkit
@@ -75,12 +76,24 @@ def _start(text: str, header: int) -> int:
 def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
     """Return the way to a header's table; `counts` has the index of the last table in each array so far."""
     way: tuple[str | int, ...] = ()
+    *outer, last = _keys(header)
+    for key in outer:
+        way = (*way, key)
+        way += (counts[way],) if way in counts else ()
+    way = (*way, last)
+    if header.startswith("[["):
+        counts[way] = counts.get(way, -1) + 1
+        way += (counts[way],)
+    return way
+
+
+@lru_cache(maxsize=64)
+def _keys(header: str) -> list[str]:
+    """Return the keys in a header. They are remembered: many tables of an array have one header."""
+    keys = []
     inner: Any = tomlkit.parse(header).unwrap()
     while inner:
         key = next(iter(inner))
-        way, inner = (*way, key), inner[key]
-        if isinstance(inner, list):
-            counts[way] = counts.get(way, -1) + 1
-            inner = inner[0]
-        way += (counts[way],) if way in counts else ()
-    return way
+        keys.append(key)
+        inner = inner[key][0] if isinstance(inner[key], list) else inner[key]
+    return keys

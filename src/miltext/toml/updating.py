@@ -97,7 +97,7 @@ def _update(node: _Node, table: Table, way: str) -> None:
     own = {key: value for key, value in table.items() if key in inline or not is_table(value)}
     if own and not node.head and way:
         node.head, node.is_new, newline = f"[{way}]", True, "\n"
-    values = _values(values, own)
+    values = _values(values, written, own)
     node.body = first + (newline or "\n" * bool(node.head and values)) + values
     node.inner = [each for each in node.inner if is_table(table.get(each.key)) and each.key not in inline]
     for key, value in table.items():
@@ -106,13 +106,12 @@ def _update(node: _Node, table: Table, way: str) -> None:
             _update_tables(node, key, value if isinstance(value, list) else [value], inner, isinstance(value, list))
 
 
-def _values(text: str, own: Table) -> str:
-    """Return the text of a table's values with other ones; those that are the same are left as they are."""
-    written = text.rstrip()
-    document = tomlkit.parse(f"{written}\n" if written else "")
-    before = document.unwrap()
+def _values(text: str, before: Table, own: Table) -> str:
+    """Return the text of a table's values, which were some `before`, with other ones; the same stay as they are."""
     if _exact(before) == _exact(own):
         return text
+    written = text.rstrip()
+    document = tomlkit.parse(f"{written}\n" if written else "")
     for key in [key for key in before if key not in own]:
         document.remove(key)
     for key, value in own.items():

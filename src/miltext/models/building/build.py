@@ -74,7 +74,7 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     try:
         asked = read_ranges(choices.ranges)
         new = _alone(source, choices, asked) if original is None else _from(original, source, choices, asked)
-        _check_arrays(new, output)
+        _check_read(new, output, choices)
         if choices.renames:
             _rename(new.spec, original, choices)
         _judge(new.losses, choices.no_loss, new.warnings)
@@ -124,11 +124,14 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
         raise placed(failure, source) from failure
 
 
-def _check_arrays(new: NewModel, output: Path) -> None:
-    """Refuse a target that has an array of the text in it; a package that is written again keeps what is in it."""
+def _check_read(new: NewModel, output: Path, choices: Choices) -> None:
+    """Refuse a target that has an array of the text or the description in it; a package that is written again keeps
+    what is in it.
+    """
     is_kept = new.package is not None and output.exists() and output.samefile(new.package)
-    if new.storing is not None and not is_kept:
-        check_kept(output, new.storing.sources)
+    if not is_kept:
+        described = [] if choices.description is None else [Path(choices.description)]
+        check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
 
 
 def _program(source: Model, originals: list[Program]) -> Filled:
