@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.containers import write
+from support.containers import pipeline, spec, suppression, write
 
 import miltext
 from miltext.diagnostics import ModelError, line_and_column
 from miltext.models.opening import open_model
-from miltext.schema.proto import ImageFeatureType
+from miltext.schema.proto import ImageFeatureType, Model
 
 PROGRAM = """program(1.3)
 {
@@ -277,3 +277,89 @@ def test_labels_that_the_program_cannot_have(labels: str, tmp_path: Path) -> Non
     [(code, line, message)] = refused(tmp_path, CLASSIFIER, labelled(f"classLabels = {labels}"))
     assert (code, line) == ("MIL479", "3")
     assert REFUSED[labels] in message
+
+
+# ---- functions, states, pipelines
+
+FUNCTIONS = """program(1.3)
+{
+    func first<ios18>(tensor<fp32, [2]> x, state<tensor<fp16, [4]>> s) {
+            tensor<fp32, [2]> y = relu(x = x)[name = string("y")];
+        } -> (y);
+    func second<ios18>(tensor<fp32, [2]> x) {
+            tensor<fp32, [2]> y = tanh(x = x)[name = string("y")];
+        } -> (y);
+}
+"""
+
+
+def test_functions_are_described_one_by_one(tmp_path: Path) -> None:
+    write(tmp_path / "f.mil", FUNCTIONS.encode())
+    text = miltext.describe(tmp_path / "f.mil")
+    assert text.count("[[function]]") == 2
+    assert '[[function.state]]\nname = "s"\ntype = "state"\ndataType = "fp16"\nshape = [4]\n' in text
+    model = built(tmp_path, FUNCTIONS, text)
+    assert miltext.describe(model) == text
+    changes = {
+        'name = "second"': ('name = "secnd"', "the program has no function `secnd`; did you mean `second`?"),
+        "shape = [4]": ("shape = [5]", "`s`, which is state<tensor<fp16, [4]>> in the program, does not take [5]"),
+        'type = "state"\ndataType = "fp16"\nshape = [4]': ('type = "string"', 'cannot be of the type "string"'),
+        'defaultFunctionName = "first"': (
+            'defaultFunctionName = "frist"',
+            "there is no function `frist`; did you mean",
+        ),
+        "specificationVersion = 9": ("specificationVersion = 8", "needs 9"),
+    }
+    (tmp_path / "N.mlpackage").rename(tmp_path / "M.mlpackage")
+    for before, (after, said) in changes.items():
+        assert before in text
+        assert said in refused(tmp_path, FUNCTIONS, text.replace(before, after, 1))[0][2]
+
+
+def test_a_program_of_several_functions_needs_each_described(tmp_path: Path) -> None:
+    [(code, _, message)] = refused(tmp_path, FUNCTIONS, FITTING)
+    assert code == "MIL476"
+    assert "the program has 2 functions: write a `[[function]]` for each of `first`, `second`" in message
+
+
+def test_a_stage_may_be_another_program_under_another_description(tmp_path: Path) -> None:
+    stage = Model(specificationVersion=9, mlProgram=miltext.parse(PROGRAM))
+    whole = pipeline(stage, suppression(), names=("net", "nms"))
+    write(tmp_path / "P.mlmodel", whole.SerializeToString())
+    stage_text = FITTING.replace("[[", "[[model.")
+    stages = (
+        f'[[model]]\nname = "net"\nkind = "mlProgram"\n{stage_text}[[model]]\nname = "nms"\nspecificationVersion = 5\n'
+    )
+    original = open_model(tmp_path / "P.mlmodel")
+    model = built(tmp_path, PROGRAM.replace("relu", "tanh"), f"[metadata]\n{stages}", original=original, model=0)
+    assert [each.specification_version for each in (model, *model.models)] == [9, 9, 5]
+    assert miltext.describe(model).count("[[model.input]]") == 3
+    (tmp_path / "N.mlpackage").rename(tmp_path / "M.mlpackage")
+    with pytest.raises(ModelError, match=r"d.toml:\d+:\d+: error\[MIL477\]"):
+        built(tmp_path, PROGRAM, f"[metadata]\n{stages.replace('fp16', 'fp32')}", original=original, model=0)
+
+
+# ---- what is left as it is
+
+
+def test_an_unchanged_description_that_fits_badly_is_kept(tmp_path: Path) -> None:
+    odd = spec()  # its program has no input, its description one
+    write(tmp_path / "M.mlmodel", odd.SerializeToString())
+    write(tmp_path / "d.toml", miltext.describe(tmp_path / "M.mlmodel").encode())
+    miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "N.mlmodel", description=tmp_path / "d.toml")
+    assert open_model(tmp_path / "N.mlmodel").spec == odd
+    write(tmp_path / "d.toml", (tmp_path / "d.toml").read_bytes() + b"[metadata]\n")
+    with pytest.raises(ModelError, match="MIL476"):
+        miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "O.mlmodel", description=tmp_path / "d.toml")
+
+
+def test_a_description_inside_what_is_replaced_is_kept(tmp_path: Path) -> None:
+    built(tmp_path, PROGRAM, FITTING)
+    inside = write(tmp_path / "N.mlpackage" / "d.toml", FITTING.encode())
+    source = open_model(tmp_path / "m.mil")
+    with pytest.raises(ModelError, match="MIL402"):
+        miltext.build(source, tmp_path / "N.mlpackage", description=inside, force=True)
+    assert inside.read_text(encoding="utf-8") == FITTING
+    package = open_model(tmp_path / "N.mlpackage")
+    miltext.build(package, tmp_path / "N.mlpackage", description=inside, force=True)
+    assert inside.read_text(encoding="utf-8") == FITTING

@@ -17,9 +17,6 @@ _TOKEN = re.compile(
 )
 """What may hold a bracket that opens nothing, the brackets, and the ends of lines."""
 
-_LEAD = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
-"""The comments that stand directly above a header."""
-
 
 class Block(NamedTuple):
     """A header with its table.
@@ -68,9 +65,14 @@ def _headers(text: str) -> Iterator[Span]:
 
 
 def _start(text: str, header: int) -> int:
+    """Return where the comments directly above a header begin."""
     line = text.rfind("\n", 0, header) + 1
-    lead = _LEAD.search(text, 0, line)
-    return lead.start() if lead else line
+    while line:
+        above = text.rfind("\n", 0, line - 1) + 1
+        if not text[above:line].lstrip().startswith("#"):
+            break
+        line = above
+    return line
 
 
 def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:

@@ -38,7 +38,8 @@ def updated(text: str, table: Table) -> str | None:
     In an array, tables belong together that have the same `name`; then those that are left, in their order. A new table
     stands after those of its array, or at the end. Raise NotToml.
     """
-    read_toml(text)
+    if _exact(read_toml(text)) == _exact(table):
+        return text
     lines = text.replace("\r\n", "\n")
     root = _tree(lines)
     _update(root, table, "")
