@@ -323,3 +323,31 @@ def test_python_gets_the_changes_when_all_is_written(package: Path, tmp_path: Pa
     described = load(out).description
     assert described is not None
     assert described.input[0].type.imageType.width == 16
+
+
+def test_a_rename_in_a_pipeline_is_told_for_each_model(tmp_path: Path) -> None:
+    first, second = model(text("fp32 [2]", "x", "h")).spec, model(text("fp32 [2]", "h", "y")).spec
+    whole = pipeline(first, second)
+    whole.description.input.add().CopyFrom(first.description.input[0])
+    whole.description.output.add().CopyFrom(second.description.output[0])
+    write_package(tmp_path / "P.mlpackage", whole.SerializeToString())
+    arguments = ["rename", str(tmp_path / "P.mlpackage"), "-o", str(tmp_path / "N.mlpackage"), "--force"]
+    result = RUNNER.invoke(command, [*arguments, "x", "image"])
+    assert result.stderr.splitlines() == ["= input x -> image", "= model 0: input x -> image"]
+    result = RUNNER.invoke(command, [*arguments, "h", "between"])
+    assert result.stderr.splitlines() == ["= model 0: output h -> between", "= model 1: input h -> between"]
+    result = RUNNER.invoke(command, [*arguments, "x", "image", "--model", "0"])
+    told = [line for line in result.stderr.splitlines() if line[:2] in ("= ", "~ ", "- ", "+ ")]
+    assert told == ["= input x -> image", "= model 0: input x -> image"]
+
+
+def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) -> None:
+    toml = miltext.describe(package).replace("what x is", "what it is")
+    (tmp_path / "d.toml").write_text(toml)
+    told: list[str] = []
+    old = open_model(package)
+    how = {"description": tmp_path / "d.toml", "on_change": lambda change: told.append(str(change))}
+    miltext.build(old, tmp_path / "N.mlpackage", **how)  # type: ignore[arg-type]
+    assert told == ['~ input a: description "what x is" -> "what it is"']
+    with refused("MIL425", "beside a description"):
+        miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]

@@ -73,11 +73,14 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         original = source
     try:
         asked = read_ranges(choices.ranges)
+        if asked and choices.description is not None:
+            raise refusal("MIL425", "sizes of inputs are asked for beside a description, which says them itself")
         new = _alone(source, choices, asked) if original is None else _from(original, source, choices, asked)
         _check_read(new, output, choices)
         if choices.renames:
             _rename(new.spec, original, choices)
         _judge(new.losses, choices.no_loss, new.warnings)
+        new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:
         raise placed(failure, source) from failure
@@ -205,14 +208,12 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
             strip(program)
         new = _original(original, {chosen: program}, _given(original, source, choices), asked)
         way = way_to(chosen, original, new.spec)
-        there = around(new.spec)
         is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
         is_edited = before.program is None or _wire(before.program) != _wire(program)
         if choices.description is not None:
             _redescribe(new, choices, way[-1] if is_edited else None)
         elif (is_edited or asked) and not is_made:
-            known = _edited(new, way, before, asked, choices.check)
-            new.changes = [*changes(there, around(new.spec), {path_to(chosen, original) or "": known})]
+            new.known[path_to(chosen, original) or ""] = _edited(new, way, before, asked, choices.check)
         _store(new, way[-1], arrays, choices.externalize, original.model_path)
     if original.kind == "mlmodelc":
         order_inputs(new.spec)
@@ -304,6 +305,7 @@ def _original(
     assert original.spec is not None  # it is not compiled
     new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
     lacking = _blob_names(*ml_programs(new.spec))
+    new.around = around(new.spec)
     new.former = {name.partition("/")[2] for name in lacking}
     for chosen, program in programs.items():
         way_to(chosen, original, new.spec)[-1].mlProgram.CopyFrom(program)
@@ -323,7 +325,9 @@ def _compiled(
         each: GivenFolder(BlobFolder(each.model_path), weights, [program], _blob_names(each.program))
         for each, program in programs.items()
     }
-    return decompile(original, programs, folders, asked=asked)
+    new = decompile(original, programs, folders, asked=asked)
+    new.around = around(new.spec)
+    return new
 
 
 def _blob_names(*programs: Program) -> set[str]:

@@ -19,7 +19,7 @@ from miltext.schema.types import show
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
-    from miltext.models.building.counterparts import Counterpart, Names
+    from miltext.models.building.counterparts import Counterpart
     from miltext.schema.proto import Model as Spec
 
 Counterparts: TypeAlias = "Mapping[str, Counterpart]"
@@ -118,17 +118,27 @@ def around(spec: Spec, path: str = "") -> dict[str, Around]:
 
 
 def changes(
-    before: Mapping[str, Around], after: Mapping[str, Around], known: Mapping[str, Counterparts]
+    before: Mapping[str, Around],
+    after: Mapping[str, Around],
+    known: Mapping[str, Counterparts],
+    renames: Mapping[str, str],
 ) -> Iterator[DescriptionChange]:
     """Yield what changed around each model; `known` are the counterparts of its functions, by its path, if it was
     edited.
+
+    The `renames` are those of a pipeline, where those of an edited model are followed, too.
     """
+    names = dict(renames)
+    for each in (counterpart for found in known.values() for counterpart in found.values()):
+        names |= {old: new for side in SIDES for old, new in each.sides[side].items() if old != new}
     for path, now in after.items():
         if path in before and now != before[path]:
-            yield from _model(before[path], now, known.get(path, {}), path)
+            yield from _model(before[path], now, known.get(path, {}), names, path)
 
 
-def _model(before: Around, now: Around, known: Counterparts, path: str) -> Iterator[DescriptionChange]:
+def _model(
+    before: Around, now: Around, known: Counterparts, renames: Mapping[str, str], path: str
+) -> Iterator[DescriptionChange]:
     if before.version != now.version:
         detail = Detail("", str(before.version), str(now.version))
         yield DescriptionChange("~", "specification", model=path, details=(detail,))
@@ -138,7 +148,7 @@ def _model(before: Around, now: Around, known: Counterparts, path: str) -> Itera
         if name and name not in paired.values():
             yield DescriptionChange("-", "function", name, name, model=path)
             for side in SIDES:
-                yield from _entries(getattr(old[name], side), (), _Names(None, side), side, name, path)
+                yield from _entries(getattr(old[name], side), (), _Names(None, side, {}), side, name, path)
     for name, described in new.items():
         was = paired.get(name)
         if was and was != name:
@@ -149,7 +159,8 @@ def _model(before: Around, now: Around, known: Counterparts, path: str) -> Itera
         first = old[was] if was is not None else FunctionDescription()
         counterpart = known.get(name) if name else next(iter(known.values()), None)
         for side in SIDES:
-            names = _Names(counterpart, side)
+            there = {entry.name for entry in getattr(described, side)}
+            names = _Names(counterpart, side, {old: new for old, new in renames.items() if new in there})
             yield from _entries(getattr(first, side), getattr(described, side), names, side, shown, path)
         yield from _fields(_predicted(first), _predicted(described), shown, path)
     yield from _fields(_rest(before.description), _rest(now.description), "", path)
@@ -194,13 +205,13 @@ def _fields(was: Mapping[str, str], now: Mapping[str, str], function: str, path:
 class _Names:
     """What the entries of one side are called now."""
 
-    def __init__(self, counterpart: Counterpart | None, side: str) -> None:
+    def __init__(self, counterpart: Counterpart | None, side: str, renames: Mapping[str, str]) -> None:
         self._old = counterpart.interface.sides[side] if counterpart else {}
-        self._names: Names = dict(counterpart.sides[side]) if counterpart else {}
+        self._names: Mapping[str, str] = counterpart.sides[side] if counterpart else renames
 
     def of(self, old: str) -> str | None:
         """Return what is now called so; None for what is gone."""
-        return self._names.get(old) if old in self._old else old
+        return self._names.get(old, None if old in self._old else old)
 
 
 def _entries(

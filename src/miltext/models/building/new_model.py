@@ -17,7 +17,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.changes import Around, Counterparts, DescriptionChange
     from miltext.models.building.description import Loss
     from miltext.models.building.pruning import Record
     from miltext.models.model import Model
@@ -34,7 +34,8 @@ class NewModel:
     is made of, and `given` those of this one that are from elsewhere. `package` is the .mlpackage that the model comes
     from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`. `pruned` has
     the records that stay of each weight file that is not written whole, and `dropped` the files of the package, or
-    beside an .mlmodel, that go. `losses` and `changes` are those of the description.
+    beside an .mlmodel, that go. `around` is what stood around the models that it is made of, `known` what the functions
+    of those that were edited had been, both by path, and `losses` what the descriptions lost.
     """
 
     spec: Spec
@@ -47,6 +48,8 @@ class NewModel:
     store: str = WEIGHT_FILE
     pruned: dict[str, list[Record]] = field(default_factory=dict)
     dropped: list[Path] = field(default_factory=list)
+    around: dict[str, Around] = field(default_factory=dict)
+    known: dict[str, Counterparts] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
     changes: list[DescriptionChange] = field(default_factory=list)
 
