@@ -327,6 +327,19 @@ def test_a_range_of_what_has_no_sizes_is_refused() -> None:
         built(text("fp32 [2]").replace("[2]> x)", "[2]> x, string s)"), None, ranges={"s": "[]"})
 
 
+def test_sizes_are_for_each_function_that_allows_them() -> None:
+    def function(name: str, shape: str) -> str:
+        kind = f"tensor<fp32, [{shape}]>"
+        return f"func {name}<ios18>({kind} x) {{ {kind} y = relu(x = x); }} -> (y);"
+
+    source = f"program(1.3) {{ {function('one', '1, ?')} {function('two', '1, 4')} {function('three', '1, ?')} }}"
+    made = built(source, None, ranges={"x": "1,2..8"}).spec.description
+    ranged = {each.name: len(each.input[0].type.multiArrayType.shapeRange.sizeRanges) for each in made.functions}
+    assert ranged == {"one": 2, "two": 0, "three": 2}
+    with pytest.raises(miltext.MiltextError, match=r"MIL425.*of `one`, whose shape is \[1, \?\]"):
+        built(source, None, ranges={"x": "2,2..8"})
+
+
 def test_coremltools_refuses_what_has_no_end(tmp_path: Path) -> None:
     """What MIL452 stands on: coremltools' converter refuses an input of an ML Program without a greatest size."""
     coremltools = pytest.importorskip("coremltools")

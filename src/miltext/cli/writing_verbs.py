@@ -32,6 +32,8 @@ Examples:
   miltext build model.mil --description model.toml -o New.mlpackage
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
+  miltext build model.mil --from Model.mlpackage --no-loss -o New.mlpackage
+  miltext build model.mil --from Model.mlpackage --range image=1,3,64..512,64..512 -o New.mlpackage
   miltext build odd.mil --no-check -o Odd.mlpackage         # to see what Core ML itself says of it
   miltext build cut.mil --from Model.mlpackage --prune-weights -o Small.mlpackage
   miltext build both.mil --from A.mlpackage --weights b.bin=B.mlpackage -o AB.mlpackage
@@ -117,6 +119,8 @@ def build(
     With --from, all but the program is that model's: description, metadata and weights; with --description, what that
     text says in their place. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
     description made from its types. A draft is completed first, as `miltext infer` does.
+
+    What changes in the description is shown, with the signs of `miltext diff`.
 
     All that `miltext check` finds is reported, and an error writes nothing. An error that the original has already,
     or a model that is written as it is, is only a warning.

@@ -12,7 +12,7 @@ from miltext.models.building.counterparts import Counterpart, Version, counterpa
 from miltext.models.building.features import PREDICTIONS
 from miltext.models.building.fitting import Value, fitted, new_entry, said
 from miltext.models.building.placing import Subject
-from miltext.models.building.ranges import check_ranges
+from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
@@ -79,7 +79,7 @@ def update(
     and MIL422 for what cannot be described, MIL424 for what is not an image any more, MIL425 for sizes that do not
     fit, MIL452 for a `?` without a range.
     """
-    check_ranges(asked or {}, after)
+    sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program))
     losses: list[Loss] = []
     if description.functions or len(after) > 1:
@@ -87,7 +87,8 @@ def update(
     else:
         described = dict.fromkeys(after, description)
     for name, each in described.items():
-        losses += _update_function(each, known.get(name), after[name], program, name, asked)
+        own = None if asked is None else sizes[name]
+        losses += _update_function(each, known.get(name), after[name], program, name, own)
     return Updated(losses, known)
 
 

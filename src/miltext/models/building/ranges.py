@@ -32,29 +32,41 @@ def _words(sizes: Sequence[int | tuple[int, int]]) -> str:
     return f"[{','.join(str(each) if isinstance(each, (int, Size)) else '..'.join(map(str, each)) for each in sizes)}]"
 
 
-def check_ranges(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> None:
-    """Refuse sizes for what is not an input, and sizes that the program does not allow. Raise ModelError (MIL425)."""
+def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> dict[str, dict[str, Sizes]]:
+    """Return the sizes that are asked for the inputs of each function: those that it allows, of each function that has
+    such an input.
+
+    Raise ModelError (MIL425) for what is not an input, and for sizes that no function allows.
+    """
     known = sorted({name for interface in after.values() for name in interface.inputs})
+    found: dict[str, dict[str, Sizes]] = {function: {} for function in after}
     for name, sizes in asked.items():
         if name not in known:
             guess = did_you_mean(nearest(name, known))
             raise refusal("MIL425", f"sizes are asked for `{name}`, but no input has this name{guess}")
-        for function, interface in after.items():
-            if name in interface.inputs:
-                _check(name, sizes, interface.inputs[name], function)
+        types = {function: each.inputs[name] for function, each in after.items() if name in each.inputs}
+        wrong = {function: _misfit(name, sizes, value_type, function) for function, value_type in types.items()}
+        fits = [function for function, failure in wrong.items() if failure is None]
+        if not fits:
+            raise next(failure for failure in wrong.values() if failure is not None)
+        for function in fits:
+            found[function][name] = sizes
+    return found
 
 
-def _check(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> None:
+def _misfit(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> ModelError | None:
+    """Return what is wrong with sizes for an input of such a type; None if nothing is."""
     known = read_type(value_type) if value_type is not None else None
     spelled = f"sizes {spell_sizes(sizes)} are asked for the input `{name}` of `{function}`"
     if not isinstance(known, TensorType) or known.dtype == "string":
-        raise _refused(f"{spelled}, which is not an array or an image", name, function)
+        return _refused(f"{spelled}, which is not an array or an image", name, function)
     stated = f"{spelled}, whose shape is {show(known.shape)}"
     if len(sizes) != len(known.shape):
-        raise _refused(f"{stated}: one for each of its {len(known.shape)} axes is needed", name, function)
+        return _refused(f"{stated}: one for each of its {len(known.shape)} axes is needed", name, function)
     for axis, (size, each) in enumerate(zip(known.shape, sizes, strict=True)):
         if problem := _problem(size, each):
-            raise _refused(f"{stated}: {problem} at axis {axis}", name, function)
+            return _refused(f"{stated}: {problem} at axis {axis}", name, function)
+    return None
 
 
 def _problem(stated: Dimension, asked: Size) -> str:
