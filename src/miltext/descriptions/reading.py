@@ -103,7 +103,7 @@ class _Reading:
         for key in [each for each in table if each not in known]:
             types = [f'"{each}"' for each, others in BY_TYPE.items() if key in others]
             if types:
-                said = f'this is a "{kind}"' if isinstance(kind, str) else "this has no `type`"
+                said = f'this one is "{kind}"' if isinstance(kind, str) else "this has no `type`"
                 self.mistake(UNKNOWN_KEY, f"`{key}` goes with the type {' or '.join(types)}, and {said}", (*at, key))
         belonging = {key for others in BY_TYPE.values() for key in others}
         self.refuse_unknown({key: 0 for key in table if key in known or key not in belonging}, known, at)
@@ -146,14 +146,14 @@ class _Reading:
 
     def need_name(self, table: dict[str, Any], at: Keys) -> None:
         if "name" not in table:
-            self.mistake(CLASH, f"this `{_noun(at)}` has no `name`", at, key=False)
+            self.mistake(CLASH, f"this `{_header(at)}` has no `name`", at, key=False)
 
     def refuse_unknown(self, table: dict[str, Any], known: Iterable[str], at: Keys) -> None:
         for key in [each for each in table if each not in known]:
             near = nearest(key, known)
-            place = f"a `{_noun(at)}`" if at else "a description"
+            place = f"`{_header(at)}`" if at else "a description"
             listed = "" if near else f"; it has {', '.join(f'`{each}`' for each in known)}"
-            message = f"{place} has no `{key}`{did_you_mean(near)}{listed}"
+            message = f"{place} has no key `{key}`{did_you_mean(near)}{listed}"
             self.mistake(UNKNOWN_KEY, message, (*at, key), suggestion=near)
 
     # ---- tables in a table
@@ -203,6 +203,11 @@ class _Noting:
         at = (*self.at, self.key, *failure.at)
         self.reading.mistakes.append(Mistake(failure.code, message, at, suggestion=failure.suggestion))
         return True
+
+
+def _header(at: Keys) -> str:
+    """Return the header of a table, without the tables around it."""
+    return f"[[{_noun(at)}]]" if isinstance(at[-1], int) else f"[{_noun(at)}]"
 
 
 def _noun(at: Keys) -> str:

@@ -54,7 +54,10 @@ def _header(text: str, block: Block, name: str | int | None = None) -> Span | No
 
 
 def _marked(body: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a value stands in the text of a table, by a mark in its place; None for what has no value."""
+    """Return where a value stands in the text of a table, by a mark in its place; None for what has no value.
+
+    A table that only dotted keys make is where the first value in it is.
+    """
     document: Any = tomlkit.parse(body)
     holder = document
     for key in at[:-1]:
@@ -64,6 +67,8 @@ def _marked(body: str, at: Sequence[str | int]) -> Span | None:
     if isinstance(holder, dict) and at[-1] not in holder:
         return None
     value: Any = holder[at[-1]]
+    if isinstance(value, tomlkit.items.Table):
+        return _marked(body, (*at, next(iter(value))))
     written = value.as_string() if hasattr(value, "as_string") else str(value).lower()  # tomlkit unwraps truth values
     holder[at[-1]] = _MARK
     before, mark, _ = document.as_string().partition(f'"{_MARK}"')
