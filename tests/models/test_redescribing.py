@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.containers import pipeline, spec, suppression, write
+from support.containers import NEURAL_NETWORK, pipeline, spec, suppression, write
 
 import miltext
 from miltext.diagnostics import ModelError, line_and_column
@@ -351,6 +351,35 @@ def test_an_unchanged_description_that_fits_badly_is_kept(tmp_path: Path) -> Non
     write(tmp_path / "d.toml", (tmp_path / "d.toml").read_bytes() + b"[metadata]\n")
     with pytest.raises(ModelError, match="MIL476"):
         miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "O.mlmodel", description=tmp_path / "d.toml")
+
+
+KINDS = {
+    "a network": Model.FromString(NEURAL_NETWORK),
+    "suppression": suppression(),
+    "an empty pipeline": pipeline(),
+    "a classifier of one stage": pipeline(spec(), names=("a",), field="pipelineClassifier"),
+    "no description": Model(specificationVersion=9, mlProgram=spec().mlProgram),
+    "an empty program": Model(specificationVersion=9, mlProgram=miltext.parse("program(1.3) { }")),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_any_kind_is_described_and_kept(kind: str, tmp_path: Path) -> None:
+    data = KINDS[kind].SerializeToString(deterministic=True)
+    model = open_model(write(tmp_path / "M.mlmodel", data))
+    write(tmp_path / "d.toml", model.description_text.encode())
+    assert miltext.build(model, tmp_path / "N.mlmodel", description=tmp_path / "d.toml") == []
+    assert (tmp_path / "N.mlmodel").read_bytes() == data
+
+
+def test_a_network_may_have_another_author(tmp_path: Path) -> None:
+    model = open_model(write(tmp_path / "M.mlmodel", NEURAL_NETWORK))
+    write(tmp_path / "d.toml", f'{model.description_text}[metadata]\nauthor = "me"\n'.encode())
+    miltext.build(model, tmp_path / "N.mlmodel", description=tmp_path / "d.toml")
+    made = open_model(tmp_path / "N.mlmodel")
+    assert (made.type, made.specification_version) == ("neuralNetwork", 4)
+    assert made.metadata is not None
+    assert made.metadata.author == "me"
 
 
 def test_a_description_inside_what_is_replaced_is_kept(tmp_path: Path) -> None:

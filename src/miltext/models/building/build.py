@@ -35,6 +35,7 @@ from miltext.models.pipelines.value_names import value_names
 from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 from miltext.syntax.literals import quote
 from miltext.syntax.names import fitting, unfit
@@ -191,10 +192,12 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
 
 
 def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, Sizes]) -> NewModel:
-    """Return the original with the program of the source at its place; a whole pipeline as it is."""
+    """Return the original with the program of the source at its place; a whole pipeline as it is, and a model that is
+    not an ML Program where it is described anew.
+    """
     if original.kind not in WITH_DESCRIPTION:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
-    if source is original and source.models:
+    if source is original and (source.models or (source.type != PROGRAM and choices.description is not None)):
         if asked:
             raise refusal("MIL425", "sizes are asked for an input of a whole pipeline", source.name)
         new = _original(original, {}, choices.weights)
