@@ -140,19 +140,24 @@ CHANGES = {
     ('name = "z"\ntype = "multiArray"\ndataType = "fp16"', 'name = "z"\ntype = "multiArray"\ndataType = "fp32"'): [
         ("MIL477", "33", 'has the `dataType` "fp16", not "fp32"'),
     ],
+    # keys that are needed
+    ('colorSpace = "RGB"\n', ""): [("MIL477", "4", "needs `colorSpace` to be an image")],
+    ("width = 8\nheight = 4\n", ""): [("MIL477", "4", "needs `width` and `height` to be an image")],
+    ("widthRange = [8, 8]\n", ""): [("MIL477", "4", "needs `widthRange` to be an image")],
+    ("shape = [2]\ndefault", "default"): [("MIL477", "14", "needs a `shape`")],
     # sizes
     ("width = 8", "width = 9"): [
-        ("MIL477", "6", 'does not take [1, 3, 4, 9], as which an image of the `colorSpace` "RGB"')
+        ("MIL477", "6", 'cannot be [1, 3, 4, 9], as which an image of the `colorSpace` "RGB"')
     ],
-    ('"RGB"', '"GRAYSCALE"'): [("MIL477", "6", "does not take [1, 1, 4, 8]")],
+    ('"RGB"', '"GRAYSCALE"'): [("MIL477", "6", "cannot be [1, 1, 4, 8]")],
     ("widthRange = [8, 8]", "widthRange = [1, 8]"): [("MIL477", "8", "has only the size 8 in the dimension 3")],
     ("heightRange = [1, inf]", "heightRange = [5, inf]"): [
         ("MIL477", "8", "has the size 4 in the dimension 2, which its range leaves out")
     ],
     ("widthRange = [8, 8]\nheightRange = [1, inf]", "enumeratedSizes = [[8, 4], [7, 4]]"): [
-        ("MIL477", "8", "does not take [1, 3, 4, 7]")
+        ("MIL477", "8", "cannot be [1, 3, 4, 7]")
     ],
-    ("shape = [2]\ndefault", "shape = [2, 1]\ndefault"): [("MIL477", "16", "does not take [2, 1]")],
+    ("shape = [2]\ndefault", "shape = [2, 1]\ndefault"): [("MIL477", "16", "cannot be [2, 1]")],
     ("shape = [2]\ndefault", "shape = [2]\nshapeRange = [[2, 2], [1, 1]]\ndefault"): [
         ("MIL477", "17", "has 1 dimensions, and the ranges are 2")
     ],
@@ -302,7 +307,7 @@ def test_functions_are_described_one_by_one(tmp_path: Path) -> None:
     assert miltext.describe(model) == text
     changes = {
         'name = "second"': ('name = "secnd"', "the program has no function `secnd`; did you mean `second`?"),
-        "shape = [4]": ("shape = [5]", "`s`, which is state<tensor<fp16, [4]>> in the program, does not take [5]"),
+        "shape = [4]": ("shape = [5]", "`s`, which is state<tensor<fp16, [4]>> in the program, cannot be [5]"),
         'type = "state"\ndataType = "fp16"\nshape = [4]': ('type = "string"', 'cannot be of the type "string"'),
         'defaultFunctionName = "first"': (
             'defaultFunctionName = "frist"',

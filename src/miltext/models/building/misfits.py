@@ -1,261 +1,221 @@
-"""An entry of a description under another type of what it describes: all is kept that still fits."""
+"""What in a description does not fit the program that it is put around."""
 
 from __future__ import annotations
 
-import math
-import struct
-from collections.abc import Sequence
-from copy import deepcopy
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from miltext.models.building.features import KINDS, feature, feature_type
-from miltext.models.building.placing import Subject
-from miltext.models.building.sizes_kept import Kept, asked_sizes, kept_sizes, said_of_sizes, write_sizes
-from miltext.models.description_facts import facts
-from miltext.models.refusals import refusal
-from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
-from miltext.printing.printer import type_text
-from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType
-from miltext.schema.types import Shape, StateType, TensorType, read_type, show
+from miltext.descriptions.spelling import spell_feature
+from miltext.descriptions.words import FUNCTIONS, PREDICTIONS, TYPES
+from miltext.diagnostics import ModelError
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.models.building.features import feature
+from miltext.printing.flexible_shapes import flexible
+from miltext.schema.features import COLORS, ELEMENTS, LABELS
+from miltext.schema.function_io import interfaces
+from miltext.schema.proto import FeatureDescription, FeatureType
+from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
+from miltext.toml.reading import Mistake
+from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import ModelError
-    from miltext.models.sizes import Sizes
-    from miltext.schema.proto import ValueType
+    from miltext.descriptions.surroundings import Surroundings
+    from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import ArrayFeatureType, ValueType
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.types import Shape, Type
+    from miltext.toml.reading import Keys
 
-IMAGE_ELEMENTS = ("fp32", "fp16")
-"""The data types of images in programs: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16, else fp32
-(`converters/mil/input_types.py`).
-"""
+NOT_THERE, NO_FIT = "MIL476", "MIL477"
 
-DEFAULTS: dict[int, tuple[str, str]] = {
-    ArrayFeatureType.FLOAT16: ("floatDefaultValue", "e"),
-    ArrayFeatureType.FLOAT32: ("floatDefaultValue", "f"),
-    ArrayFeatureType.DOUBLE: ("doubleDefaultValue", "d"),
-    ArrayFeatureType.INT32: ("intDefaultValue", "i"),
-    ArrayFeatureType.INT8: ("intDefaultValue", "b"),
-}
-"""The field of a multi-array's default value by its data type, and how `struct` calls that type."""
+IMAGE_ELEMENTS = ("fp16", "fp32")
+"""The data types of tensors that are images outside of the program."""
 
-
-class Value(NamedTuple):
-    """What an entry describes: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input the sizes that are `asked` for, None for no axes, too.
-    """
-
-    name: str
-    type: ValueType | None
-    side: str
-    function: str
-    asked: Sizes | None = None
-
-    @property
-    def noun(self) -> str:
-        """How a message calls it."""
-        return f"the {self.side} `{self.name}` of `{self.function}`"
-
-    @property
-    def shape(self) -> Shape | None:
-        """The shape as a description has it, where a scalar that is taken is an array of one element."""
-        return _shape(self.type, self.side)
-
-    def refused(self, code: str, message: str) -> ModelError:
-        """Return an error about it."""
-        return refusal(code, message, about=Subject(self.side, self.name, self.function))
+SIZE_KEYS = {"imageType": ("width", "enumeratedSizes", "widthRange")}
+ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
+"""The keys of the size that a feature has, of sizes in a list, and of ranges."""
 
 
-class Fitted(NamedTuple):
-    """An entry, and what was lost of that which it was made from, in words."""
-
-    entry: FeatureDescription
-    lost: tuple[str, ...] = ()
-
-
-def _tensor(value_type: ValueType | None) -> TensorType | None:
-    """Return the type of a tensor, or of one that a state holds; None for any other, and for one of unknown rank."""
-    known = read_type(value_type) if value_type is not None else None
-    known = known.wrapped if isinstance(known, StateType) else known
-    return known if isinstance(known, TensorType) else None
-
-
-def _shape(value_type: ValueType | None, side: str) -> Shape | None:
-    known = _tensor(value_type)
-    return None if known is None else (1,) if known.shape == () and side == "input" else known.shape
-
-
-def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
-    """Return an entry for what had none.
-
-    Raise ModelError: MIL420, MIL422, and MIL452 for a `?` without a range, if it has to be `bounded`.
-    """
-    made = feature(value.name, value.type, value.side, value.function)
-    shape = value.shape
-    if shape is None or value.side != "input":
-        return made
-    if value.asked is not None:
-        write_sizes(made.type, asked_sizes((), shape, value.asked))
-    elif None in shape and is_bounded:
-        raise _unbounded(value, [axis for axis, size in enumerate(shape) if size is None])
-    return made
-
-
-def fitted(entry: FeatureDescription, old: ValueType | None, value: Value) -> Fitted:
-    """Return an entry for a value whose type was `old`, None where that is not known.
-
-    Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image whose new type is not one of an image,
-    MIL452 for a `?` without a range.
-    """
-    kept = deepcopy(entry)
-    kept.name = value.name
-    if old == value.type and value.asked is None:
-        return Fitted(kept)
-    kind = entry.type.WhichOneof("Type")
-    if kind == "imageType":
-        _check_image(kept.type.imageType, old, value)
-        return Fitted(kept, _fit_sizes(kept, old, value))
-    made = feature(value.name, value.type, value.side, value.function)
-    if kind != made.type.WhichOneof("Type"):
-        kept.type.CopyFrom(new_entry(value).type)
-        kept.type.isOptional = entry.type.isOptional
-        return Fitted(kept, said(entry, old, value.side, by_itself=False))
-    if kind == "multiArrayType":
-        lost = _fit_elements(kept.type.multiArrayType, made.type.multiArrayType, old, value)
-        return Fitted(kept, lost + _fit_sizes(kept, old, value))
-    if kind == "stateType":
-        array = kept.type.stateType.arrayType
-        array.shape[:] = made.type.stateType.arrayType.shape
-        return Fitted(kept, _fit_elements(array, made.type.stateType.arrayType, old, value))
-    if kind == "dictionaryType":
-        kept.type.dictionaryType.CopyFrom(made.type.dictionaryType)
-    return Fitted(kept)
-
-
-def said(entry: FeatureDescription, old: ValueType | None, side: str, *, by_itself: bool = True) -> tuple[str, ...]:
-    """Return what an entry says that its type does not, in words.
-
-    `by_itself`: the short description, and whether it may be left out, count, too.
-    """
-    described, found = entry.type, []
-    kind, array = described.WhichOneof("Type"), described.multiArrayType
-    made = feature_type(old, side) if old is not None else None
-    if kind is not None and (kind == "imageType" or (made is not None and kind != made.WhichOneof("Type"))):
-        found.append(KINDS[kind])
-    sizes = flexible(entry)
-    if sizes is not None and side == "input":
-        found += said_of_sizes(sizes)
-    field = array.WhichOneof("defaultOptionalValue")
-    if field is not None:
-        found.append(_default_words(getattr(array, field)))
-    if by_itself and described.isOptional:
-        found.append("that it may be left out")
-    if by_itself and entry.shortDescription:
-        found.append("a short description")
-    return tuple(found)
-
-
-def _default_words(number: float) -> str:
-    return f"the default value {number:.9g}"
-
-
-# ---- images
-
-
-def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -> None:
-    """Refuse a type that is not one of an image of these colors (MIL424)."""
-    known, before, channels = _tensor(value.type), _tensor(old), channels_of(image)
-    dtype = before.dtype if before is not None else IMAGE_ELEMENTS[0]
-    is_shape = known is not None and len(known.shape) == 4 and known.shape[:2] == (1, channels)
-    if known is not None and is_shape and known.dtype in (*IMAGE_ELEMENTS, dtype):
+def misfits(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
+    """Yield what in the description of an ML Program does not fit it, each with the way to it in the text."""
+    found, description = interfaces(spec.mlProgram), spec.description
+    if not description.functions:
+        if len(found) == 1:
+            yield from _function(description, *next(iter(found.items())), around.at)
+        else:
+            listed = ", ".join(f"`{name}`" for name in found)
+            message = f"the program has {len(found)} functions: write a `[[function]]` for each of {listed}"
+            yield Mistake(NOT_THERE, message, around.at)
         return
-    colors = dict(facts(image)).get("colorSpace", "RGB")
-    stated = "not defined" if value.type is None else f"a {type_text(value.type)}"
-    message = (
-        f"{value.noun} is described as an image of {colors}, but it is {stated}: "
-        f"make it a tensor<{dtype}, [1, {channels}, HEIGHT, WIDTH]>"
-    )
-    raise value.refused("MIL424", message)
+    names = [function.name for function in description.functions]
+    for index, function in enumerate(description.functions):
+        at = (*around.at, FUNCTIONS, index)
+        if function.name in found and function.name not in names[:index]:
+            yield from _function(function, function.name, found[function.name], at)
+        else:
+            yield _stranger(function.name, "function", names[:index], found, at, "the program")
+    for name in found.keys() - {*names}:
+        yield Mistake(
+            NOT_THERE, f"the function `{name}` of the program is not described: add a `[[function]]`", around.at
+        )
+    default = description.defaultFunctionName
+    if default not in (*names, ""):
+        message = f"there is no function `{default}`{did_you_mean(nearest(default, names))}"
+        yield Mistake(NOT_THERE, message, (*around.at, "defaultFunctionName"))
 
 
-# ---- data types
+def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
+    """Return the mistake of an entry that is there already, or that the program does not have."""
+    if name in before:
+        return Mistake(NOT_THERE, f"the {noun} `{name}` is described twice", (*at, "name"))
+    near = nearest(name, known)
+    message = f"{where} has no {noun} `{name}`{did_you_mean(near)}"
+    return Mistake(NOT_THERE, message, (*at, "name"), suggestion=None if near is None else value_text(near))
 
 
-def _fit_elements(
-    array: ArrayFeatureType, made: ArrayFeatureType, old: ValueType | None, value: Value
-) -> tuple[str, ...]:
-    """Give an array the data type of its program, and convert its default value if that is exact; return what is
-    lost.
-    """
-    before, now = _tensor(old), _tensor(value.type)
-    if before is not None and now is not None and before.dtype == now.dtype:
-        return ()
-    array.dataType = made.dataType
-    field = array.WhichOneof("defaultOptionalValue")
-    if field is None:
-        return ()
-    number = getattr(array, field)
-    member, code = DEFAULTS[made.dataType]
-    converted = _exact(number, code)
-    array.ClearField(field)
-    if converted is None:
-        return (_default_words(number),)
-    setattr(array, member, converted)
-    return ()
+def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
+    """Yield what does not fit in the description of one function."""
+    for side, types in interface.sides.items():
+        entries = getattr(described, side)
+        names = [entry.name for entry in entries]
+        for index, entry in enumerate(entries):
+            where = (*at, side, index)
+            if entry.name in names[:index] or entry.name not in types:
+                yield _stranger(entry.name, side, names[:index], types, where, f"`{name}`")
+            elif (said := types[entry.name]) is not None:
+                yield from _misfit(entry, said, side, where)
+        for missing in [each for each in types if each not in names]:
+            place = (*at, side, len(entries) - 1) if entries else at
+            yield Mistake(NOT_THERE, _missing(missing, types[missing], side, name), place)
+    for key in PREDICTIONS:
+        predicted = getattr(described, key)
+        if predicted and predicted not in interface.outputs:
+            near = did_you_mean(nearest(predicted, interface.outputs))
+            yield Mistake(NOT_THERE, f"`{key}` names no output of `{name}`: `{predicted}`{near}", (*at, key))
 
 
-def _exact(number: float, code: str) -> float | None:
-    """Return a number as `struct`'s type has it; None if that has another or none."""
-    is_whole = code in "ib"
+def _missing(name: str, value_type: ValueType | None, side: str, function: str) -> str:
+    """Return that an entry is missing, with the keys that describe it."""
     try:
-        packed = struct.pack(f"<{code}", int(number) if is_whole else number)
-    except (OverflowError, ValueError, struct.error):
+        table = spell_feature(feature(name, value_type, side, function))
+    except ModelError as failure:
+        return failure.diagnostics[0].message
+    keys = ", ".join(f"{key_text(key)} = {value_text(value)}" for key, value in table.items())
+    return f"the {side} `{name}` of `{function}` is not described: add a `[[{side}]]` with {keys}"
+
+
+# ---- one entry and the type of what it describes
+
+
+def _misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys) -> Iterator[Mistake]:
+    declared = read_type(value_type)
+    member = entry.type.WhichOneof("Type")
+    kind = next((word for word, each in TYPES.items() if each == member), None)
+    allowed = _kinds(declared)
+    called = f"`{entry.name}`, which is {spelled(declared)} in the program"
+    if not allowed:
+        return
+    if kind not in allowed:
+        said = "has no `type`" if kind is None else f'cannot be of the type "{kind}"'
+        place = at if kind is None else (*at, "type")
+        words = " or ".join(f'"{each}"' for each in allowed)
+        yield Mistake(NO_FIT, f"{called}, {said}: write {words}", place)
+        return
+    found = _problem(entry, kind, declared, side)
+    if found is not None:
+        key, problem = found
+        yield Mistake(NO_FIT, f"{called}, {problem}", (*at, key))
+
+
+def _kinds(type: Type) -> tuple[str, ...]:
+    """Return the words for `type` that describe a MIL type."""
+    if isinstance(type, StateType):
+        return ("state",)
+    if isinstance(type, DictionaryType):
+        return ("dictionary",)
+    if not isinstance(type, TensorType):
+        return ()
+    if type.dtype in LABELS and not type.shape:
+        return (type.dtype,)
+    is_image = type.dtype in IMAGE_ELEMENTS and len(type.shape) == 4
+    return ("multiArray", "image") if is_image else ("multiArray",)
+
+
+def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tuple[str, str] | None:
+    """Return the key that does not fit the type, and why."""
+    if isinstance(type, DictionaryType) and isinstance(type.key, TensorType):
+        member = entry.type.dictionaryType.WhichOneof("KeyType")
+        wanted = type.key.dtype
+        return None if member == f"{wanted}KeyType" else ("keyType", f'has the `keyType` "{wanted}"')
+    if kind == "image":
+        return _lacking(entry) or _sizes(entry, type, SIZE_KEYS["imageType"], side)
+    array = entry.type.multiArrayType if kind == "multiArray" else entry.type.stateType.arrayType
+    wrapped = type.wrapped if isinstance(type, StateType) else type
+    if kind not in ("multiArray", "state") or not isinstance(wrapped, TensorType):
         return None
-    found: float = struct.unpack(f"<{code}", packed)[0]
-    return found if found == number or (math.isnan(number) and not is_whole) else None
+    return _element(array, wrapped) or _sizes(_as_array(array), wrapped, ARRAY_KEYS, side)
 
 
-# ---- sizes
+def _lacking(entry: FeatureDescription) -> tuple[str, str] | None:
+    """Return the keys that an image needs and does not have, at its type."""
+    image = entry.type.imageType
+    lacking = [key for key in ("colorSpace", "width", "height") if not getattr(image, key)]
+    if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
+        lacking += [key for key in ("widthRange", "heightRange") if not image.imageSizeRange.HasField(key)]
+    return ("type", f"needs {' and '.join(f'`{key}`' for key in lacking)} to be an image") if lacking else None
 
 
-def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) -> tuple[str, ...]:
-    """Have an image or an array allow what fits its new shape; return what is lost."""
-    shape, before, was = value.shape, _shape(old, value.side), flexible(kept)
-    assert was is not None
-    assert shape is not None  # it is described
-    if value.asked is not None:
-        write_sizes(kept.type, asked_sizes(was.default, shape, value.asked))
-        return ()
-    if shape == before:
-        return ()
-    found = kept_sizes(was, before, shape)
-    if value.side == "output":
-        found = _given_out(kept, found)
-    elif found.unbounded:
-        raise _unbounded(value, found.unbounded)
-    write_sizes(kept.type, found.sizes)
-    return found.lost
+def _element(array: ArrayFeatureType, type: TensorType) -> tuple[str, str] | None:
+    wanted = ELEMENTS.get(type.dtype)
+    if wanted is None or array.dataType == wanted:
+        return None
+    said = next((f'not "{word}"' for word, number in ELEMENTS.items() if number == array.dataType), "which is left out")
+    return "dataType", f'has the `dataType` "{type.dtype}", {said}'
 
 
-def _given_out(entry: FeatureDescription, kept: Kept) -> Kept:
-    """Return the sizes of an output: nobody chooses them, so that nothing is lost with them.
-
-    Of an array, what is not known is left out. For an image, it is what coremltools 9.0 writes.
-    """
-    sizes = kept.sizes
-    if kept.unbounded and entry.type.WhichOneof("Type") == "imageType":
-        fixed = [[size, size] for size in sizes.default[:2]]
-        sizes = Flexible([*sizes.default[:2], 1, 1], [], [*fixed, [1, -1], [1, -1]])
-    elif kept.unbounded:
-        sizes = Flexible([], [], [])
-    return Kept(sizes)
+def _as_array(array: ArrayFeatureType) -> FeatureDescription:
+    return FeatureDescription(type=FeatureType(multiArrayType=array))
 
 
-def _unbounded(value: Value, axes: Sequence[int]) -> ModelError:
-    """Return an error about the axes of `?` whose sizes nothing says."""
-    assert value.shape is not None
-    places = f"{'axis' if len(axes) == 1 else 'axes'} {' and '.join(map(str, axes))}"
-    written = ",".join("LEAST..GREATEST" if size is None else str(size) for size in value.shape)
-    message = (
-        f"{value.noun} is of shape {show(value.shape)}, and nothing says how large {places} may be: "
-        f"give a range, as in --range {value.name}={written}"
-    )
-    return value.refused("MIL452", message)
+def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: str) -> tuple[str, str] | None:
+    """Return which of the sizes that are said the shape of the type does not allow."""
+    said = flexible(entry)
+    assert isinstance(type, TensorType)
+    if said is None:
+        return None
+    one, listed, ranged = keys
+    if not said.default and type.shape and side != "output":
+        return "type", f"needs a `{one}`"
+    for key, shapes in ((listed, said.shapes), (one, [said.default])):
+        for shape in shapes:
+            if not _is_allowed(shape, type.shape) and not (side == "output" and not shape):
+                return key, f"cannot be {show(tuple(shape))}{_as_image(entry)}"
+    return _ranges(said, type.shape, ranged)
+
+
+def _is_allowed(shape: list[int], declared: Shape) -> bool:
+    if not declared and shape == [1]:  # how coremltools describes a scalar that a model takes
+        return True
+    return len(shape) == len(declared) and all(b in (None, a) for a, b in zip(shape, declared, strict=True))
+
+
+def _as_image(entry: FeatureDescription) -> str:
+    """Return what an image is as a tensor, after its shape."""
+    image = entry.type.imageType
+    color = next((word for word, number in COLORS.items() if number == image.colorSpace), "")
+    is_image = entry.type.WhichOneof("Type") == "imageType"
+    return f', as which an image of the `colorSpace` "{color}" is passed' if is_image else ""
+
+
+def _ranges(said: Flexible, declared: Shape, key: str) -> tuple[str, str] | None:
+    if not said.ranges:
+        return None
+    if len(said.ranges) != len(declared):
+        return key, f"has {len(declared)} dimensions, and the ranges are {len(said.ranges)}"
+    for index, ((least, most), size) in enumerate(zip(said.ranges, declared, strict=True)):
+        if size is not None and (least, most) != (size, size):
+            return key, f"has only the size {size} in the dimension {index}: write a `?` there in the program"
+        if said.default and not (least <= said.default[index] and (most < 0 or said.default[index] <= most)):
+            return key, f"has the size {said.default[index]} in the dimension {index}, which its range leaves out"
+    return None
