@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.containers import refused
-from support.entries import Built, array, built, image, model, text
+from support.containers import coremldata, refused
+from support.entries import ELEMENTS, Built, array, built, image, model, named, text
 
 import miltext
+import miltext.models.building.editing
+from miltext.models.opening import open_model
 from miltext.models.spec import SpecModel
+from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import FeatureDescription
 
 
@@ -256,6 +259,21 @@ def test_images_are_what_coremltools_makes_of_them(tmp_path: Path) -> None:
     assert asked.input.SerializeToString() == feature.SerializeToString()
 
 
+def test_arrays_are_what_coremltools_makes_of_them() -> None:
+    coremltools = pytest.importorskip("coremltools")
+    from coremltools.models.neural_network import flexible_shape_utils
+
+    old = model(text("fp32 [1, 4]"), array("fp32", 1, 4, float=2))
+    spec = coremltools.proto.Model_pb2.Model.FromString(old.spec.SerializeToString())
+    flexible_shape_utils.set_multiarray_ndshape_range(spec, "x", [1, 2], [1, 8])
+    asked = built(text("fp32 [1, ?]"), old, ranges={"x": "1,2..8"})
+    assert asked.input.SerializeToString() == spec.description.input[0].SerializeToString()
+    spec.description.input[0].type.multiArrayType.dataType = ELEMENTS["int32"]
+    spec.description.input[0].type.multiArrayType.intDefaultValue = 2
+    made = built(text("int32 [1, ?]"), made_of(asked))
+    assert made.input.SerializeToString() == spec.description.input[0].SerializeToString()
+
+
 def made_of(made: Built) -> SpecModel:
     return SpecModel("mlmodel", "made", None, None, made.spec)
 
@@ -353,3 +371,43 @@ def test_coremltools_refuses_what_has_no_end(tmp_path: Path) -> None:
     shape = coremltools.Shape(shape=(1, coremltools.RangeDim(1, -1)))
     with pytest.raises(ValueError, match="infinite upper_bound is not allowed"):
         coremltools.convert(program, inputs=[coremltools.TensorType(name="x", shape=shape)], skip_model_load=True)
+
+
+# ---- compiled models
+
+
+def compiled(folder: Path, source: str, entry: FeatureDescription, *, is_described: bool) -> Any:
+    """What Apple's compiler would make of a model with this entry, as far as is known."""
+    old = model(source, entry)
+    made = folder / f"{is_described}.mlmodelc"
+    made.mkdir()
+    (made / "model.mil").write_text(as_coremlc(old.program, 9, old.spec.description))
+    if is_described:
+        (made / "coremldata.bin").write_bytes(coremldata(old.spec.description))
+    return open_model(made)
+
+
+def test_a_compiled_model_keeps_what_fits(tmp_path: Path) -> None:
+    old = compiled(tmp_path, text("fp32 [1, 3, 8, 8]"), image("RGB", 8, 8), is_described=True)
+    made = built(text("fp32 [1, 3, 16, 8]", "photo"), old)
+    assert made.input == named(image("RGB", 16, 8), "photo")
+    assert made.changes[:2] == ["= input x -> photo", "~ input photo: height 8 -> 16"]
+
+
+@pytest.mark.filterwarnings("ignore:.*is unproven")
+@pytest.mark.parametrize("said", [{"ranges": RANGES}, {"shapes": [[1, 4], [1, 8]]}], ids=["ranges", "shapes"])
+def test_a_compiled_model_that_lost_its_description_tells_sizes(said: Any, tmp_path: Path) -> None:
+    entry = array("fp32", 1, 4, **said)
+    old = compiled(tmp_path, text("fp32 [1, ?]"), entry, is_described=False)
+    made = built(old.text, old).input
+    assert made.type == entry.type
+    alone = built(old.text, None).input
+    assert alone.type == entry.type
+    renamed = miltext.models.building.editing.rename(old.text, "x", "z")
+    assert built(renamed, old).input.type == entry.type
+    assert built(renamed, old).input.name == "z"
+    asked = built(old.text, old, ranges={"x": "1,3..5"}).input.type.multiArrayType
+    assert [each.lowerBound for each in asked.shapeRange.sizeRanges] == [1, 3]
+    bare = text("fp32 [1, ?]")
+    with refused("MIL452"):
+        built(bare, old)

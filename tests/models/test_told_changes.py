@@ -11,6 +11,7 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.models.building.description import describe
 from miltext.models.opening import load, open_model
 from miltext.models.programs import TextModel
 from miltext.models.spec import SpecModel
@@ -242,6 +243,55 @@ def test_a_thing_of_another_kind() -> None:
     assert made.changes == ["~ input x: fp32 [1, 4], default 1.0, sizes [1, 2..8] -> string"]
     assert made.warnings[0].endswith("loses the ranges [1, 2..8] and the default value 1")
     assert made.input.type.isOptional
+
+
+STATE = "program(1.3) { func main<ios18>(state<tensor<fp16, [4]>> s, fp32 x) { fp32 y = relu(x = x); } -> (y); }"
+LABELS = (
+    "program(1.3) { func main<ios18>(tensor<fp32, [2]> p) { KEY label, dict<KEY, fp64> scores = "
+    "classify(classes = list<KEY, 2>([A, B]), probabilities = p); } -> (label, scores); }"
+)
+STRINGS = LABELS.replace("KEY", "string").replace("A, B", '"a", "b"')
+OTHERS = {
+    "a state grows": (STATE, STATE.replace("[4]", "[8]"), ["~ state s: shape [4] -> [8]"]),
+    "a state is renamed": (STATE, STATE.replace("> s", "> t"), ["= state s -> t"]),
+    "a state of another type": (STATE, STATE.replace("fp16", "fp32"), ["~ state s: type fp16 -> fp32"]),
+    "a state is gone": (STATE, STATE.replace("state<tensor<fp16, [4]>> s, ", ""), ["- state s: state fp16 [4]"]),
+    "other labels": (
+        STRINGS,
+        LABELS.replace("KEY", "int64").replace("A, B", "1, 2"),
+        ["~ output label: string -> integer", "~ output scores: keys string -> int64"],
+    ),
+    "renamed labels": (
+        STRINGS,
+        STRINGS.replace("label", "class"),
+        ["= output label -> class", '~ predictedFeatureName: "label" -> "class"'],
+    ),
+    "an output of any size": (
+        text("fp32 [1, 2]"),
+        text("fp32 [1, 2]").replace("tensor<fp32, [1, 2]> y", "tensor<fp32, [1, ?]> y"),
+        ["~ output y: shape [1, 2] -> none"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_states_labels_and_outputs(case: str) -> None:
+    before, after, told = OTHERS[case]
+    made = built(after, model(before))
+    assert (made.changes, made.warnings) == (told, [])
+    assert made.spec.description == describe(made.spec.mlProgram) or "renamed" in case
+
+
+def test_an_image_that_is_given_out_in_any_size() -> None:
+    """As coremltools 9.0 writes it, in `converters/mil/backend/mil/load.py`."""
+    old = model(text("fp32 [1, 3, 8, 8]"), outputs=[named(image("RGB", 8, 8), "y")])
+    after = text("fp32 [1, 3, 8, 8]").replace("[1, 3, 8, 8]> y", "[1, 3, ?, 8]> y")
+    made = built(after, old)
+    assert made.spec.description.output[0] == named(image("RGB", 1, 1, [(1, -1), (1, -1)]), "y")
+    assert made.warnings == []
+    back = built(text("fp32 [1, 3, 8, 8]"), SpecModel("mlmodel", "made", None, None, made.spec))
+    assert back.spec.description.output[0] == old.spec.description.output[0]
+    assert back.warnings == []
 
 
 # ---- in a pipeline, in the command, in Python

@@ -8,7 +8,7 @@ import click
 
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
-from miltext.cli.writing_verbs import force_option, model_output
+from miltext.cli.writing_verbs import force_option, model_output, show_changes
 
 EPILOG = """\b
 Examples:
@@ -68,4 +68,5 @@ def command(
             expect=bar.expect,
         )
     show(made.warnings, whole.text, whole.name)
+    show_changes(made.described)
     write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])

@@ -243,10 +243,10 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
         told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
         warnings = build(source, output, original=original, **told, **choices)
     show(warnings, source.text, source.name)
-    _show_changes(changes)
+    show_changes(changes)
 
 
-def _show_changes(changes: Sequence[DescriptionChange]) -> None:
+def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error what changed in a description, as `miltext diff` shows changes."""
     if changes:
         from miltext.diffing.text import Line

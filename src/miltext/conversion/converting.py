@@ -24,6 +24,7 @@ from miltext.schema.packing import packed_size
 if TYPE_CHECKING:
     from miltext.conversion.programs import Border
     from miltext.diagnostics import Diagnostic
+    from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
     from miltext.models.building.filling import Array
     from miltext.models.files import Progress
@@ -41,7 +42,7 @@ LEFT_OUT = "MIL312"
 class Conversion:
     """What a conversion did: the constants that were converted, the warnings, and bytes of weights before and after.
 
-    The bytes are those of the values in weight files, each record once.
+    The bytes are those of the values in weight files, each record once. `described` is what changed in the description.
     """
 
     to: str
@@ -49,6 +50,7 @@ class Conversion:
     warnings: list[Diagnostic] = field(default_factory=list)
     before: int = 0
     after: int = 0
+    described: list[DescriptionChange] = field(default_factory=list)
 
     def to_text(self, *, full: bool = False) -> str:
         """Return what was lost as a table for people: the rows with the largest errors, or all of them."""
@@ -109,6 +111,7 @@ def convert_weights(
         expect=expect,
         prune_weights=True,
         edit=edit,
+        on_change=made.described.append,
     )
     told = build_as_chosen(source, Path(output), choices)
     made.warnings += [each for each in told if each.code != LEFT_OUT]

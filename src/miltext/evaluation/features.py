@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.printing.flexible_shapes import Flexible, flexible
+from miltext.printing.flexible_shapes import Flexible, flexible, read_information
 from miltext.schema.types import Shape, show
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def features_of(
     `information` is that attribute, `declared` are the shapes that the program states; what is said of
     another rank is left aside.
     """
-    found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in _informed(information).items()}
+    found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in read_information(information).items()}
     if description is not None:
         inputs, outputs = _sides(description, function)
         found |= {each.name: _feature(each) for each in (*outputs, *inputs)}
@@ -110,36 +110,3 @@ def _feature(described: FeatureDescription) -> Feature:
     array = described.type.multiArrayType
     member = array.WhichOneof("defaultOptionalValue") if described.type.isOptional else None
     return Feature(tuple(sizes.default), sizes, None if member is None else getattr(array, member))
-
-
-def _informed(attribute: Value | None) -> dict[str, Flexible]:
-    """Return what FlexibleShapeInformation says, in the form of `printing.flexible_shapes`; nothing in another form."""
-    sections = {} if attribute is None else dict(filter(None, map(_section, attribute.immediateValue.tuple.values)))
-    ranges = sections.get("RangeDims", {})
-    enumerated = [_entries(each) for each in sections.get("EnumeratedShapes", {}).values()]
-    return {
-        name: Flexible(
-            _sizes(default),
-            [_sizes(each[name]) for each in enumerated if name in each],
-            [_sizes(limits) for limits in ranges[name].immediateValue.list.values] if name in ranges else [],
-        )
-        for name, default in sections.get("DefaultShapes", {}).items()
-    }
-
-
-def _section(part: Value) -> tuple[str, dict[str, Value]] | None:
-    """Return the name of a part of the attribute, and what it has for each input or, of enumerated shapes, each key."""
-    pair = part.immediateValue.tuple.values
-    return (_word(pair[0]), _entries(pair[1])) if len(pair) == 2 else None
-
-
-def _entries(dictionary: Value) -> dict[str, Value]:
-    return {_word(pair.key): pair.value for pair in dictionary.immediateValue.dictionary.values}
-
-
-def _word(value: Value) -> str:
-    return "".join(value.immediateValue.tensor.strings.values)
-
-
-def _sizes(value: Value) -> list[int]:
-    return list(value.immediateValue.tensor.ints.values)

@@ -93,6 +93,39 @@ def _refuse_wide(name: str, sizes: Flexible) -> None:
         raise PrintError([error("MIL213", message)])
 
 
+def read_information(attribute: Value | None) -> dict[str, Flexible]:
+    """Return what FlexibleShapeInformation says, by the input's name; nothing in another form."""
+    sections = {} if attribute is None else dict(filter(None, map(_section, attribute.immediateValue.tuple.values)))
+    ranges = sections.get("RangeDims", {})
+    enumerated = [_entries(each) for each in sections.get("EnumeratedShapes", {}).values()]
+    return {
+        name: Flexible(
+            _sizes(default),
+            [_sizes(each[name]) for each in enumerated if name in each],
+            [_sizes(limits) for limits in ranges[name].immediateValue.list.values] if name in ranges else [],
+        )
+        for name, default in sections.get("DefaultShapes", {}).items()
+    }
+
+
+def _section(part: Value) -> tuple[str, dict[str, Value]] | None:
+    """Return the name of a part of the attribute, and what it has for each input or, of enumerated shapes, each key."""
+    pair = part.immediateValue.tuple.values
+    return (_word(pair[0]), _entries(pair[1])) if len(pair) == 2 else None
+
+
+def _entries(dictionary: Value) -> dict[str, Value]:
+    return {_word(pair.key): pair.value for pair in dictionary.immediateValue.dictionary.values}
+
+
+def _word(value: Value) -> str:
+    return "".join(value.immediateValue.tensor.strings.values)
+
+
+def _sizes(value: Value) -> Sizes:
+    return list(value.immediateValue.tensor.ints.values)
+
+
 def flexible(feature: FeatureDescription) -> Flexible | None:
     """Return the shapes that an array or an image takes; None for what is neither."""
     kind = feature.type.WhichOneof("Type")

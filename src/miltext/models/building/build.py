@@ -207,9 +207,9 @@ def _from(original: Model, source: Model, choices: Choices, asked: Mapping[str, 
         chosen = original.select(choices.model)
         before = _before(chosen, changed=source is original and "program" in vars(chosen))
         program, arrays = _edited_program(source, [chosen.program], choices)
+        new = _original(original, {chosen: program}, _given(original, source, choices), asked)
         if original.kind == "mlmodelc":
             strip(program)
-        new = _original(original, {chosen: program}, _given(original, source, choices), asked)
         way = way_to(chosen, original, new.spec)
         is_made = chosen.kind == "mlmodelc" and chosen.description is None  # the description, of this very program
         is_edited = before.program is None or _wire(before.program) != _wire(program)

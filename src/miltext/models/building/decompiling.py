@@ -75,8 +75,8 @@ def decompile(
 def _decompile_program(
     bundle: Model, program: Program, folder: BlobFolder, prefix: str, asked: Mapping[str, Sizes]
 ) -> NewModel:
-    program = strip(deepcopy(program))
     description = bundle.description or describe(program, asked)
+    program = strip(deepcopy(program))
     files = _move_weights(program, folder, prefix)
     version = bundle.specification_version or known_version(program, description)
     spec = Spec(specificationVersion=version, description=description, mlProgram=program)

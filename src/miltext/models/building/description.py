@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
 from miltext.models.building.features import PREDICTIONS
-from miltext.models.building.fitting import Value, fitted, new_entry, said
+from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, said
 from miltext.models.building.placing import Subject
 from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
+from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
@@ -21,6 +22,7 @@ from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
     from miltext.models.sizes import Sizes
+    from miltext.printing.flexible_shapes import Flexible
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import FunctionDescription, Program
 
@@ -151,8 +153,9 @@ def _update_function(
     asked: Mapping[str, Sizes] | None,
 ) -> list[Loss]:
     losses: list[Loss] = []
+    told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
     for field, types in after.sides.items():
-        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES)
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
         entries = side.entries(getattr(described, field))
         losses += side.losses
         described.ClearField(field)
@@ -180,13 +183,19 @@ class _Side:
     """One side of a function before and after an edit; `losses` grows as its entries are made."""
 
     def __init__(
-        self, side: str, function: str, was: Counterpart | None, new: Types, asked: Mapping[str, Sizes] | None
+        self,
+        side: str,
+        function: str,
+        was: Counterpart | None,
+        new: Types,
+        asked: Mapping[str, Sizes] | None,
+        told: Mapping[str, Flexible],
     ) -> None:
         self._side, self._function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
         self._new = new
-        self._asked = asked
+        self._asked, self._told = asked, told
         self.losses: list[Loss] = []
 
     def name(self, old: str) -> str:
@@ -207,7 +216,8 @@ class _Side:
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
     def _value(self, name: str) -> Value:
-        return Value(name, self._new.get(name), self._side, self._function, (self._asked or {}).get(name) or None)
+        asked = (self._asked or {}).get(name) or None
+        return Value(name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD))
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
         old = self._old.get(entry.name)

@@ -38,9 +38,13 @@ DEFAULTS: dict[int, tuple[str, str]] = {
 """The field of a multi-array's default value by its data type, and how `struct` calls that type."""
 
 
+UNTOLD = Flexible([], [], [])
+"""The sizes where none are told."""
+
+
 class Value(NamedTuple):
     """What an entry describes: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input the sizes that are `asked` for, None for no axes, too.
+    an input the sizes that are `asked` for, None for no axes, too, and those that its compiled program has told.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Value(NamedTuple):
     side: str
     function: str
     asked: Sizes | None = None
+    told: Flexible = UNTOLD
 
     @property
     def noun(self) -> str:
@@ -94,8 +99,12 @@ def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
         return made
     if value.asked is not None:
         write_sizes(made.type, asked_sizes((), shape, value.asked))
-    elif None in shape and is_bounded:
-        raise _unbounded(value, [axis for axis, size in enumerate(shape) if size is None])
+    elif None in shape:
+        kept = kept_sizes(value.told, shape, shape)
+        if not kept.unbounded:
+            write_sizes(made.type, kept.sizes)
+        elif is_bounded:
+            raise _unbounded(value, kept.unbounded)
     return made
 
 
@@ -228,19 +237,20 @@ def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) ->
         return ()
     found = kept_sizes(was, before, shape)
     if value.side == "output":
-        found = _given_out(kept, found)
+        found = _given_out(kept, found, shape)
     elif found.unbounded:
         raise _unbounded(value, found.unbounded)
     write_sizes(kept.type, found.sizes)
     return found.lost
 
 
-def _given_out(entry: FeatureDescription, kept: Kept) -> Kept:
+def _given_out(entry: FeatureDescription, kept: Kept, shape: Shape) -> Kept:
     """Return the sizes of an output: nobody chooses them, so that nothing is lost with them.
 
-    Of an array, what is not known is left out. For an image, it is what coremltools 9.0 writes.
+    One that is constant has a single size. Of an array, what is not known is left out. For an image, it is what
+    coremltools 9.0 writes.
     """
-    sizes = kept.sizes
+    sizes = kept.sizes if None in shape else Flexible(kept.sizes.default, [], [])
     if kept.unbounded and entry.type.WhichOneof("Type") == "imageType":
         fixed = [[size, size] for size in sizes.default[:2]]
         sizes = Flexible([*sizes.default[:2], 1, 1], [], [*fixed, [1, -1], [1, -1]])
