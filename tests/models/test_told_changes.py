@@ -11,6 +11,8 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.models.building.build import prepare
+from miltext.models.building.choices import Choices
 from miltext.models.building.description import describe
 from miltext.models.opening import load, open_model
 from miltext.models.programs import TextModel
@@ -345,6 +347,25 @@ def test_rename_and_expose_take_no_loss(verb: list[str], package: Path, tmp_path
     assert (result.exit_code, result.stderr) == (0, told)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["reshape", "IN", "a=1,3,16,16"], [f"~ input a: {GROWN}", Y]),
+        (
+            ["reshape", "IN", "a=1,3,4..16,8"],
+            ["~ input a: sizes none -> [1, 3, 4..16, 8]", "~ output y: shape [1, 3, 8, 8] -> none"],
+        ),
+        (["convert-weights", "IN", "--to", "fp16", "--io"], ["~ output y: type fp32 -> fp16"]),
+        (["convert-weights", "IN", "--to", "fp16"], []),
+        (["rename", "IN", "a", "photo"], ["= input a -> photo"]),
+    ],
+)
+def test_all_verbs_that_edit_tell(words: list[str], told: list[str], package: Path, tmp_path: Path) -> None:
+    arguments = [str(package) if word == "IN" else word for word in words]
+    result = RUNNER.invoke(command, [*arguments, "-o", str(tmp_path / "N.mlpackage")])
+    assert (result.exit_code, result.stderr.splitlines()) == (0, told)
+
+
 def test_a_range_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "m.mil").write_text(text("fp32 [1, ?]"))
     out = tmp_path / "N.mlpackage"
@@ -401,3 +422,26 @@ def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) 
     assert told == ['~ input a: description "what x is" -> "what it is"']
     with refused("MIL425", "beside a description"):
         miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]
+
+
+def test_what_a_pipeline_loses_is_a_loss() -> None:
+    source = text("fp32 [2]", "x", "h").replace("(h)", "(h, x)")
+    first, second = model(source).spec, model(text("fp32 [2]", "h", "y")).spec
+    whole = pipeline(first, second)
+    whole.description.input.append(first.description.input[0])
+    whole.description.output.append(second.description.output[0])
+    whole.description.output.append(named(array("fp32", 2), "x"))
+    old = SpecModel("mlmodel", "old", None, None, whole)
+    made = built(text("fp32 [2]", "x", "h"), old, model="0")
+    assert made.changes == [
+        '- output x: fp32 [2], description "what x is"',
+        "- model 0: output x: fp32 [2]",
+    ]
+    with refused("MIL454", "`x` of the pipeline is gone, and had a short description"):
+        built(text("fp32 [2]", "x", "h"), old, model="0", no_loss=True)
+
+
+def test_a_model_itself_gets_ranges() -> None:
+    old = model(text("fp32 [1, ?]"), named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)]), "x"))
+    made = prepare(old, Path("N.mlpackage"), Choices(ranges={"x": "1,3..16"}))
+    assert list(map(str, made.changes)) == ["~ input x: sizes [1, 2..8] -> [1, 3..16]"]
