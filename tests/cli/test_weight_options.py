@@ -145,10 +145,9 @@ def test_the_values_of_weights_may_go_into_the_text_first(packages: Path) -> Non
 
 def test_what_is_left_out_is_told(packages: Path) -> None:
     text = miltext.to_text(miltext.load("A.mlpackage").program)
-    line = next(each for each in text.splitlines() if " w0 = " in each)
-    Path("cut.mil").write_text(text.replace(line + "\n", "").replace("y = w0)", "y = w1)"))
+    lines = [line for line in text.splitlines() if " w1 = " not in line and " w1_sum = " not in line]
+    Path("cut.mil").write_text("\n".join(lines).replace("-> (w1_sum)", "-> (w0_sum)"))
     said = done("build", "cut.mil", "--from", "A.mlpackage", "--prune-weights", "-o", "B.mlpackage", "--force")
-    note = "cut.mil: note[MIL312]: 192 of 400 bytes of weights were left out: nothing needs them"
-    assert (said.splitlines()[0], "error" in said) == (note, False)
+    assert "cut.mil: note[MIL312]: 192 of 400 bytes of weights were left out: nothing needs them\n" in said
     shown = done("info", "B.mlpackage")
     assert "weight.bin: 1 records, 208 bytes\n" in shown
