@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.containers import compile_package, link, pipeline, write_package
 from support.model_checks import assert_coremltools_opens
@@ -101,6 +102,19 @@ def test_what_both_have_the_original_keeps(packages: tuple[Path, Path], offsets:
     assert firsts(tmp_path / "AB.mlpackage") == [1, 2, 2, 3]
     pytest.importorskip("coremltools")
     assert_coremltools_opens(tmp_path / "AB.mlpackage")
+
+
+def test_arrays_go_into_the_file_of_the_original(
+    packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
+) -> None:
+    a, b = packages
+    np.save(tmp_path / "c.npy", numbers(9))
+    value = 'tensor<fp16, [40]> c = const()[val = tensor<fp16, [40]>($npy("c.npy"))];'
+    text = both(offsets).replace("        } -> (w1_sum);", f"            {value}\n        }} -> (w1_sum);", 1)
+    source = text_model(text, tmp_path)
+    build(source, tmp_path / "AB.mlpackage", original=load(a), weights={"b.bin": b})
+    assert records(tmp_path / "AB.mlpackage" / DATA / WEIGHT) == [1, 2, 9]
+    assert records(tmp_path / "AB.mlpackage" / DATA / OTHER) == [2, 3]
 
 
 def test_a_merge_into_the_original_itself(packages: tuple[Path, Path], offsets: list[int], tmp_path: Path) -> None:

@@ -453,6 +453,26 @@ def test_the_file_of_a_replaced_model_goes_if_it_is_its_own(shared: bool, tmp_pa
     assert told == "976 of 976 bytes of weights were left out: nothing needs them"
 
 
+@pytest.mark.parametrize("name", ["../victim.bin", "notes.txt", "linked/w.bin"])
+def test_only_a_weight_file_of_its_own_folder_goes(name: str, tmp_path: Path, offsets: list[int]) -> None:
+    """Whatever the replaced model names; the new one names nothing."""
+    folder = tmp_path / "in"
+    (folder / "weights").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    link(folder / "linked", tmp_path / "elsewhere")
+    (folder / "notes.txt").write_text("keep this")
+    for place in (tmp_path / "victim.bin", tmp_path / "elsewhere/w.bin", folder / WEIGHT):
+        shutil.copy(tmp_path / WEIGHT, place)
+    model = mlmodel(folder, offsets)
+    other = Spec(mlProgram=miltext.parse(program_of(function_of({"v": (name, 64)}, "other"))))
+    model.write_bytes(model.read_bytes() + other.SerializeToString())
+    text = text_model(program_of(function_of({})), tmp_path / "text")
+    build(text, model, original=open_model(model), prune_weights=True)
+    assert not (folder / WEIGHT).exists()
+    for place in (tmp_path / "victim.bin", tmp_path / "elsewhere/w.bin", folder / "notes.txt"):
+        assert place.exists()
+
+
 def test_a_package_pruned_into_a_file_keeps_what_it_has(original: Path, offsets: list[int], tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     (tmp_path / "out").mkdir()

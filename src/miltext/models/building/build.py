@@ -345,6 +345,6 @@ def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int
     """
     new.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
     named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}
-    new.store = min(named & set(new.files), default=new.store)
+    new.store = min(named & set(new.files), key=lambda name: (name in new.given, name), default=new.store)
     if folder and new.store not in new.files and os.path.lexists(folder / new.store):
         new.files[new.store] = resolve(f"{MODEL_PATH}/{new.store}", folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -139,7 +138,6 @@ def _weight_file(path: Path) -> Path:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    with suppress(OSError):
-        found = [path for path in sorted(folder.rglob("*")) if path.is_file() and is_weight_file(path)]
-    return found
+    """Return the weight files in a folder, or where coremltools puts them."""
+    there = [path for pattern in ("*", "weights/*") for path in sorted(folder.glob(pattern))]
+    return [path for path in there if path.is_file() and is_weight_file(path)]

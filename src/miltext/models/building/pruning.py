@@ -11,12 +11,12 @@ from posixpath import normpath
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Note
-from miltext.models.building.beside import NAMING, is_own, mentions
+from miltext.models.building.beside import NAMING, is_own, leads_elsewhere, mentions
 from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.new_model import ml_programs, nested
 from miltext.models.building.packaging import contents_of
 from miltext.models.manifest import model_file
-from miltext.models.model_weights import MODEL_PATH, blob_values, is_weight_file
+from miltext.models.model_weights import MODEL_PATH, blob_values, is_weight_file, suspicion
 from miltext.models.refusals import refusal
 from miltext.models.weight_usage import layout, used_bytes, used_sizes
 from miltext.models.weights import BlobFile, pieces_at
@@ -103,7 +103,8 @@ def prune(new: NewModel, output: Path) -> None:
 
 
 def _refuse_unknown_fields(program: Program) -> None:
-    known = Program.FromString(program.SerializeToString())
+    known = Program()
+    known.CopyFrom(program)
     known.DiscardUnknownFields()
     if known.ByteSize() != program.ByteSize():
         raise refusal("MIL427", "the program has fields that are unknown here, and may refer to weights by them")
@@ -185,7 +186,10 @@ def note_unused(new: NewModel) -> None:
 
 def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
     """Return the weight files that the `.mlmodel` to be replaced has for itself, and that the new one does not name."""
-    return [output.parent / name for name in sorted(new.former - {*new.files}) if is_own(output, name)]
+    names = [name for name in sorted(new.former - {*new.files}) if not suspicion(f"{MODEL_PATH}/{name}")]
+    elsewhere = leads_elsewhere(output.parent, names)
+    there = [output.parent / name for name in names if is_own(output, name, elsewhere)]
+    return [path for path in there if is_weight_file(path)]
 
 
 def _unnamed_files(new: NewModel) -> list[Path]:
