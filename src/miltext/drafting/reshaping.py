@@ -124,7 +124,7 @@ def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | No
         raise refusal("MIL435", f"{noun} is {type_text(value.type)}, whose sizes cannot be changed", path)
     if len(held.shape) != len(sizes):
         message = f"{noun} has {counted(len(held.shape), 'dimension')}, {show(held.shape)}, not {len(sizes)}"
-        raise refusal("MIL435", message, path)
+        raise refusal("MIL435", message, path, Note("--function chooses one of several functions"))
     made = held._replace(shape=shape_of(sizes))
     if not isinstance(kind, StateType):
         return made
