@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from conftest import corpus_files
 from support.short_drafts import FEED_FORWARD
 
 import miltext
+from miltext.checking.arrays import Arrays
+from miltext.checking.retyping import retype
 from miltext.checking.verifier import complete_anew
 from miltext.diagnostics import ParseError
+from miltext.parsing.recovery import recover
 
 NET = """program(1.3)
 {
@@ -340,3 +345,10 @@ def test_several_functions_and_specializations() -> None:
     larger = text.replace("8, 8]> image", "16, 16]> image", 1)
     assert anew(larger).count("[1, 3, 8, 8]") == 3
     assert anew(larger).count("[1, 3, 4, 4]") == 2
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil"))
+def test_nothing_changes_in_a_text_that_is_right(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    retyped = retype(recover(text), text, Arrays(path.parent))
+    assert (retyped.written.text, retyped.kept, retyped.types.open) == (text, [], set())

@@ -13,12 +13,13 @@ from miltext.checking.baked import Baked, Outdated
 from miltext.checking.draft_constants import is_of_function
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.drafts import DraftTypes
-from miltext.checking.findings import Finding, named
+from miltext.checking.findings import Finding
+from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
 from miltext.parsing.elaboration import rewritten
-from miltext.parsing.spans import phrases_by_path
+from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key
 from miltext.schema.types import (
@@ -34,6 +35,7 @@ from miltext.schema.types import (
 )
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
+from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,10 +94,15 @@ def retype(read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = N
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
     """Yield the places of the types that changed, in the text as it was written, and what is to stand there."""
-    around = {path[:end] for path in walk.retyped for end in range(len(path))}
+    left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
+    bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
+    for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
+        if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
+            yield read.written(operation.type_span), written
+    around = {path[:end] for path in left for end in range(len(path))}
     for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
-        if path in walk.retyped:
-            yield read.written(phrase.children[0].span), spelled(walk.retyped[path], walk.dialect)
+        if path in left:
+            yield read.written(phrase.children[0].span), left[path]
 
 
 class Retyping(DraftWalk):
@@ -176,7 +183,7 @@ class Retyping(DraftWalk):
     def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
         """Tell of a type that does not follow, while that of something that the operation is given changed."""
         stated = spelled(type, self.dialect)
-        message = f"{named(name)} stays {stated}, which does not follow from what {named(changed)} is now; check it"
+        message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
         self.kept.append(Finding((*place, "type"), STALE, message, severity="warning"))
 
     def nested(

@@ -61,6 +61,13 @@ class Statement(Node):
         for use in arguments_in(self.text, *parts.span(4)):
             yield self.start + use.start(2), self.start + use.end(2), use[2]
 
+    @property
+    def type_span(self) -> Span:
+        """The place of the type of what it defines."""
+        parts = operation_head(self.text)
+        assert parts is not None  # so it was read
+        return Span(self.start + parts.start(1), self.start + parts.end(1))
+
     def read(self) -> Node:
         """Return the operation by the grammar's fine rules. Raise SyntaxFailure where they refuse it; see `tree_of`."""
         return tree_of(self.text, FINE, "operation", offset=self.start)
