@@ -153,3 +153,20 @@ def test_what_may_be_out_of_date_is_told() -> None:
     made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)
     assert "[1, 3, 8, 8]> y" in made
     assert [(each.code, text[slice(*each.span or ())]) for each in told] == [("MIL436", "tensor<fp32, [1, 3, 8, 8]>")]
+
+
+COMPILED = """program(1.0)
+{
+    func main<ios15>(tensor<fp32, [?]> input) [FlexibleShapeInformation = tuple<tuple<tensor<string, []>, \
+dict<tensor<string, []>, tensor<int32, [?]>>>>((("DefaultShapes", {{"input", [4]}})))] {
+            tensor<fp32, [?]> output = relu(x = input)[name = tensor<string, []>("output")];
+        } -> (output);
+}
+"""
+
+
+def test_the_shapes_that_the_compiler_noted_are_told() -> None:
+    told: list[Diagnostic] = []
+    made = reshape(COMPILED, read_sizes(["input=7"]), on_warning=told.append)
+    assert made == COMPILED.replace("[?]> input", "[7]> input").replace("[?]> output", "[7]> output")
+    assert [(each.code, COMPILED[slice(*each.span or ())]) for each in told] == [("MIL436", "FlexibleShapeInformation")]

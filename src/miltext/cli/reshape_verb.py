@@ -42,16 +42,19 @@ def command(
     """
     from miltext.drafting.reshaping import reshape
     from miltext.models.sizes import read_sizes
+    from miltext.printing.flexible_shapes import ATTRIBUTE
 
-    sizes = read_sizes(words)
+    sizes, whole = read_sizes(words), open_whole(model)
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
 
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
         edited = reshape(text, sizes, function=function, path=path, on_warning=told.append)
+        if whole.kind == "mlmodelc" and not output.lower().endswith(".mil"):  # build takes this attribute out
+            told = [each for each in told if ATTRIBUTE not in each.message]
         show(told, text, path)
         return edited
 
     if ranges:
         how["ranges"] = ranges
-    edit_model(open_whole(model), output, nested, edit, elide=None, **how)
+    edit_model(whole, output, nested, edit, elide=None, **how)

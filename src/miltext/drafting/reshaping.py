@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import counted, listed, named
 from miltext.checking.retyping import STALE
 from miltext.checking.verifier import check, infer_anew
-from miltext.diagnostics import Note, ParseError
+from miltext.diagnostics import Note, ParseError, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.refusals import refusal
 from miltext.models.sizes import Size, shape_of, spell_sizes
+from miltext.parsing.locating import string_of
+from miltext.parsing.parser import parse_tree
+from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import type_text
 from miltext.schema.types import StateType, TensorType, read_type, show, write_type
+from miltext.syntax.tree import named as tree_named
+from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from miltext.checking.retyping import Inputs
     from miltext.checking.verifier import Completed
@@ -46,10 +51,23 @@ def reshape(
     for end in _ends(sizes):
         _inferred(text, end, function, path, said=f"so it is with {_said(end)}, which the range has")
     made = _inferred(text, sizes, function, path)
-    for each in made.diagnostics:
-        if each.code == STALE and on_warning:
+    outdated = [each for each in made.diagnostics if each.code == STALE]
+    for each in [*_listed_by_the_compiler(text, sizes), *outdated]:
+        if on_warning:
             on_warning(each)
     return made.text or ""
+
+
+def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagnostic]:
+    """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, where it has these names."""
+    root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
+    for function in tree_named(root, "function") if root else ():
+        for attributes in tree_named(function, "attributes"):
+            for attribute in tree_named(attributes, "attribute"):
+                strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
+                if attribute.children[0].token == ATTRIBUTE and not set(names).isdisjoint(strings):
+                    message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
+                    yield warning(STALE, message)._replace(span=attribute.children[0].span)
 
 
 def _ends(sizes: Mapping[str, Sizes]) -> list[dict[str, Sizes]]:
