@@ -271,6 +271,35 @@ def test_functions_come_go_and_change_their_names(tmp_path: Path) -> None:
     assert ([each.name for each in left.functions], left.defaultFunctionName) == (["other"], "other")
 
 
+def test_the_only_function_is_the_default_one_under_its_new_name(tmp_path: Path) -> None:
+    one = relu("tensor<fp32, [2]>")
+    merged = program(one.replace("main", "second"), relu("fp32", name="first"))
+    description, _, _ = rebuilt(tmp_path, original(tmp_path, program(one)), merged)
+    assert ([each.name for each in description.functions], description.defaultFunctionName) == (
+        ["second", "first"],
+        "second",
+    )
+
+
+def test_a_model_that_describes_nothing_describes_nothing_or_all(tmp_path: Path) -> None:
+    one = relu("tensor<fp32, [2]>")
+    old = original(tmp_path, program(one))
+    assert old.spec is not None
+    old.spec.ClearField("description")
+    old.spec.description.metadata.author = "kept"
+    renamed = one.replace(" x", " z").replace("= x", "= z")
+    same, _, made = rebuilt(tmp_path, old, program(renamed))
+    assert [*same.input, *same.output] == []
+    same, _, made = rebuilt(tmp_path, made, program(one))
+    assert [*same.input, *same.output] == []
+    description, _, _ = rebuilt(tmp_path, made, program(one.replace("-> (y)", "-> (y, x)")))
+    names = [each.name for side in (description.input, description.output) for each in side]
+    assert (names, description.metadata.author) == (["x", "y", "x"], "kept")
+    several, _, _ = rebuilt(tmp_path, made, program(one, relu("fp32", name="other")))
+    listed = {each.name: [entry.name for entry in (*each.input, *each.output)] for each in several.functions}
+    assert (listed, several.defaultFunctionName) == ({"main": ["x", "y"], "other": ["x", "y"]}, "main")
+
+
 def test_a_model_inside_a_pipeline(tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     old = open_model(package("pipeline"))

@@ -77,13 +77,18 @@ def update(
     """Make a description fit a program that was changed, and the sizes that are `asked` for its inputs.
 
     An entry stays with what it describes: it gets the new name if that was renamed, and keeps all that fits the new
-    type. Entries for what is new are made from the type; those for what is gone are removed. Raise ModelError: MIL420
-    and MIL422 for what cannot be described, MIL424 for what is not an image any more, MIL425 for sizes that do not
-    fit, MIL452 for a `?` without a range.
+    type. Entries for what is new are made from the type; those for what is gone are removed. A description without any
+    entry has none until there is something new, and then all of them. Raise ModelError: MIL420 and MIL422 for what
+    cannot be described, MIL424 for what is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?`
+    without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program))
     losses: list[Loss] = []
+    if before.interfaces and not _says_anything(description):
+        if not asked and not _has_more(after, known):
+            return Updated(losses, known)
+        before, known = Version({}, None), {}  # else half of the model would be described
     if description.functions or len(after) > 1:
         described = _described_functions(description, before, after, known, losses)
     else:
@@ -92,6 +97,20 @@ def update(
         own = None if asked is None else sizes[name]
         losses += _update_function(each, known.get(name), after[name], program, name, own)
     return Updated(losses, known)
+
+
+def _says_anything(description: ModelDescription) -> bool:
+    """Tell whether a description has an entry, of whatever side, or a function."""
+    return any(getattr(description, field) for field in ("functions", "input", "output", "state"))
+
+
+def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) -> bool:
+    """Tell whether there is a function, an input, an output or a state that was not there before."""
+    return any(
+        name not in known or {*types} - {*known[name].sides[side].values()}
+        for name, each in after.items()
+        for side, types in each.sides.items()
+    )
 
 
 def _described_functions(
@@ -108,6 +127,7 @@ def _described_functions(
     renamed = {counterpart.name: name for name, counterpart in known.items()}
     if before.interfaces and not description.functions:
         only = description.functions.add(name=next(iter(before.interfaces)))
+        description.defaultFunctionName = only.name
         for field in ("input", "state", "output"):
             getattr(only, field).extend(getattr(description, field))
             description.ClearField(field)
