@@ -15,7 +15,14 @@ from conftest import EXAMPLE, ROOT, Check
 from support.containers import compile_package
 from support.followed_page import COMMANDS, follow
 from support.how_to_models import MODELS, how_to_model
-from support.how_to_outcomes import default_added, labels_set, model_described, model_shrunk
+from support.how_to_outcomes import (
+    default_added,
+    image_resized,
+    labels_set,
+    model_described,
+    model_shrunk,
+    packages_merged,
+)
 from support.model_checks import assert_coremltools_opens
 
 import miltext
@@ -143,6 +150,8 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "keep-the-numbers": keeping,
     "add-a-default": default_added,
     "describe-a-model": model_described,
+    "merge-two-packages": packages_merged,
+    "resize-an-image-input": image_resized,
     "set-labels": labels_set,
     "shrink-after-a-cut": model_shrunk,
 }

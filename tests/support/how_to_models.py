@@ -38,7 +38,35 @@ def louder() -> Any:
     return converted(body, {"sound": "fp32[1,16]", "gain": "fp32[1,1]"})
 
 
-MODELS: dict[str, Callable[[], Any]] = {"Photos.mlpackage": photos, "Louder.mlpackage": louder}
+def encoder() -> Any:
+    """Sixteen numbers as four, by a table that the decoder has, too."""
+
+    def body(mb: Any, x: Any) -> Any:
+        return mb.linear(x=mb.tanh(x=x, name="bounded"), weight=shared(), name="code")
+
+    return converted(body, {"x": "fp32[1,16]"})
+
+
+def decoder() -> Any:
+    """Four numbers as sixteen."""
+
+    def body(mb: Any, code: Any) -> Any:
+        wide = mb.matmul(x=code, y=shared(), name="wide")
+        return mb.linear(x=mb.relu(x=wide, name="lit"), weight=weights(16, 16), name="y")
+
+    return converted(body, {"code": "fp32[1,4]"})
+
+
+def shared() -> Any:
+    return weights(4, 16)
+
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "Photos.mlpackage": photos,
+    "Louder.mlpackage": louder,
+    "Encoder.mlpackage": encoder,
+    "Decoder.mlpackage": decoder,
+}
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,10 @@ def spec(package: Path) -> Any:
 
 
 def assert_equal(made: Any, expected: Any) -> None:
-    assert made.SerializeToString(deterministic=True) == expected.SerializeToString(deterministic=True)
+    """The messages are equal; else say where."""
+    difference = "\n".join(difflib.unified_diff(str(expected).splitlines(), str(made).splitlines(), lineterm=""))
+    equal = made.SerializeToString(deterministic=True) == expected.SerializeToString(deterministic=True)
+    assert equal, difference[:3000]
 
 
 def default_added(folder: Path) -> None:
@@ -79,3 +84,33 @@ def model_shrunk(folder: Path) -> None:
         assert np.array_equal(model.weights["edges_weight_0_to_fp16"], original)
         assert (folder / name / WEIGHTS).stat().st_size < original.nbytes + 256
     assert_equal(spec(folder / "New.mlpackage"), spec(folder / "Cut.mlpackage"))
+
+
+def packages_merged(folder: Path) -> None:
+    import coremltools as ct
+
+    wanted, joined = ct.utils.MultiFunctionDescriptor(), folder / "Joined.mlpackage"
+    for name, package in {"encode": "Encoder.mlpackage", "decode": "Decoder.mlpackage"}.items():
+        wanted.add_function(str(folder / package), "main", name)
+    wanted.default_function_name = "encode"
+    ct.utils.save_multifunction(wanted, str(joined))
+    expected = spec(joined).description
+    decode = expected.functions[1]
+    for entry in (*decode.input, *decode.output):  # the page has these described by their types
+        entry.shortDescription = ""
+    expected.metadata.CopyFrom(spec(folder / "Encoder.mlpackage").description.metadata)
+    assert_equal(spec(folder / "Both.mlpackage").description, expected)
+    for function, package, inputs in (
+        ("encode", "Encoder.mlpackage", {"x": np.ones((1, 16), np.float32)}),
+        ("decode", "Decoder.mlpackage", {"code": np.ones((1, 4), np.float32)}),
+    ):
+        made = miltext.run(folder / "Both.mlpackage", inputs, function=function)
+        assert_same_arrays(made, miltext.run(folder / package, inputs))
+    stored = [path.stat().st_size for path in (folder / "Both.mlpackage" / WEIGHTS).parent.iterdir()]
+    assert sum(stored) <= (joined / WEIGHTS).stat().st_size + 64  # a table that both have is there once
+
+
+def assert_same_arrays(made: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    assert sorted(made) == sorted(expected)
+    for name, array in expected.items():
+        assert np.array_equal(made[name], array), name
