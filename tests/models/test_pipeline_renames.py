@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import wire
 from support.containers import refused
-from support.pipelines import binary, piped, unary
+from support.model_checks import assert_coremltools_opens, weight_files
+from support.pipelines import UNARY, binary, of_text, piped, unary
+from support.real_packages import package
 
+import miltext
+from miltext.drafting.building import build
+from miltext.models.building import editing
+from miltext.models.opening import open_model
 from miltext.models.pipelines.connections import connections
 from miltext.models.pipelines.faults import faults
 from miltext.models.pipelines.renaming import rename_features
+from miltext.models.pipelines.value_names import rename_values
 from miltext.schema.proto import Model, Pipeline
 
 
@@ -163,3 +171,96 @@ def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
     linked.description.CopyFrom(unary("a", "b").description)
     with refused("MIL458", "model 1 is a `linkedModel`, in which `a` cannot be renamed"):
         renamed(piped(unary("x", "a"), linked), a="z")
+
+
+# ---- what may stand in a model
+
+
+def test_inner_blocks_and_names_of_operations_are_renamed_along() -> None:
+    text = """program(1.3)
+{
+    func main<ios16>(tensor<fp32, [1]> x, tensor<int32, [1]> n) [FlexibleShapeInformation = tuple<string>(("x"))] {
+            tensor<int32, [1]> last, tensor<fp32, [1]> y = while_loop(loop_vars = (n, x))[name = string("loop")]
+                (tensor<int32, [1]> i, tensor<fp32, [1]> z) {
+                    tensor<bool, [1]> less = less(x = i, y = n)[name = string("x")];
+                } -> (less)
+                (tensor<int32, [1]> i, tensor<fp32, [1]> z) {
+                    tensor<int32, [1]> next = add(x = i, y = n);
+                    tensor<fp32, [1]> sum = add(x = z, y = x)[name = string("sum")];
+                } -> (next, sum);
+        } -> (y);
+}
+"""
+    for old, new in (("x", "image"), ("n", "count"), ("y", "result"), ("sum", "total"), ("z", "carry")):
+        program = miltext.parse(text)
+        rename_values(program, {old: new}, "it")
+        assert program == miltext.parse(editing.rename(text, old, new))
+
+
+def test_all_functions_are_renamed_and_the_default_one_is_connected() -> None:
+    stage = of_text(UNARY.format(x="x", y="a", inner="i"))
+    stage.mlProgram.functions["other"].CopyFrom(unary("x", "b", "j").mlProgram.functions["main"])
+    for name, given in (("other", "b"), ("main", "a")):
+        function = stage.description.functions.add(name=name, predictedFeatureName=given)
+        function.input.add().CopyFrom(stage.description.input[0])
+        function.output.add(name=given)
+    stage.description.ClearField("input")
+    stage.description.ClearField("output")
+    stage.description.defaultFunctionName = "main"
+    spec = piped(unary("w", "x"), stage, unary("a", "y"))
+    assert [(each.name, each.giver, each.takers) for each in connections(spec)][1:3] == [("x", 0, [1]), ("a", 1, [2])]
+    made = renamed(spec, x="z", a="c").pipeline.models[1]
+    assert [[entry.name for entry in each.input] for each in made.description.functions] == [["z"], ["z"]]
+    assert [each.predictedFeatureName for each in made.description.functions] == ["b", "c"]
+    assert {each.inputs[0].name for each in made.mlProgram.functions.values()} == {"z"}
+    with refused("MIL430", "unknown feature `b`", "inside of model 1"):  # which no pipeline asks for
+        renamed(spec, b="z")
+
+
+def test_states_training_inputs_and_predictions_are_renamed() -> None:
+    spec = PIPELINES["two"]()
+    spec.description.state.add(name="memory")
+    for model in (spec, spec.pipeline.models[1]):
+        model.description.trainingInput.add(name="target")
+        model.description.predictedFeatureName = model.description.predictedProbabilitiesName = "y"
+    spec.pipeline.models[1].description.state.add(name="memory")
+    made = renamed(spec, memory="cache", target="label", y="class")
+    for model in (made, made.pipeline.models[1]):
+        described = model.description
+        assert [described.state[0].name, described.trainingInput[0].name] == ["cache", "label"]
+        assert [described.predictedFeatureName, described.predictedProbabilitiesName] == ["class", "class"]
+    with refused("MIL431", "already has a feature `memory`"):
+        renamed(spec, x="memory")
+    with refused("MIL431", "already has a feature `target`"):
+        renamed(spec, x="target")
+
+
+def test_entries_of_one_name_are_renamed_together() -> None:
+    spec = PIPELINES["two"]()
+    spec.description.input.add().CopyFrom(spec.description.input[0])
+    assert [entry.name for entry in renamed(spec, x="z").description.input] == ["z", "z"]
+
+
+def test_what_no_description_has_is_not_lost() -> None:
+    """Unknown fields, of the entry that is renamed too, and all other bytes of the models stay."""
+    spec = PIPELINES["two"]()
+    odd = bytes.fromhex("ca3e03616263")  # field 1001, "abc"
+    spec.description.input[0].MergeFromString(odd)
+    spec.pipeline.models[0].MergeFromString(odd)
+    data = renamed(spec, x="image").SerializeToString(deterministic=True)
+    assert data.count(odd) == 2
+    assert wire(renamed(Model.FromString(data), image="x")) == wire(spec)
+
+
+def test_a_pipeline_of_coremltools_with_weights(tmp_path: Path) -> None:
+    coremltools = pytest.importorskip("coremltools")
+    build(open_model(package("pipeline")), tmp_path / "New.mlpackage", renames={"x": "image", "y": "label"})
+    spec = coremltools.utils.load_spec(str(package("pipeline")))
+    for old, new in (("x", "image"), ("y", "label")):
+        coremltools.utils.rename_feature(spec, old, new)
+    made = assert_coremltools_opens(tmp_path / "New.mlpackage").get_spec()
+    assert made.description == spec.description
+    assert [model.description for model in made.pipeline.models] == [
+        model.description for model in spec.pipeline.models
+    ]
+    assert weight_files(tmp_path / "New.mlpackage") == weight_files(package("pipeline"))

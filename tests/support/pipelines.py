@@ -10,6 +10,7 @@ from support.containers import coremldata
 
 import miltext
 from miltext.models.building.description import describe, known_version
+from miltext.models.pipelines.connections import features
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model
 
@@ -55,14 +56,14 @@ def piped(
     made = Model(specificationVersion=max(model.specificationVersion for model in models))
     given: set[str] = set()
     for model in models:
-        for entry in model.description.input:
+        for entry in features(model.description).input:
             if entry.name not in given:
                 made.description.input.add().CopyFrom(entry)
                 given.add(entry.name)
-        given |= {entry.name for entry in model.description.output}
-    taken = {entry.name for model in models for entry in model.description.input}
+        given |= {entry.name for entry in features(model.description).output}
+    taken = {entry.name for model in models for entry in features(model.description).input}
     for model in models:
-        for entry in model.description.output:
+        for entry in features(model.description).output:
             if entry.name not in taken and entry.name not in hidden:
                 made.description.output.add().CopyFrom(entry)
     for field, value in fields.items():

@@ -256,7 +256,7 @@ class Surroundings:
             entries = listed.state if entry.type.WhichOneof("Type") == "stateType" else listed.input
             entries.add().CopyFrom(entry)
             self._connections.append(Connection(entry.name, OUTER, [self._index]))
-            self._warn(f"{self._place} takes `{entry.name}` too, which {self._name} takes now")
+            self._warn(f"{self._place} takes `{entry.name}`, too, which {self._name} takes now")
 
     def _check_giver(self, connection: Connection, entry: FeatureDescription) -> None:
         """Refuse a new input of another type than what is given to it."""
@@ -273,7 +273,6 @@ class Surroundings:
         if not found:
             features(self._spec.description).output.add().CopyFrom(entry)
             self._connections.append(Connection(entry.name, self._index, [OUTER]))
-            self._warn(f"{self._place} gives `{entry.name}` too, which {self._name} gives now")
             return
         (first, *others) = found
         if others or first.giver is not None or not all(each == OUTER or each > self._index for each in first.takers):
