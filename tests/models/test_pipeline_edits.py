@@ -416,3 +416,13 @@ def test_what_an_edit_does_not_touch_keeps_its_bytes(building: Building) -> None
     for old, new in zip([*spec.pipeline.models][1:], [*made.pipeline.models][1:], strict=True):
         assert same(old, new)
     assert made.description.output == spec.description.output
+
+
+def test_a_pipeline_that_describes_nothing_goes_on_so(building: Building) -> None:
+    spec = two()
+    spec.ClearField("description")
+    for edit in (rename("x", "image"), expose("inner")):
+        made = building.by(spec, "0", edit)
+        assert (made.HasField("description"), building.warnings) == (False, [])
+    made = building(spec, "0", **MORE)
+    assert (made.HasField("description"), building.warnings) == (False, [])

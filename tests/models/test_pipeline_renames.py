@@ -264,3 +264,18 @@ def test_a_pipeline_of_coremltools_with_weights(tmp_path: Path) -> None:
         model.description for model in spec.pipeline.models
     ]
     assert weight_files(tmp_path / "New.mlpackage") == weight_files(package("pipeline"))
+
+
+def test_models_that_nothing_describes_are_connected_as_their_programs_say() -> None:
+    spec = PIPELINES["two"]()
+    expected = PIPELINES["two"]()
+    for each in (spec, expected):
+        for model in each.pipeline.models:
+            model.ClearField("description")
+    rename_values(expected.pipeline.models[0].mlProgram, {"x": "image", "middle": "hidden"}, "it")
+    rename_values(expected.pipeline.models[1].mlProgram, {"middle": "hidden"}, "it")
+    expected.description.input[0].name = "image"
+    assert shape(spec) == shape(PIPELINES["two"]())
+    assert wire(renamed(spec, x="image", middle="hidden")) == wire(expected)
+    spec.pipeline.models[0].mlProgram.ClearField("functions")
+    assert wire(renamed(renamed(spec, middle="hidden"), hidden="middle")) == wire(spec)

@@ -24,6 +24,7 @@ from miltext.models.pipelines.connections import (
     connections,
     features,
     given,
+    is_described,
     places,
     stages,
     taken,
@@ -235,7 +236,9 @@ class Surroundings:
     # ---- what is new
 
     def _join(self, kept: Kept) -> None:
-        """Connect what is new in the model."""
+        """Connect what is new in the model; a pipeline that describes nothing goes on so."""
+        if not is_described(self._spec):
+            return
         for name, entry in taken(self._model).items():
             if name not in kept.taken.values() and entry is not None:
                 self._join_taken(entry)

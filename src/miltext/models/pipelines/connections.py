@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.contents import pipeline_of
 from miltext.models.pipelines.inner_names import GIVEN, TAKEN, inner_names
+from miltext.schema.proto import Function
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.walk import own_block
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -99,13 +102,31 @@ def taken(spec: Spec) -> Entries:
     """Return what a model takes: inputs, states, and what it is trained with."""
     listed = features(spec.description)
     entries = _by_name([*listed.input, *listed.state, *spec.description.trainingInput])
-    return entries | {name: None for name in inner_names(spec, TAKEN) if name not in entries}
+    inside = [*inner_names(spec, TAKEN), *(value.name for value in _undescribed(spec).inputs)]
+    return entries | {name: None for name in inside if name not in entries}
 
 
 def given(spec: Spec) -> Entries:
     """Return what a model gives."""
     entries = _by_name(features(spec.description).output)
-    return entries | {name: None for name in inner_names(spec, GIVEN) if name not in entries}
+    block = own_block(_undescribed(spec))
+    inside = [*inner_names(spec, GIVEN), *(block.outputs if block else ())]
+    return entries | {name: None for name in inside if name not in entries}
+
+
+def is_described(spec: Spec) -> bool:
+    """Tell whether anything says what a model takes and gives."""
+    listed = features(spec.description)
+    return bool(listed.input or listed.state or listed.output)
+
+
+def _undescribed(spec: Spec) -> Function:
+    """Return the default function of an ML Program whose description lists nothing; an empty one for any other."""
+    if spec.WhichOneof("Type") != PROGRAM or is_described(spec):
+        return Function()
+    functions, default = spec.mlProgram.functions, spec.description.defaultFunctionName
+    name = default if default in functions else min(functions, default=None)
+    return Function() if name is None else functions[name]
 
 
 def _by_name(entries: Iterable[FeatureDescription]) -> Entries:

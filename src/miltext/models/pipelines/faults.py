@@ -12,6 +12,7 @@ from miltext.models.pipelines.connections import (
     connections,
     features,
     given,
+    is_described,
     is_pipeline,
     stages,
     taken,
@@ -31,7 +32,10 @@ class Fault(NamedTuple):
 
 
 def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
-    """Yield what is wrong with the connections of a pipeline and of those inside it; nothing of any other model."""
+    """Yield what is wrong with the connections of a pipeline and of those inside it; nothing of any other model.
+
+    Where a pipeline describes nothing, what it takes is not known.
+    """
     for connection in connections(spec) if is_pipeline(spec) else ():
         yield from _of_connection(spec, connection, place)
     for index, model in enumerate(stages(spec)):
@@ -43,7 +47,7 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
     for taker in connection.takers:
         does = f"{place} gives" if taker == OUTER else f"{place.inside(spec, taker)} takes"
         if giver is None:
-            if _is_needed(spec, name, taker):
+            if is_described(spec) and _is_needed(spec, name, taker):
                 yield Fault("MIL457", f"nobody gives `{name}`, which {does}")
             continue
         there = (taken(spec) if giver == OUTER else given(stages(spec)[giver]))[name]
