@@ -26,3 +26,18 @@ LABELS = ("string", "int64")
 
 ANY_SIZE = -1
 """A range's upper bound where it has none."""
+
+PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
+"""The fields of a description that name the outputs of a classifier."""
+
+KINDS = {
+    "int64Type": "an integer",
+    "doubleType": "a number",
+    "stringType": "a string",
+    "imageType": "an image",
+    "multiArrayType": "a multi-array",
+    "dictionaryType": "a dictionary",
+    "sequenceType": "a sequence",
+    "stateType": "a state",
+}
+"""What an entry may be, in words."""

@@ -29,9 +29,10 @@ from miltext.models.pipelines.connections import (
     stages,
     taken,
 )
-from miltext.models.pipelines.renaming import PREDICTIONS, name_in_use, rename_connections
+from miltext.models.pipelines.renaming import name_in_use, rename_connections
 from miltext.models.pipelines.type_words import type_words
 from miltext.models.refusals import refusal
+from miltext.schema.features import PREDICTIONS
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic

@@ -8,12 +8,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.models.building.features import KINDS, PREDICTIONS
 from miltext.models.building.new_model import nested
 from miltext.models.building.sizes_kept import spelled_ranges
 from miltext.models.description_facts import facts
 from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import ELEMENTS
+from miltext.schema.features import ELEMENTS, KINDS, PREDICTIONS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FunctionDescription, ModelDescription
 from miltext.schema.types import show
 from miltext.syntax.literals import quote

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
-from miltext.models.building.features import PREDICTIONS
 from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, said
 from miltext.models.building.placing import Subject
 from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
+from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription

@@ -18,21 +18,6 @@ from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureTy
 if TYPE_CHECKING:
     from miltext.schema.proto import ValueType
 
-PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
-"""The fields of a description that name the outputs of a classifier."""
-
-KINDS = {
-    "int64Type": "an integer",
-    "doubleType": "a number",
-    "stringType": "a string",
-    "imageType": "an image",
-    "multiArrayType": "a multi-array",
-    "dictionaryType": "a dictionary",
-    "sequenceType": "a sequence",
-    "stateType": "a state",
-}
-"""What an entry may be, in words."""
-
 
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
     """Return the description of one input, state or output, by the MIL type that it has.

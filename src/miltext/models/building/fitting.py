@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.models.building.features import KINDS, feature, feature_type
+from miltext.models.building.features import feature, feature_type
 from miltext.models.building.placing import Subject
 from miltext.models.building.sizes_kept import Kept, asked_sizes, kept_sizes, said_of_sizes, write_sizes
 from miltext.models.description_facts import facts
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
 from miltext.printing.printer import type_text
+from miltext.schema.features import KINDS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType
 from miltext.schema.types import Shape, StateType, TensorType, read_type, show
 

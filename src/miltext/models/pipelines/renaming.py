@@ -25,6 +25,7 @@ from miltext.models.pipelines.connections import (
 from miltext.models.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside
 from miltext.models.pipelines.value_names import rename_values, value_names
 from miltext.models.refusals import refusal
+from miltext.schema.features import PREDICTIONS
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 Names = Mapping[str, str]
 """New names by the old ones."""
-
-PREDICTIONS = ("predictedFeatureName", "predictedProbabilitiesName")
 
 
 class Renames(NamedTuple):
