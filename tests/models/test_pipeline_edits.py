@@ -3,76 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import wire
 from support.containers import refused
-from support.pipelines import binary, of_text, piped, unary, write_compiled
+from support.pipeline_edits import MORE, Building, array, expose, rename, same, two
+from support.pipelines import binary, of_text, piped, unary
 
 import miltext
-from miltext.diagnostics import Diagnostic
-from miltext.drafting.building import build
-from miltext.models.building import editing
-from miltext.models.opening import open_model
-from miltext.models.pipelines.faults import faults
-from miltext.models.programs import TextModel
-from miltext.schema.proto import FeatureDescription, ImageFeatureType, Model
-
-Build = Callable[..., Model]
-
-
-class Building:
-    """Builds a pipeline with the text of one of its models changed: each old piece of it to a new one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.warnings: list[Diagnostic] = []
-        self.choices: dict[str, Any] = {}
-
-    def __call__(self, spec: Model, path: str, **changes: str) -> Model:
-        return self.by(spec, path, lambda text: replaced(text, changes))
-
-    def by(self, spec: Model, path: str, edit: Callable[[str], str]) -> Model:
-        (self.folder / "old.mlmodel").write_bytes(spec.SerializeToString())
-        original = open_model(self.folder / "old.mlmodel")
-        text = edit(miltext.to_text(original.select(path).program))
-        new, source = self.folder / "new.mlmodel", TextModel(text.encode(), "new.mil", None)
-        self.warnings = build(source, new, original=original, model=path, force=True, **self.choices)
-        made = open_model(new).spec
-        assert made is not None
-        assert "check" in self.choices or {*faults(made)} <= {*faults(spec)}
-        return made
-
-
-def replaced(text: str, changes: dict[str, str]) -> str:
-    for old, new in changes.items():
-        assert old in text, text
-        text = text.replace(old, new)
-    return text
+from miltext.schema.proto import ImageFeatureType, Model
 
 
 @pytest.fixture
 def building(tmp_path: Path) -> Building:
     return Building(tmp_path)
-
-
-def rename(old: str, new: str) -> Callable[[str], str]:
-    return lambda text: editing.rename(text, old, new)
-
-
-def expose(*names: str) -> Callable[[str], str]:
-    return lambda text: editing.expose(text, names)
-
-
-def same(one: Model, other: Model) -> bool:
-    return wire(one) == wire(other)
-
-
-def two(x: str = "x", middle: str = "middle", y: str = "y") -> Model:
-    return piped(unary(x, middle), unary(middle, y), names=("one", "two"))
 
 
 # ---- names
@@ -143,10 +87,6 @@ def test_a_name_that_is_in_use_around_the_model_is_refused(building: Building) -
 # ---- types
 
 WIDER = {"[1, 4]": "[1, 8]"}
-
-
-def array(entry: FeatureDescription) -> list[int]:
-    return list(entry.type.multiArrayType.shape)
 
 
 def test_an_outer_feature_follows_a_type(building: Building) -> None:
@@ -309,12 +249,6 @@ def test_a_new_output_is_taken_by_the_model_that_lacks_it(building: Building) ->
         building.by(wide, "0", expose("inner"))
 
 
-MORE = {
-    "x) {": "x, tensor<fp32, [1, 4]> more) {",
-    "tensor<fp32, [1, 4]> inner = relu(x = x)": "tensor<fp32, [1, 4]> inner = add(x = x, y = more)",
-}
-
-
 def test_a_new_input_is_given_by_whoever_gives_its_name(building: Building) -> None:
     made = building(piped(unary("x", "a"), names=("only",)), "0", **MORE)
     assert [entry.name for entry in made.description.input] == ["x", "more"]
@@ -333,96 +267,3 @@ def test_a_new_input_is_given_by_whoever_gives_its_name(building: Building) -> N
         building(piped(unary("more", "w"), unary("x", "a")), "1", **other)
     with refused("MIL456", "model 1 takes `more` as fp32 [1, 1] now, but model 0 gives fp32 [1, 4]"):
         building(piped(unary("w", "more"), unary("x", "a")), "1", **other)
-
-
-# ---- what pipelines are read from, and what stands in them
-
-
-def test_a_model_of_a_compiled_pipeline(building: Building, tmp_path: Path) -> None:
-    original = open_model(write_compiled(tmp_path / "P.mlmodelc", two()))
-    for path, old, new in (("0", "middle", "hidden"), ("1", "middle", "hidden"), ("0", "x", "image"), ("1", "y", "z")):
-        text = editing.rename(miltext.to_text(original.select(path).program), old, new)
-        made = tmp_path / "new.mlmodel"
-        source = TextModel(text.encode(), "new.mil", None)
-        assert build(source, made, original=original, model=path, force=True) == []
-        spec = open_model(made).spec
-        assert spec is not None
-        names = {old: new}
-        expected = two(*(names.get(name, name) for name in ("x", "middle", "y")))
-        expected.pipeline.ClearField("names")  # which stand in a file of their own
-        assert same(spec, expected)
-
-
-def test_an_output_of_a_function_that_is_not_the_default_stays_inside(building: Building) -> None:
-    stage = unary("x", "a")
-    stage.mlProgram.functions["other"].CopyFrom(unary("x", "b", "deep").mlProgram.functions["main"])
-    for name, given in (("main", "a"), ("other", "b")):
-        function = stage.description.functions.add(name=name)
-        function.input.add().CopyFrom(stage.description.input[0])
-        function.output.add().CopyFrom(stage.description.output[0])
-        function.output[0].name = given
-    stage.description.ClearField("input")
-    stage.description.ClearField("output")
-    stage.description.defaultFunctionName, stage.specificationVersion = "main", 9
-    spec = piped(stage, unary("a", "y"))
-    made = building.by(spec, "0", expose("deep"))
-    assert [entry.name for entry in made.pipeline.models[0].description.functions[1].output] == ["b", "deep"]
-    assert made.description == spec.description
-    made = building.by(spec, "0", lambda text: editing.expose(text, ["inner"], function="main"))
-    assert [entry.name for entry in made.description.output] == ["y", "inner"]
-    made = building.by(spec, "0", lambda text: editing.rename(text, "a", "z", function="main"))
-    assert made.pipeline.models[1].description.input[0].name == "z"
-    made = building.by(spec, "0", lambda text: text.replace("func main", "func begin"))
-    assert (made.description, made.pipeline.models[0].description.defaultFunctionName) == (spec.description, "begin")
-
-
-def test_a_classifier_follows_what_it_predicts(building: Building) -> None:
-    for kind in ("pipelineClassifier", "pipelineRegressor"):
-        spec = piped(unary("x", "a"), unary("a", "y"), kind=kind, predictedFeatureName="y")
-        spec.description.predictedProbabilitiesName = "y"
-        pipeline = getattr(spec, kind).pipeline
-        pipeline.models[1].description.predictedFeatureName = "y"
-        made = building.by(spec, "1", rename("y", "label"))
-        for description in (made.description, getattr(made, kind).pipeline.models[1].description):
-            assert (description.predictedFeatureName, description.output[0].name) == ("label", "label")
-        assert made.description.predictedProbabilitiesName == "label"
-
-
-def test_an_input_that_goes_straight_through_follows_at_both_ends(building: Building) -> None:
-    spec = two()
-    spec.description.output.add().CopyFrom(spec.description.input[0])
-    made = building.by(spec, "0", rename("x", "image"))
-    assert [entry.name for entry in (*made.description.input, *made.description.output)] == ["image", "y", "image"]
-    made = building(spec, "0", **{"[1, 4]> x": "[1, 1]> x", "relu(x = x)": "tile(x = x, reps = [1, 4])"})
-    assert [array(entry) for entry in (*made.description.input, *made.description.output)] == [[1, 1], [1, 4], [1, 1]]
-
-
-def test_one_model_twice(building: Building) -> None:
-    """The second gives what hides the first one's output, so that only what both take is connected."""
-    spec = piped(unary("x", "a"), unary("x", "a"), unary("a", "y"))
-    made = building.by(spec, "0", rename("x", "image"))
-    assert [model.description.input[0].name for model in made.pipeline.models] == ["image", "image", "a"]
-    made = building.by(spec, "0", rename("a", "b"))
-    assert [model.description.output[0].name for model in made.pipeline.models] == ["b", "a", "y"]
-    made = building(spec, "0", **{"tanh(": "sigmoid("})
-    assert same(made.pipeline.models[1], spec.pipeline.models[1])
-
-
-def test_what_an_edit_does_not_touch_keeps_its_bytes(building: Building) -> None:
-    spec = piped(unary("x", "a"), unary("a", "b"), unary("b", "y"))
-    spec.pipeline.models[1].MergeFromString(bytes.fromhex("ca3e03616263"))
-    spec.description.output[0].shortDescription = "how likely"
-    made = building.by(spec, "0", rename("x", "image"))
-    for old, new in zip([*spec.pipeline.models][1:], [*made.pipeline.models][1:], strict=True):
-        assert same(old, new)
-    assert made.description.output == spec.description.output
-
-
-def test_a_pipeline_that_describes_nothing_goes_on_so(building: Building) -> None:
-    spec = two()
-    spec.ClearField("description")
-    for edit in (rename("x", "image"), expose("inner")):
-        made = building.by(spec, "0", edit)
-        assert (made.HasField("description"), building.warnings) == (False, [])
-    made = building(spec, "0", **MORE)
-    assert (made.HasField("description"), building.warnings) == (False, [])
