@@ -16,7 +16,6 @@ from benchmarks.programs import network_text
 from miltext.models.model_weights import blob_values
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.models.weights import BlobWriter
-from miltext.schema.dtypes import BY_NAME
 
 BUILD, UNCHECKED = "miltext.build", "miltext.build, check=False"
 
@@ -54,7 +53,8 @@ def build(text: Path, check: bool) -> None:
 
 def written(folder: Path, operations: int, size: int) -> Path:
     """Write the text of a network, and the weights that it names with so many bytes in all; return the text's path."""
-    program = miltext.parse(network_text(operations))
+    text = folder / "network.mil"
+    program = miltext.parse(with_table(network_text(operations), size))
     (folder / "weights").mkdir()
     with BlobWriter(folder / "weights" / "weight.bin") as writer:
         for held in blob_values(program):
@@ -62,10 +62,21 @@ def written(folder: Path, operations: int, size: int) -> Path:
             if dtype is None or shape is None:
                 raise ValueError(held)
             count = prod(shape)
-            held.value.blobFileValue.offset = writer.add_pieces(dtype, count, [os.urandom(count * dtype.bits // 8)])
-            size -= count * dtype.bits // 8
-        pieces = max(size // PIECE, 1)  # the rest of the file is one more record, which is copied as the others are
-        writer.add_pieces(BY_NAME["fp16"], pieces * PIECE // 2, repeat(os.urandom(PIECE), pieces))
-    text = folder / "network.mil"
+            held.value.blobFileValue.offset = writer.add_pieces(dtype, count, random_bytes(count * dtype.bits // 8))
     text.write_text(miltext.to_text(program), encoding="utf-8")
     return text
+
+
+def with_table(text: str, size: int) -> str:
+    """Return the text of a network with one more constant of so many bytes in its weight file, as of embeddings."""
+    head, start, rest = text.partition(" x) {\n")
+    kind = f"tensor<fp16, [{size // 2}]>"
+    blob = 'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64))'
+    return f'{head}{start}{kind} table = const()[name = string("table"), val = {kind}({blob})];\n{rest}'
+
+
+def random_bytes(size: int) -> Iterator[bytes]:
+    """Yield so many bytes, in pieces of which all that are whole are the same."""
+    piece = os.urandom(min(size, PIECE))
+    yield from repeat(piece, size // PIECE)
+    yield piece[: size % PIECE]
