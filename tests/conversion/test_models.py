@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
-from support.containers import pipeline
+from support.containers import compile_package, pipeline
 from support.conversions import draft
 
 import miltext
@@ -146,6 +146,13 @@ def test_a_text_names_weights_that_are_beside_it_or_elsewhere(package: Path, tmp
     assert not (tmp_path / "N.mlpackage").exists()
     miltext.convert_weights(tmp_path / "alone" / "m.mil", "fp16", tmp_path / "N.mlpackage", weights=weights.parent)
     np.testing.assert_array_equal(miltext.load(tmp_path / "N.mlpackage").weights["w"], halves())
+
+
+def test_a_compiled_model_becomes_a_package(package: Path, tmp_path: Path) -> None:
+    compiled = compile_package(package, tmp_path / "M.mlmodelc")
+    miltext.convert_weights(compiled, "fp16", tmp_path / "N.mlpackage")
+    np.testing.assert_array_equal(miltext.load(tmp_path / "N.mlpackage").weights["w"], halves())
+    assert miltext.load(compiled).weights["w"].dtype == np.float32
 
 
 def test_a_model_in_a_pipeline(package: Path, tmp_path: Path) -> None:
@@ -291,3 +298,15 @@ def test_what_the_command_refuses(arguments: tuple[str, ...], status: int, told:
     found, _, errors = run(CLASSIFIER, *placed)
     assert (found, told in errors) == (status, True), errors
     assert not [*tmp_path.iterdir()]
+
+
+def test_what_changes_in_the_description_is_told_and_may_be_refused(package: Path, tmp_path: Path) -> None:
+    target = tmp_path / "N.mlpackage"
+    assert run(package, "--to", "fp16", "-o", target, "--no-loss")[2] == ""
+    told = run(package, "--to", "fp16", "-o", target, "--io", "--force")[2]
+    assert told == "~ input x: type fp32 -> fp16\n~ output y: type fp32 -> fp16\n"
+
+
+def test_a_model_has_its_own_weights(package: Path, tmp_path: Path) -> None:
+    status, _, errors = run(package, "--to", "fp16", "-o", tmp_path / "N.mlpackage", "--weights", tmp_path)
+    assert (status, "MODEL has weights of its own: leave out --weights" in errors) == (2, True)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
-from miltext.cli.writing_verbs import force_option, model_output, show_changes
+from miltext.cli.writing_verbs import check_option, force_option, model_output, no_loss_option, show_changes
+
+if TYPE_CHECKING:
+    from miltext.models.building.changes import DescriptionChange
+
+TEXTS = ("mil", "pb", "txtpb")
+"""The kinds of programs that are by themselves."""
 
 EPILOG = """\b
 Examples:
@@ -31,7 +38,9 @@ Examples:
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The output format.  [text]"
 )
+@no_loss_option
 @force_option
+@check_option
 def command(
     model: str,
     to: str,
@@ -41,7 +50,7 @@ def command(
     weights: str | None,
     full: bool,
     form: str,
-    force: bool,
+    **choices: bool,
 ) -> None:
     """Write MODEL with all fp32 values inside the program as fp16, or the other way round.
 
@@ -52,6 +61,9 @@ def command(
     from miltext.conversion.converting import convert_weights
 
     whole = open_whole(model)
+    changes: list[DescriptionChange] = []
+    if weights is not None and whole.kind not in TEXTS:
+        raise click.UsageError("MODEL has weights of its own: leave out --weights")
     source = whole.select(nested)
     reading = Progress("reading weights") if source.kind == "mil" else weights_bar("reading weights", source)
     with reading, Progress("writing weights") as bar:
@@ -62,11 +74,12 @@ def command(
             io=io,
             stage=nested,
             weights=weights,
-            force=force,
+            on_change=changes.append,
             reading=reading.add,
             progress=bar.add,
             expect=bar.expect,
+            **choices,
         )
     show(made.warnings, whole.text, whole.name)
-    show_changes(made.described)
+    show_changes(changes)
     write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from miltext.conversion.report import record, render_text
 from miltext.drafting.building import build_as_chosen
 from miltext.models.building.build import WITH_DESCRIPTION
 from miltext.models.building.choices import Choices
+from miltext.models.building.given_weights import GivenFolder
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.opening import open_model
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
@@ -76,6 +77,9 @@ def convert_weights(
     stage: str | int | None = None,
     weights: str | os.PathLike[str] | None = None,
     force: bool = False,
+    check: bool = True,
+    no_loss: bool = False,
+    on_change: Callable[[DescriptionChange], object] | None = None,
     reading: Progress | None = None,
     progress: Progress | None = None,
     expect: Expect | None = None,
@@ -85,8 +89,8 @@ def convert_weights(
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are,
     with casts beside them; with `io`, they are converted, too, and described so, but for images. `stage` says which
     model of a pipeline is meant, `weights` the folder of the weight files that a text names. A draft is completed
-    first. `reading` is called with the bytes of weights that are read to find what they lose; `output`, `force`,
-    `progress` and `expect` are those of `miltext.build`, with what it raises.
+    first. `reading` is called with the bytes of weights that are read to find what they lose; all else is as in
+    `miltext.build`, with what it raises.
 
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
     the opset does not take at the border.
@@ -97,16 +101,21 @@ def convert_weights(
     source = whole.select(stage)
     original = whole if whole.kind in WITH_DESCRIPTION else None
     made = Conversion(to)
-    if original:
-        folder = BlobFolder(source.model_path, reading)
-    else:
-        folder = LooseFolder(Path(weights) if weights is not None else source.model_path or Path.cwd(), reading)
-    edit = partial(_convert, made, folder, _border(source.description) if io else lambda *_: False)
+    own = BlobFolder(source.model_path) if original else LooseFolder(source.model_path or Path.cwd())
+
+    def edit(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+        folder = GivenFolder(own, weights, [program])
+        folder.progress = reading
+        return _convert(made, folder, _border(source.description) if io else lambda *_: False, program, arrays)
+
     choices = Choices(
         original=original,
         model=stage,
         weights=weights,
         force=force,
+        check=check,
+        no_loss=no_loss,
+        on_change=on_change,
         progress=progress,
         expect=expect,
         prune_weights=True,

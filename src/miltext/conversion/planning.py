@@ -88,6 +88,7 @@ class Planning:
         plan = BlockPlan(message)
         scope = {**outer}
         for declared, now in inputs:
+            self._require_rank(declared)
             made = Known(declared.name, Operand(declared.stated.type, constant=False), now, plan)
             self.values.append(made)
             scope[declared.name] = made
@@ -105,6 +106,12 @@ class Planning:
         if not self._idle(operation, bound, decision, scope, plan):
             self._carry_out(operation, bound, decision)
             self._outputs(operation, bound, decision, scope, plan)
+
+    def _require_rank(self, declared: Declared) -> None:
+        """Refuse a value of the old data type of which too little is known to state it in the new one."""
+        stated = declared.stated
+        if stated.type is None and stated.message.tensorType.dataType == BY_NAME[self.precisions.old].number:
+            raise refusal("MIL438", f"`{declared.name}` cannot be converted: its type does not say its rank")
 
     def before(self, name: str, known: Known) -> Operand:
         """Return what a name stood for; that of a cast which is taken out stands for another value now."""
@@ -337,6 +344,7 @@ class Planning:
         arguments = Arguments(operation.type, operands, self._walk.opset)
         for index, (declared, now) in enumerate(zip(operation.outputs, decision.outputs, strict=True)):
             old = declared.stated.type
+            self._require_rank(declared)
             _state(operation.message.outputs[index].type, old, now)
             made = Known(declared.name, result(arguments, old), now, plan, operation.message)
             made.wide = wide if is_constant and now == old else ""

@@ -15,6 +15,8 @@ from miltext.models.refusals import refusal
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.schema.types import Type, write_type
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function
@@ -35,6 +37,7 @@ Border: TypeAlias = "Callable[[str, str], bool]"
 """Whether an input, output or state of a function is converted, too: by the function's name and its own."""
 
 
+@with_room
 def convert_program(program: proto.Program, contents: Contents, border: Border) -> list[Diagnostic]:
     """Convert the values of a Program, and those at its border that are to be; return what there is to warn of.
 
@@ -42,8 +45,9 @@ def convert_program(program: proto.Program, contents: Contents, border: Border) 
     fp16 in an opset that does not have them.
     """
     warnings: list[Diagnostic] = []
-    for name, function in read_program(program).functions.items():
-        warnings += _convert_function(name, function, program.functions[name], contents, border)
+    with gc_paused:
+        for name, function in read_program(program).functions.items():
+            warnings += _convert_function(name, function, program.functions[name], contents, border)
     return warnings
 
 
