@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,9 @@ from miltext.cli.streams import model_argument, nested_option, open_whole, show,
 from miltext.cli.writing_verbs import check_option, force_option, model_output, no_loss_option, show_changes
 
 if TYPE_CHECKING:
+    from miltext.conversion.converting import Conversion
     from miltext.models.building.changes import DescriptionChange
+    from miltext.models.model import Model
 
 TEXTS = ("mil", "pb", "txtpb")
 """The kinds of programs that are by themselves."""
@@ -58,28 +60,23 @@ def command(
     all of the description stays. Operations that do not take fp16 stay fp32, as do those with constants beyond it.
     What was lost is told: the largest error of each constant, and what became 0.
     """
-    from miltext.conversion.converting import convert_weights
-
     whole = open_whole(model)
-    changes: list[DescriptionChange] = []
     if weights is not None and whole.kind not in TEXTS:
         raise click.UsageError("MODEL has weights of its own: leave out --weights")
+    made = _convert(whole, nested, to=to, output=output, io=io, weights=weights, **choices)
+    write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])
+
+
+def _convert(whole: Model, nested: str | None, **choices: Any) -> Conversion:
+    """Convert a model, and show bars, warnings and what changed in its description."""
+    from miltext.conversion.converting import convert_weights
+
     source = whole.select(nested)
+    changes: list[DescriptionChange] = []
     reading = Progress("reading weights") if source.kind == "mil" else weights_bar("reading weights", source)
     with reading, Progress("writing weights") as bar:
-        made = convert_weights(
-            whole,
-            to,
-            output,
-            io=io,
-            stage=nested,
-            weights=weights,
-            on_change=changes.append,
-            reading=reading.add,
-            progress=bar.add,
-            expect=bar.expect,
-            **choices,
-        )
+        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        made = convert_weights(whole, stage=nested, reading=reading.add, **told, **choices)
     show(made.warnings, whole.text, whole.name)
     show_changes(changes)
-    write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ LEFT_OUT = "MIL312"
 class Conversion:
     """What a conversion did: the constants that were converted, the warnings, and bytes of weights before and after.
 
-    The bytes are those of the values in weight files, each record once. `described` is what changed in the description.
+    The bytes are those of the values in weight files, each record once.
     """
 
     to: str
@@ -51,7 +52,6 @@ class Conversion:
     warnings: list[Diagnostic] = field(default_factory=list)
     before: int = 0
     after: int = 0
-    described: list[DescriptionChange] = field(default_factory=list)
 
     def to_text(self, *, full: bool = False) -> str:
         """Return what was lost as a table for people: the rows with the largest errors, or all of them."""
@@ -99,17 +99,9 @@ def convert_weights(
         raise ValueError(f"weights are converted to fp16 or fp32, not to {to!r}")
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
     source = whole.select(stage)
-    original = whole if whole.kind in WITH_DESCRIPTION else None
     made = Conversion(to)
-    own = BlobFolder(source.model_path) if original else LooseFolder(source.model_path or Path.cwd())
-
-    def edit(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
-        folder = GivenFolder(own, weights, [program])
-        folder.progress = reading
-        return _convert(made, folder, _border(source.description) if io else lambda *_: False, program, arrays)
-
     choices = Choices(
-        original=original,
+        original=whole if whole.kind in WITH_DESCRIPTION else None,
         model=stage,
         weights=weights,
         force=force,
@@ -119,19 +111,33 @@ def convert_weights(
         progress=progress,
         expect=expect,
         prune_weights=True,
-        edit=edit,
-        on_change=made.described.append,
+        edit=partial(_convert, made, partial(_folder, source, weights, reading), _border(source, io)),
     )
     told = build_as_chosen(source, Path(output), choices)
     made.warnings += [each for each in told if each.code != LEFT_OUT]
     return made
 
 
+def _folder(
+    source: Model, weights: str | os.PathLike[str] | None, reading: Progress | None, program: Program
+) -> BlobFolder:
+    """Return the folder of the weight files that a program names."""
+    is_whole = source.kind in WITH_DESCRIPTION
+    own = BlobFolder(source.model_path) if is_whole else LooseFolder(source.model_path or Path.cwd())
+    folder = GivenFolder(own, weights, [program])
+    folder.progress = reading
+    return folder
+
+
 def _convert(
-    made: Conversion, folder: BlobFolder, border: Border, program: Program, arrays: dict[str, Array]
+    made: Conversion,
+    folder: Callable[[Program], BlobFolder],
+    border: Border,
+    program: Program,
+    arrays: dict[str, Array],
 ) -> dict[str, Array]:
     """Convert a program, and note what was done; return the arrays that are to be stored."""
-    contents = Contents(PRECISIONS[made.to], folder, arrays)
+    contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)
     made.warnings += convert_program(program, contents, border)
     made.changes += contents.changes
@@ -139,13 +145,14 @@ def _convert(
     return contents.arrays
 
 
-def _border(description: ModelDescription | None) -> Border:
-    """Return which inputs, outputs and states can be converted: not those that are described as images.
+def _border(source: Model, io: bool) -> Border:
+    """Return which inputs, outputs and states are converted: if any, not those that are described as images.
 
     coremltools 9.0 has these as fp32, or as fp16 where their colours say so (`ImageType` in `converters/mil`).
     """
-    if description is None:
-        return lambda *_: True
+    description = source.description
+    if not io or description is None:
+        return lambda *_: io
     own = {each.name: _images(each) for each in description.functions}
     images = _images(description)
     return lambda function, name: name not in own.get(function, images)
