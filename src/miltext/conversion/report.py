@@ -41,7 +41,8 @@ def _summary(conversion: Conversion) -> list[str]:
     if not number:
         return [f"no constants of {old}: no numbers were converted"]
     counted = f"{number} constant{'s' * (number != 1)}"
-    lines = [f"{counted}: {old} -> {conversion.to}, weight files: {conversion.before} -> {conversion.after} bytes"]
+    stored = f", weight files: {conversion.before:,} -> {conversion.after:,} bytes" if conversion.before else ""
+    lines = [f"{counted}: {old} -> {conversion.to}{stored}"]
     largest = conversion.largest
     if largest is None:
         lines.append("every number is exact")
