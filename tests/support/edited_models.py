@@ -135,7 +135,7 @@ def outcome(scene: Scene, place: Place, edit: str) -> Outcome | None:
         return None
     arguments, moves = call
     out = scene.folder / "New.mlpackage"
-    result = RUNNER.invoke(command, [*map(str, arguments), *place.options, "-o", str(out), "--force"])
+    result = RUNNER.invoke(command, [*map(str, arguments), "-o", str(out), "--force"])
     if result.exit_code:
         assert "error[MIL" in result.stderr, (arguments, result.stderr, result.exception)
         return Outcome(True, {}, set(), result.stderr)
@@ -152,7 +152,7 @@ def _built(scene: Scene, place: Place, edit: str) -> Call | None:
         return None
     text = scene.folder / "edited.mil"
     text.write_text(miltext.to_text(program), encoding="utf-8")
-    return ["build", text, "--from", scene.source], moves
+    return ["build", text, "--from", scene.source, *place.options], moves
 
 
 # ---- verbs
@@ -164,28 +164,61 @@ def _rename(side: str) -> Callable[[Scene, Place], Call | None]:
         if name is None:
             return None
         moves = Moves(entries={Owner(*place, side, name): "renamed"})
-        return ["rename", scene.source, name, "renamed", "--function", place.function], [moves]
+        return ["rename", scene.source, name, "renamed", "--function", place.function, *place.options], [moves]
 
     return call
 
 
 def _expose(scene: Scene, place: Place) -> Call | None:
     inner = exposable(scene.program(place), place.function)
-    return (["expose", scene.source, inner[-1], "--function", place.function], [Moves()]) if inner else None
+    if not inner:
+        return None
+    return ["expose", scene.source, inner[-1], "--function", place.function, *place.options], [Moves()]
 
 
-def _printed(*options: str) -> Callable[[Scene, Place], Call]:
-    """Build what another way of printing the program gives."""
+def _printed(*options: str, anew: bool = False) -> Callable[[Scene, Place], Call]:
+    """Build what another way of printing the program gives, with its types inferred `anew`, or as it is."""
 
     def call(scene: Scene, place: Place) -> Call:
-        text = scene.folder / "printed.mil"
+        text, inferred = scene.folder / "printed.mil", scene.folder / "inferred.mil"
         text.unlink(missing_ok=True)
-        arguments = ["print", str(scene.source), *place.options, *options, "-o", str(text)]
-        result = RUNNER.invoke(command, arguments)
-        assert result.exit_code == 0, result.output
-        return ["build", text, "--from", scene.source], [Moves()]
+        _run("print", scene.source, *place.options, *options, "-o", text)
+        if anew:
+            inferred.unlink(missing_ok=True)
+            _run("infer", text, "--all", "-o", inferred)
+        return ["build", inferred if anew else text, "--from", scene.source, *place.options], [Moves()]
 
     return call
+
+
+def _whole(*options: str) -> Callable[[Scene, Place], Call]:
+    """Build the model as it is."""
+    return lambda scene, _: (["build", scene.source, *options], [Moves()])
+
+
+def _described(scene: Scene, _: Place) -> Call:
+    """Build the model with its own description, taken through a text."""
+    text = scene.folder / "model.toml"
+    text.unlink(missing_ok=True)
+    _run("describe", scene.source, "-o", text)
+    return ["build", scene.source, "--description", text], [Moves()]
+
+
+def _converted(to: str) -> Callable[[Scene, Place], Call]:
+    return lambda scene, place: (["convert-weights", scene.source, "--to", to, *place.options], [Moves()])
+
+
+def _rename_through(scene: Scene, _: Place) -> Call | None:
+    """Rename the first input of a pipeline."""
+    if not stages(scene.before):
+        return None
+    name = scene.before.description.input[0].name
+    return ["rename", scene.source, name, "renamed"], [Moves(entries={Owner("", "", "input", name): "renamed"})]
+
+
+def _run(*arguments: object) -> None:
+    result = RUNNER.invoke(command, [*map(str, arguments)])
+    assert result.exit_code == 0, result.output
 
 
 RESHAPED = "verb: reshape"
@@ -200,7 +233,9 @@ def _reshape(scene: Scene, place: Place) -> Call | None:
     if not isinstance(known, TensorType) or not known.shape:
         return None
     sizes = ["2..10" if size is None else str(size * (1 + (axis > 1))) for axis, size in enumerate(known.shape)]
-    return ["reshape", scene.source, f"{name}={','.join(sizes)}", "--function", place.function], [Moves()]
+    return ["reshape", scene.source, f"{name}={','.join(sizes)}", "--function", place.function, *place.options], [
+        Moves()
+    ]
 
 
 VERBS: dict[str, Callable[[Scene, Place], Call | None]] = {
@@ -213,5 +248,12 @@ VERBS: dict[str, Callable[[Scene, Place], Call | None]] = {
     "verb: print --elide": _printed("--elide", "1"),
     "verb: print --draft": _printed("--draft"),
     "verb: print --draft --drop-names": _printed("--draft", "--drop-names"),
+    "verb: infer --all": _printed(anew=True),
+    "verb: rename through": _rename_through,
+    "verb: describe": _described,
+    "verb: build": _whole(),
+    "verb: build --prune-weights": _whole("--prune-weights"),
+    "verb: convert-weights --to fp16": _converted("fp16"),
+    "verb: convert-weights --to fp32": _converted("fp32"),
 }
 ALL = [*EDITS, *VERBS]

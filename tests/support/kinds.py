@@ -316,9 +316,9 @@ def _pipeline_network() -> Any:
     from coremltools.models import datatypes
     from coremltools.models.neural_network import NeuralNetworkBuilder
 
-    features = [("x", datatypes.Array(1, 4))], [("middle", datatypes.Array(1, 4))]
+    features = [("samples", datatypes.Array(1, 4))], [("middle", datatypes.Array(1, 4))]
     builder = NeuralNetworkBuilder(*features, disable_rank5_shape_mapping=True)
-    builder.add_activation("lit", "RELU", "x", "middle")
+    builder.add_activation("lit", "RELU", "samples", "middle")
     builder.spec.description.input[0].shortDescription = "what goes into the network"
     network = ct.models.MLModel(builder.spec, skip_model_load=True)
     return joined(network, stage(mixed, {"x": "fp32[1,4]"}, {"x": "middle"}))

@@ -160,6 +160,27 @@ def _rename_inner_values(program: Program, stage: str, function: str) -> list[Mo
     return [Moves()]
 
 
+@_harmless
+def _rename_and_swap(program: Program, stage: str, function: str) -> list[Moves] | None:
+    """Name two inputs otherwise, in the other order."""
+    inputs = taken(program, function)
+    if len(inputs) < 2:
+        return None
+    names = {inputs[0].name: "zulu", inputs[1].name: "alpha"}
+    _replace(program, function, names)
+    _reorder(program, stage, function)
+    return [Moves(entries={Owner(stage, function, "input", old): new for old, new in names.items()})]
+
+
+@_harmless
+def _give_out_an_input(program: Program, stage: str, function: str) -> list[Moves] | None:
+    inputs, outputs = taken(program, function), body(program, function).outputs
+    if not inputs or inputs[0].name in outputs or None in read_type(inputs[0].type).shape:  # type: ignore[union-attr]
+        return None
+    outputs.append(inputs[0].name)
+    return [Moves()]
+
+
 # ---- operations
 
 
@@ -290,6 +311,16 @@ def _another_data_type_out(program: Program, stage: str, function: str) -> list[
         changed = known._replace(dtype=OTHER[known.dtype])
         block.operations.append(_cast(name, f"{name}_before", changed.dtype, write_type(changed)))
     return [Moves()] if found else None
+
+
+@_edit
+def _rename_and_retype(program: Program, stage: str, function: str) -> list[Moves] | None:
+    """Have each input be of another data type, under another name."""
+    names = {each.name: f"new_{each.name}" for each in taken(program, function)}
+    _replace(program, function, names)
+    moves = _another_data_type_in(program, stage, function)
+    entries = {Owner(stage, function, "input", old): new for old, new in names.items()}
+    return [Moves(entries=entries)] if moves else None
 
 
 # ---- functions
