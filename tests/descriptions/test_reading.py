@@ -88,6 +88,8 @@ MISTAKES = {
     "unspelled = 8": ("MIL472", "1:13", "takes a string"),
     # words
     f"{X}type = 'multiarray'": ("MIL473", "3:8", '`type` cannot be "multiarray"; did you mean `multiArray`?'),
+    f"{ARRAY}shape = [1]".replace("multiArray", "multiarray"): ("MIL473", "3:8", "did you mean `multiArray`?"),
+    f"{X}type = ['image']\nwidth = 1": ("MIL472", "3:8", '`type` takes a string, as in `"..."`, not a list'),
     f"{X}type = 'tensor'": ("MIL473", "3:8", "write one of image, multiArray, int64, double, string, dictionary"),
     f"{X}type = 'multiArray'\ndataType = 'float32'": ("MIL473", "4:12", '`dataType` cannot be "float32"'),
     f"{IMAGE}colorSpace = 'rgb'": ("MIL473", "4:14", "did you mean `RGB`?"),

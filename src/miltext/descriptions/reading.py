@@ -20,6 +20,7 @@ from miltext.descriptions.words import (
     SIDES,
     STAGE,
     STAGES,
+    TYPES,
     UNSPELLED,
     USER_DEFINED,
     Words,
@@ -74,7 +75,7 @@ class _Reading:
         self.words(head, MODEL, table, at)
         if "metadata" in table and (inner := self.table(table["metadata"], (*at, "metadata"))) is not None:
             self.metadata(head.description.metadata, inner, (*at, "metadata"))
-        self.features(head.description, SIDES, table, at) if set(SIDES) & {*table} else None
+        self.features(head.description, SIDES, table, at)
         for inner, where in self.tables(table, FUNCTIONS, at):
             self.function(around, inner, where)
         self.labels(around, "", table, at)
@@ -100,13 +101,11 @@ class _Reading:
         kind = table.get("type")
         words = BY_TYPE.get(kind, {}) if isinstance(kind, str) else {}
         known = (*FEATURE, UNSPELLED, *words)
-        for key in [each for each in table if each not in known]:
-            types = [f'"{each}"' for each, others in BY_TYPE.items() if key in others]
-            if types:
-                said = f'this one is "{kind}"' if isinstance(kind, str) else "this has no `type`"
-                self.mistake(UNKNOWN_KEY, f"`{key}` goes with the type {' or '.join(types)}, and {said}", (*at, key))
-        belonging = {key for others in BY_TYPE.values() for key in others}
-        self.refuse_unknown({key: 0 for key in table if key in known or key not in belonging}, known, at)
+        others = {key: _types_with(key) for key in table if key not in known and _types_with(key)}
+        self.refuse_unknown([key for key in table if key not in others], known, at)
+        for key, types in others.items() if kind in (None, *TYPES) else ():  # a wrong word is told of alone
+            said = "this has no `type`" if kind is None else f'this one is "{kind}"'
+            self.mistake(UNKNOWN_KEY, f"`{key}` goes with the type {' or '.join(types)}, and {said}", (*at, key))
         self.need_name(table, at)
         self.words(made, {**FEATURE, **words}, table, at)
         self.unspelled(made, table, at)
@@ -148,7 +147,7 @@ class _Reading:
         if "name" not in table:
             self.mistake(CLASH, f"this `{_header(at)}` has no `name`", at, key=False)
 
-    def refuse_unknown(self, table: dict[str, Any], known: Iterable[str], at: Keys) -> None:
+    def refuse_unknown(self, table: Iterable[str], known: Iterable[str], at: Keys) -> None:
         for key in [each for each in table if each not in known]:
             near = nearest(key, known)
             place = f"`{_header(at)}`" if at else "a description"
@@ -203,6 +202,11 @@ class _Noting:
         at = (*self.at, self.key, *failure.at)
         self.reading.mistakes.append(Mistake(failure.code, message, at, suggestion=failure.suggestion))
         return True
+
+
+def _types_with(key: str) -> list[str]:
+    """Return the types, in quotes, that a key goes with."""
+    return [f'"{kind}"' for kind, words in BY_TYPE.items() if key in words]
 
 
 def _header(at: Keys) -> str:

@@ -7,6 +7,7 @@ they lack stands beside them as bytes: nothing can be lost.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from miltext.descriptions.leftovers import leftover, wire
@@ -75,16 +76,13 @@ class _Spelled:
 
     def say(self, message: Message, words: Words) -> None:
         """Say what words have for a message; what they could not read back is not said."""
-        for key, form in words.items():
-            value = form.said(message)
+        said = {key: form.said(message) for key, form in words.items()}
+        for key, value in said.items():
             trial = type(self.made).FromString(wire(self.made))
-            try:
+            with suppress(Wrong):
                 if value is not None:
-                    form.put(value, trial)
-            except Wrong:
-                continue
-            if value is not None:
-                self.table[key], self.made = value, trial
+                    words[key].put(value, trial)
+                    self.table[key], self.made = value, trial
 
     def say_features(self, described: Any, sides: Iterable[str], made: Any) -> None:
         """Say the features of each side."""
