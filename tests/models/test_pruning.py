@@ -473,6 +473,18 @@ def test_only_a_weight_file_of_its_own_folder_goes(name: str, tmp_path: Path, of
         assert place.exists()
 
 
+def test_two_files_beside_a_model_that_another_model_has_too(tmp_path: Path) -> None:
+    """Values that refer to the other file now get its new name."""
+    first = write_weights(tmp_path / "weights/a.bin", [numbers(1), numbers(2), numbers(3)])
+    second = write_weights(tmp_path / "weights/b.bin", [numbers(3), numbers(4), numbers(5)])
+    names = {"w0": ("weights/a.bin", first[2]), "w1": ("weights/b.bin", second[0]), "w2": ("weights/b.bin", second[2])}
+    build(text_model(program_of(function_of(names)), tmp_path), tmp_path / "A.mlmodel", prune_weights=True)
+    assert records(tmp_path / "weights/A-a.bin") == [3]
+    assert records(tmp_path / "weights/A-b.bin") == [5]
+    assert [each[0] for each in held_weights(tmp_path / "A.mlmodel").values()] == [3, 3, 5]
+    assert records(tmp_path / "weights/a.bin") == [1, 2, 3]
+
+
 def test_a_package_pruned_into_a_file_keeps_what_it_has(original: Path, offsets: list[int], tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in original.rglob("*") if path.is_file()}
     (tmp_path / "out").mkdir()

@@ -212,6 +212,7 @@ class BlobWriter:
         self._progress = progress
         self._count = len(after) if after else 0
         self._before = self._end = ALIGNMENT
+        self._is_littered = False
         self._staging = Staging(replace=True)
         self._file = open(self._staging.place(self.path), "xb")  # noqa: SIM115 - close or discard does it
         if after:
@@ -262,7 +263,7 @@ class BlobWriter:
 
     def take_back(self) -> None:
         """Forget the record that was added last."""
-        self._end, self._count = self._before, self._count - 1
+        self._end, self._count, self._is_littered = self._before, self._count - 1, True
 
     @property
     def folder(self) -> Path:
@@ -315,7 +316,9 @@ class BlobWriter:
             raise refusal("MIL308", message, self.path)
         offset = aligned(self._end)
         self._before = self._end
-        self._file.truncate(self._end)  # nothing is left of a record that failed halfway
+        if self._is_littered:  # by a record that failed halfway, or was taken back
+            self._file.truncate(self._end)
+        self._is_littered = True
         self._file.seek(self._end)
         self._file.write(bytes(offset - self._end))
         self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
@@ -325,6 +328,7 @@ class BlobWriter:
             else:
                 self._file.write(piece)
             self.advance(len(piece))
+        self._is_littered = False
         self._end = offset + ALIGNMENT + size
         self._count += 1
         return offset

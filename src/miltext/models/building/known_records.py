@@ -40,11 +40,16 @@ class KnownRecords(Generic[Known]):
 
     def __init__(self) -> None:
         self._new: dict[tuple[DType, int], list[_Record[Known]]] = defaultdict(list)
-        self._alike: dict[tuple[DType, int, bytes], list[_Record[Known]]] = defaultdict(list)
+        self._alike: dict[tuple[DType, int, int], list[_Record[Known]]] = defaultdict(list)
 
-    def add(self, known: Known, dtype: DType, count: int, path: Path, start: int) -> None:
-        """Add a record of so many elements, whose data starts at a place of a file."""
-        self._new[dtype, count].append(_Record(known, path, start))
+    def add(self, known: Known, dtype: DType, count: int, path: Path, start: int, data: bytes | None = None) -> None:
+        """Add a record of so many elements, whose data starts at a place of a file, and is `data`, if that is known."""
+        kind, record = (dtype, count), _Record(known, path, start)
+        if data is None:
+            self._new[kind].append(record)
+        else:
+            self._sort(kind)
+            self._alike[dtype, count, hash(data[:HEAD])].append(record)
 
     def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> Known | None:
         """Return what is known of a record with so many elements of a type, packed as in these pieces; None if none is.
@@ -56,7 +61,7 @@ class KnownRecords(Generic[Known]):
             return None
         self._sort(kind)
         head, pieces = _headed(iter(pieces), min(HEAD, packed_size(count, dtype.bits)))
-        return _equal(self._alike.get((*kind, head), []), pieces)
+        return _equal(self._alike.get((*kind, hash(head)), []), pieces)
 
     def _sort(self, kind: tuple[DType, int]) -> None:
         """Find what those of a kind begin with that were added since the last time."""
@@ -64,7 +69,7 @@ class KnownRecords(Generic[Known]):
         for record in self._new[kind]:
             with open(record.path, "rb", buffering=0) as file:
                 head = _read(file, record.start, min(HEAD, packed_size(count, dtype.bits)))
-            self._alike[dtype, count, head].append(record)
+            self._alike[dtype, count, hash(head)].append(record)
         self._new[kind].clear()
 
 

@@ -136,10 +136,11 @@ class _Adding:
         if there is not None:
             self._writer.advance(len(data))
             return there
-        return self._new(dtype, count, self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits))
+        offset = self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
+        return self._new(dtype, count, offset, data)
 
-    def _new(self, dtype: DType, count: int, offset: int) -> int:
-        self._added.add(offset, dtype, count, self._writer.growing, offset + ALIGNMENT)
+    def _new(self, dtype: DType, count: int, offset: int, data: bytes | None = None) -> int:
+        self._added.add(offset, dtype, count, self._writer.growing, offset + ALIGNMENT, data)
         return offset
 
 
