@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,6 +141,16 @@ def test_a_compiled_pipeline_whose_files_say_little(folder: Path) -> None:
     text = done("describe", write_pipeline_bundle(folder / "C.mlmodelc"))
     assert text.count("[[model]]") == 3
     assert '[[model]]\nname = "prepare"\nkind = "neuralNetwork"\n' in text
+
+
+def test_tomlkit_is_imported_only_to_read(folder: Path) -> None:
+    lines = [
+        "import miltext, sys",
+        f"model = miltext.load({str(EXAMPLE)!r})",
+        "miltext.describe(model), miltext.build(model, 'N.mlpackage')",
+        "print('tomlkit' in sys.modules)",
+    ]
+    assert subprocess.check_output([sys.executable, "-c", "\n".join(lines)], text=True) == "False\n"
 
 
 # ---- a file that is there

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import tomlkit
-
 from miltext.diagnostics import Span
 
 _TOKEN = re.compile(
@@ -92,6 +90,8 @@ def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | i
 @lru_cache(maxsize=64)
 def _keys(header: str) -> list[str]:
     """Return the keys in a header. They are remembered: many tables of an array have one header."""
+    import tomlkit
+
     keys = []
     inner: Any = tomlkit.parse(header).unwrap()
     while inner:

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import tomlkit
-
 from miltext.diagnostics import Span
 from miltext.toml.blocks import Block, blocks
 
@@ -58,6 +56,8 @@ def _marked(body: str, at: Sequence[str | int]) -> Span | None:
 
     A table that only dotted keys make is where the first value in it is.
     """
+    import tomlkit
+
     document: Any = tomlkit.parse(body)
     holder = document
     for key in at[:-1]:

@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from miltext.diagnostics import Diagnostic, Span, error
 from miltext.toml.places import key_span, value_span
 
@@ -40,7 +37,10 @@ class Mistake(Exception):
 
 
 def read_toml(text: str) -> Any:
-    """Return the values in a text. Raise NotToml."""
+    """Return the values in a text. Raise NotToml. tomlkit is imported only now."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         return tomlkit.parse(text).unwrap()
     except (TOMLKitError, ValueError, RecursionError) as failure:

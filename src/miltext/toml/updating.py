@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import tomlkit
-
 from miltext.toml.blocks import blocks
 from miltext.toml.reading import read_toml
 from miltext.toml.writing import is_table, key_text, table_text, value_text
@@ -93,7 +91,7 @@ def _joined(root: _Node) -> str:
 def _update(node: _Node, table: Table, way: str) -> None:
     """Have a table of the text, at a dotted way, say what a table says."""
     first, newline, values = node.body.partition("\n") if node.head else ("", "", node.body)
-    written = tomlkit.parse(values).unwrap()
+    written = read_toml(values)
     inline = {key for key, value in table.items() if is_table(value) and _exact(written.get(key)) == _exact(value)}
     own = {key: value for key, value in table.items() if key in inline or not is_table(value)}
     if own and not node.head and way:
@@ -109,6 +107,8 @@ def _update(node: _Node, table: Table, way: str) -> None:
 
 def _values(text: str, before: Table, own: Table) -> str:
     """Return the text of a table's values, which were some `before`, with other ones; the same stay as they are."""
+    import tomlkit
+
     if _exact(before) == _exact(own):
         return text
     written = text.rstrip()
@@ -143,7 +143,7 @@ def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed:
 
 def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
     """Return the table of the text for each of some values: the one with its name, else the next one that is left."""
-    left = [(tomlkit.parse(node.body).unwrap().get("name"), node) for node in there]
+    left = [(read_toml(node.body).get("name"), node) for node in there]
     paired: list[_Node | None] = []
     for value in values:
         found = next((each for each in left if each[0] == value.get("name")), None)
