@@ -318,6 +318,7 @@ def test_a_text_that_is_wrong_for_another_reason_is_told_as_check_does() -> None
         NET.replace("x = pooled", "x = poled"),
         NET.replace("tensor<int32, [2]>([2, 2])", "tensor<int32, [2]>([2, 2.5])"),
         NET.replace("} -> (y)", "} -> (z)"),
+        NET.replace("8, 8]> image", "8, 8]> image, other"),
         function("tensor<fp32, [1, 3, 8, 8]> y = add(x = x, y = tensor<fp32, [3]>([1, 2, 3]));"),
     ):
         with pytest.raises(ParseError) as refused:

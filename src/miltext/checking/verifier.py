@@ -196,11 +196,8 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
     """
     read = retyped.read
     kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
-    if _errors(found):
-        told = _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics
-    else:
-        told = retyped.written.told(found)
-    return in_order([*kept, *told])
+    explained = _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics if _errors(found) else []
+    return in_order([*kept, *(explained if _errors(explained) else retyped.written.told(found))])
 
 
 @with_room
