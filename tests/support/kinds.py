@@ -30,7 +30,11 @@ def kind(name: str) -> Path:
     """The folder of a package; made when it is first asked for."""
     path = _folder() / f"{name}.mlpackage"
     if not path.exists():
-        _save(model(name), path)
+        import coremltools as ct
+
+        made = model(name)
+        save = made.save if hasattr(made, "save") else functools.partial(ct.models.utils.save_spec, made)
+        save(str(path))
     return path
 
 
@@ -40,15 +44,6 @@ def model(name: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {**PROGRAMS, **PIPELINES}[name]()
-
-
-def _save(made: Any, path: Path) -> None:
-    import coremltools as ct
-
-    if isinstance(made, ct.models.MLModel):
-        made.save(str(path))
-    else:
-        ct.models.utils.save_spec(made, str(path))
 
 
 @functools.cache
