@@ -74,7 +74,6 @@ def test_usage(tmp_path: Path) -> None:
     for arguments, saying in (
         (("build", EXAMPLE), "--output"),
         (("build", EXAMPLE, "-o", "x", "--model", "1"), "--from"),
-        (("build", EXAMPLE, "-o", "x", "--from", EXAMPLE, "--weights", "."), "--weights"),
         (("locate", EXAMPLE, "seven"), "LINE:COL"),
         (("print", EXAMPLE, "--as-coremlc", "--annotate"), "--annotate"),
         (("build", tmp_path / "none.mil", "-o", "x.mlpackage"), "file or folder not found: "),
