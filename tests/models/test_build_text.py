@@ -300,6 +300,23 @@ def test_a_model_that_describes_nothing_describes_nothing_or_all(tmp_path: Path)
     assert (listed, several.defaultFunctionName) == ({"main": ["x", "y"], "other": ["x", "y"]}, "main")
 
 
+def test_names_hold_where_only_types_change(tmp_path: Path) -> None:
+    """The new type of one output is the old one of the other, and all else of the two is alike."""
+
+    def text(x: int, a: int, b: int) -> str:
+        cut = "            tensor<fp32, [{0}]> {1} = slice_by_size(begin = [0], size = [{0}], x = x);"
+        operations = "\n".join((cut.format(a, "a"), cut.format(b, "b")))
+        return program(function(f"tensor<fp32, [{x}]> x", "a, b", operations))
+
+    old = original(tmp_path, text(9, 8, 4))
+    assert old.spec is not None
+    for entry in old.spec.description.output:
+        entry.shortDescription = f"of {entry.name}"
+    description, _, _ = rebuilt(tmp_path, old, text(13, 12, 8))
+    said = {each.name: (each.shortDescription, [*each.type.multiArrayType.shape]) for each in description.output}
+    assert said == {"a": ("of a", [12]), "b": ("of b", [8])}
+
+
 def test_a_model_inside_a_pipeline(tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     old = open_model(package("pipeline"))

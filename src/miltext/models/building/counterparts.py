@@ -108,6 +108,8 @@ class _Pairing:
         functions = self._graphs[0].functions[name], self._graphs[1].functions[new_name]
         if self._is_renamed(*functions):
             return _by_position(self._graphs, functions, old)
+        if self._is_retyped(*functions):
+            return {side: {name: name for name in old[side] if name in new[side]} for side in old}
         settled = {side: _unchanged(old[side], new[side]) for side in old}
         open_names = {name for side in old for name in {*old[side], *new[side]} - {*settled[side]}}
         lasting = _names(functions[0]) & _names(functions[1]) - open_names
@@ -130,7 +132,13 @@ class _Pairing:
         a, b = self._graphs
         if Sources(a, EXACT).function(old) != Sources(b, EXACT).function(new):
             return False
-        return {*_lines(a, old)} != {*_lines(b, new)}
+        return {*_lines(a, old, EXACT)} != {*_lines(b, new, EXACT)}
+
+    def _is_retyped(self, old: FunctionGraph, new: FunctionGraph) -> bool:
+        """Whether only types and attributes changed: the same lines have the same names, in whatever order."""
+        assert self._graphs is not None
+        a, b = self._graphs
+        return {*_lines(a, old, TYPED)} == {*_lines(b, new, TYPED)}
 
 
 def _stated(interface: Interface) -> Hashable:
@@ -154,14 +162,18 @@ def _all(sides: Mapping[str, Types]) -> Iterator[str]:
     return (name for types in sides.values() for name in types)
 
 
-def _lines(graph: Graph, function: FunctionGraph) -> Iterator[Hashable]:
-    """Yield the lines of a function with their names: operations with what they make and take, and the outputs."""
+def _lines(graph: Graph, function: FunctionGraph, level: int) -> Iterator[Hashable]:
+    """Yield the lines of a function with their names: operations with what they make and take, and the outputs.
+
+    At the level TYPED, types and attributes do not count.
+    """
     for region in function.blocks.values():
         for node in region.nodes:
             taken = [graph.names[value] for value in (*node.operands, *node.captures)]
-            yield node.kinds[EXACT], node.slots, node.names, *taken
+            yield local(graph, node, level), node.slots, node.names, *taken
         yield frozenset(graph.names[value] for value in region.outputs)
-    yield frozenset((graph.names[value], graph.types[value]) for value in function.inputs.inputs)
+    typed = level is EXACT
+    yield frozenset((graph.names[value], graph.types[value] if typed else None) for value in function.inputs.inputs)
 
 
 def _by_position(
