@@ -310,3 +310,16 @@ def test_what_changes_in_the_description_is_told_and_may_be_refused(package: Pat
 def test_a_model_has_its_own_weights(package: Path, tmp_path: Path) -> None:
     status, _, errors = run(package, "--to", "fp16", "-o", tmp_path / "N.mlpackage", "--weights", tmp_path)
     assert (status, "MODEL has weights of its own: leave out --weights" in errors) == (2, True)
+
+
+def test_an_input_of_unknown_size_needs_its_range(tmp_path: Path) -> None:
+    (tmp_path / "m.mil").write_text(draft("y = relu(x);", "y", "tensor<fp32, [1, ?]> x"))
+    arguments = (tmp_path / "m.mil", "--to", "fp16", "--io", "-o", tmp_path / "N.mlpackage")
+    status, _, errors = run(*arguments)
+    assert (status, "MIL452" in errors) == (1, True)
+    status, _, errors = run(*arguments, "--range", "x=1,2..8")
+    assert status == 0, errors
+    described = open_model(tmp_path / "N.mlpackage").description
+    assert described is not None
+    sizes = described.input[0].type.multiArrayType.shapeRange.sizeRanges
+    assert [(each.lowerBound, each.upperBound) for each in sizes] == [(1, 1), (2, 8)]

@@ -416,3 +416,11 @@ def test_there_and_back_is_exact_the_second_time(name: str) -> None:
     assert [change.loss.absolute for change in again.changes.values() if change.name in half.changes] == [
         0.0 for name in again.changes if name in half.changes
     ]
+
+
+def test_names_that_are_made_of_odd_ones_are_identifiers() -> None:
+    program = miltext.parse(draft("fp32 y = relu(x = x);", "y", "fp32 x"))
+    block = program.functions["main"].block_specializations["CoreML8"]
+    block.outputs[0] = block.operations[0].outputs[0].name = "1/out@2"
+    operations = convert(program, "fp16").after.functions["main"].block_specializations["CoreML8"].operations
+    assert [each.outputs[0].name for each in operations][2:] == ["_1_out@2_cast_fp16", "_1_out@2_dtype_0", "1/out@2"]

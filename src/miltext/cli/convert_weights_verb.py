@@ -9,7 +9,14 @@ import click
 
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
-from miltext.cli.writing_verbs import check_option, force_option, model_output, no_loss_option, show_changes
+from miltext.cli.writing_verbs import (
+    check_option,
+    force_option,
+    model_output,
+    no_loss_option,
+    range_option,
+    show_changes,
+)
 
 if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion
@@ -40,6 +47,7 @@ Examples:
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The output format.  [text]"
 )
+@range_option
 @no_loss_option
 @force_option
 @check_option
@@ -52,6 +60,7 @@ def command(
     weights: str | None,
     full: bool,
     form: str,
+    ranges: tuple[str, ...],
     **choices: bool,
 ) -> None:
     """Write MODEL with all fp32 values inside the program as fp16, or the other way round.
@@ -60,10 +69,13 @@ def command(
     all of the description stays. Operations that do not take fp16 stay fp32, as do those with constants beyond it.
     What was lost is told: the largest error of each constant, and what became 0.
     """
+    from miltext.models.sizes import read_sizes
+
     whole = open_whole(model)
     if weights is not None and whole.kind not in TEXTS:
         raise click.UsageError("MODEL has weights of its own: leave out --weights")
-    made = _convert(whole, nested, to=to, output=output, io=io, weights=weights, **choices)
+    told = {"to": to, "output": output, "io": io, "weights": weights, "ranges": read_sizes(ranges)}
+    made = _convert(whole, nested, **told, **choices)
     write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])
 
 

@@ -70,6 +70,14 @@ no_loss_option = click.option(
     "--no-loss", is_flag=True, help="Refuse what would leave the description with fewer details."
 )
 
+range_option = click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="NAME=SIZES",
+    help="The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
+)
+
 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG)
 @model_argument
@@ -95,13 +103,7 @@ no_loss_option = click.option(
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
 @click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
-@click.option(
-    "--range",
-    "ranges",
-    multiple=True,
-    metavar="NAME=SIZES",
-    help="The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
-)
+@range_option
 @no_loss_option
 @force_option
 @check_option

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
     from miltext.models.building.filling import Array
+    from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
@@ -76,6 +77,7 @@ def convert_weights(
     io: bool = False,
     stage: str | int | None = None,
     weights: str | os.PathLike[str] | None = None,
+    ranges: Mapping[str, Range] | None = None,
     force: bool = False,
     check: bool = True,
     no_loss: bool = False,
@@ -104,6 +106,7 @@ def convert_weights(
         original=whole if whole.kind in WITH_DESCRIPTION else None,
         model=stage,
         weights=weights,
+        ranges=ranges or {},
         force=force,
         check=check,
         no_loss=no_loss,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain, count
@@ -22,7 +23,11 @@ class Names:
         self._taken = set(taken)
 
     def free(self, name: str) -> str:
-        """Return the name, or that with a number behind it if it is taken; from now on it is taken."""
+        """Return the name, or that with a number behind it if it is taken; from now on it is taken.
+
+        What an identifier may not have becomes `_`: the name that it is made of may be any.
+        """
+        name = re.sub(r"^(?![A-Za-z_])|[^\w@]", "_", name, flags=re.ASCII)
         numbered = (f"{name}_{number}" for number in count())
         found = next(each for each in chain([name], numbered) if each not in self._taken)
         self._taken.add(found)
