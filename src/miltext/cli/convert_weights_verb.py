@@ -40,7 +40,9 @@ Examples:
 @model_argument
 @click.option("--to", type=click.Choice(["fp16", "fp32"]), required=True, help="The data type to convert to.")
 @model_output
-@click.option("--io", is_flag=True, help="Convert inputs, outputs and states, too, and describe them so.")
+@click.option(
+    "--io", is_flag=True, help="Convert inputs, outputs and states, too, but for images, and describe them so."
+)
 @nested_option()
 @click.option("--weights", metavar="DIR", help="The folder of the weight files that a text names.  [its folder]")
 @click.option("--full", is_flag=True, help="List all constants that lost something, not only the ten that lost most.")
