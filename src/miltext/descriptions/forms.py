@@ -26,8 +26,7 @@ from miltext.descriptions.values import (
     word,
 )
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.features import ANY_SIZE
-from miltext.schema.proto import ArrayFeatureType
+from miltext.schema.features import ANY_SIZE, DEFAULT_FIELDS
 from miltext.syntax.floats import FORMATS, decimal_text
 from miltext.toml.reading import noun
 
@@ -254,23 +253,15 @@ class Ranges(Listed):
 class Default(Form):
     """The number that an optional array is full of, in the member that goes with its data type."""
 
-    members = {
-        ArrayFeatureType.FLOAT16: "floatDefaultValue",
-        ArrayFeatureType.FLOAT32: "floatDefaultValue",
-        ArrayFeatureType.DOUBLE: "doubleDefaultValue",
-        ArrayFeatureType.INT32: "intDefaultValue",
-        ArrayFeatureType.INT8: "intDefaultValue",
-    }
-
     def say(self, holder: Any) -> int | float | None:
         member = holder.WhichOneof("defaultOptionalValue")
-        if member is None or member != self.members.get(holder.dataType):
+        if member is None or member != DEFAULT_FIELDS.get(holder.dataType):
             return None
         value: int | float = getattr(holder, member)
         return value if member != "floatDefaultValue" else _shortest(value)
 
     def fill(self, holder: Any, value: object) -> None:
-        member = self.members.get(holder.dataType)
+        member = DEFAULT_FIELDS.get(holder.dataType)
         if member is None:
             raise Wrong(CLASH, "needs a `dataType`, which says what number it is")
         if member == "intDefaultValue":

@@ -21,6 +21,20 @@ COLORS = {
 }
 """The colour spaces that an image has, by their names in the schema."""
 
+IMAGE_ELEMENTS = ("fp32", "fp16")
+"""The data types of tensors that are images outside of the program: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16,
+else fp32 (`converters/mil/input_types.py`).
+"""
+
+DEFAULT_FIELDS = {
+    ArrayFeatureType.FLOAT16: "floatDefaultValue",
+    ArrayFeatureType.FLOAT32: "floatDefaultValue",
+    ArrayFeatureType.DOUBLE: "doubleDefaultValue",
+    ArrayFeatureType.INT32: "intDefaultValue",
+    ArrayFeatureType.INT8: "intDefaultValue",
+}
+"""The field of a multi-array's default value, by its data type."""
+
 LABELS = ("string", "int64")
 """The data types of class labels, of which each is one: a scalar, or a key of the dictionary of probabilities."""
 

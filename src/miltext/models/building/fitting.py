@@ -15,7 +15,7 @@ from miltext.models.description_facts import facts
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
 from miltext.printing.printer import type_text
-from miltext.schema.features import KINDS
+from miltext.schema.features import DEFAULT_FIELDS, IMAGE_ELEMENTS, KINDS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType
 from miltext.schema.types import Shape, StateType, TensorType, read_type, show
 
@@ -24,20 +24,14 @@ if TYPE_CHECKING:
     from miltext.models.sizes import Sizes
     from miltext.schema.proto import ValueType
 
-IMAGE_ELEMENTS = ("fp32", "fp16")
-"""The data types of images in programs: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16, else fp32
-(`converters/mil/input_types.py`).
-"""
-
-DEFAULTS: dict[int, tuple[str, str]] = {
-    ArrayFeatureType.FLOAT16: ("floatDefaultValue", "e"),
-    ArrayFeatureType.FLOAT32: ("floatDefaultValue", "f"),
-    ArrayFeatureType.DOUBLE: ("doubleDefaultValue", "d"),
-    ArrayFeatureType.INT32: ("intDefaultValue", "i"),
-    ArrayFeatureType.INT8: ("intDefaultValue", "b"),
+_CODES = {
+    ArrayFeatureType.FLOAT16: "e",
+    ArrayFeatureType.FLOAT32: "f",
+    ArrayFeatureType.DOUBLE: "d",
+    ArrayFeatureType.INT32: "i",
+    ArrayFeatureType.INT8: "b",
 }
-"""The field of a multi-array's default value by its data type, and how `struct` calls that type."""
-
+"""How `struct` calls the data types of multi-arrays."""
 
 UNTOLD = Flexible([], [], [])
 """The sizes where none are told."""
@@ -203,12 +197,11 @@ def _fit_elements(
     if field is None:
         return ()
     number = getattr(array, field)
-    member, code = DEFAULTS[made.dataType]
-    converted = _exact(number, code)
+    converted = _exact(number, _CODES[made.dataType])
     array.ClearField(field)
     if converted is None:
         return (_default_words(number),)
-    setattr(array, member, converted)
+    setattr(array, DEFAULT_FIELDS[made.dataType], converted)
     return ()
 
 

@@ -11,7 +11,7 @@ from miltext.diagnostics import ModelError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.features import feature
 from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import COLORS, ELEMENTS, LABELS
+from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABELS
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import FeatureDescription, FeatureType
 from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from miltext.toml.reading import Keys
 
 NOT_THERE, NO_FIT = "MIL476", "MIL477"
-
-IMAGE_ELEMENTS = ("fp16", "fp32")
-"""The data types of tensors that are images outside of the program."""
 
 SIZE_KEYS = {"imageType": ("width", "enumeratedSizes", "widthRange")}
 ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
