@@ -22,7 +22,7 @@ from miltext.descriptions.forms import (
     Shapes,
     Text,
 )
-from miltext.schema.features import COLORS, ELEMENTS
+from miltext.schema.features import COLORS, ELEMENTS, PREDICTIONS
 
 UNSPELLED = "unspelled"
 """The key of what words cannot say: bytes as hexadecimal digits, which are joined to the table's message."""
@@ -83,12 +83,7 @@ FEATURE: Words = {
 }
 """The words of any input, output, state or training input."""
 
-PREDICTIONS: Words = {
-    "predictedFeatureName": Text("predictedFeatureName"),
-    "predictedProbabilitiesName": Text("predictedProbabilitiesName"),
-}
-
-FUNCTION: Words = {"name": Name("name"), **PREDICTIONS}
+FUNCTION: Words = {"name": Name("name"), **{key: Text(key) for key in PREDICTIONS}}
 
 METADATA: Words = {key: Text(key) for key in ("shortDescription", "versionString", "author", "license")}
 

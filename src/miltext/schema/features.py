@@ -35,7 +35,7 @@ DEFAULT_FIELDS = {
 }
 """The field of a multi-array's default value, by its data type."""
 
-LABELS = ("string", "int64")
+LABEL_ELEMENTS = ("string", "int64")
 """The data types of class labels, of which each is one: a scalar, or a key of the dictionary of probabilities."""
 
 ANY_SIZE = -1

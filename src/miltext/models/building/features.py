@@ -12,7 +12,7 @@ from miltext.models.refusals import refusal
 from miltext.models.sizes import GREATEST_SIZE
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
-from miltext.schema.features import ANY_SIZE, ELEMENTS, LABELS
+from miltext.schema.features import ANY_SIZE, ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def feature_type(value_type: ValueType, side: str) -> FeatureType | None:
         made.stateType.arrayType.CopyFrom(array)
     elif kind == "dictionaryType":
         key = tensor_dtype(value_type.dictionaryType.keyType)
-        if key is None or key.name not in LABELS:
+        if key is None or key.name not in LABEL_ELEMENTS:
             return None
         getattr(made.dictionaryType, f"{key.name}KeyType").SetInParent()
-    elif dtype is not None and dtype.name in LABELS and tensor_shape(value_type) == ():
+    elif dtype is not None and dtype.name in LABEL_ELEMENTS and tensor_shape(value_type) == ():
         getattr(made, f"{dtype.name}Type").SetInParent()
     else:
         array = _array(value_type, side)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.descriptions.spelling import spell_feature
-from miltext.descriptions.words import FUNCTIONS, PREDICTIONS, TYPES
+from miltext.descriptions.words import FUNCTIONS, TYPES
 from miltext.diagnostics import ModelError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.features import feature
 from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABELS
+from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import FeatureDescription, FeatureType
 from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NOT_THERE, NO_FIT = "MIL476", "MIL477"
 
-SIZE_KEYS = {"imageType": ("width", "enumeratedSizes", "widthRange")}
+IMAGE_KEYS = ("width", "enumeratedSizes", "widthRange")
 ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
 """The keys of the size that a feature has, of sizes in a list, and of ranges."""
 
@@ -133,7 +133,7 @@ def _kinds(type: Type) -> tuple[str, ...]:
         return ("dictionary",)
     if not isinstance(type, TensorType):
         return ()
-    if type.dtype in LABELS and not type.shape:
+    if type.dtype in LABEL_ELEMENTS and not type.shape:
         return (type.dtype,)
     is_image = type.dtype in IMAGE_ELEMENTS and len(type.shape) == 4
     return ("multiArray", "image") if is_image else ("multiArray",)
@@ -146,7 +146,7 @@ def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tup
         wanted = type.key.dtype
         return None if member == f"{wanted}KeyType" else ("keyType", f'has the `keyType` "{wanted}"')
     if kind == "image":
-        return _lacking(entry) or _sizes(entry, type, SIZE_KEYS["imageType"], side)
+        return _lacking(entry) or _sizes(entry, type, IMAGE_KEYS, side)
     array = entry.type.multiArrayType if kind == "multiArray" else entry.type.stateType.arrayType
     wrapped = type.wrapped if isinstance(type, StateType) else type
     if kind not in ("multiArray", "state") or not isinstance(wrapped, TensorType):
