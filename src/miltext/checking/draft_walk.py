@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
-from miltext.checking.findings import Finding, listed, named, operations_around
+from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
 from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span
 from miltext.parsing.elaboration import UNNAMED
@@ -21,7 +22,7 @@ from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
-from miltext.schema.types import StateType, TensorType, is_known, is_whole, spelled, write_type
+from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.drafts import DraftTypes
-    from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import Block
@@ -299,7 +299,7 @@ class DraftWalk(UsualWalk):
         if first_opset(inference.operation.type) is None:
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
         elif gap[:-2] not in self.around and UNDEFINED not in operands:
-            message = f"{what}: {_why(inference, self.opset)}"
+            message = f"{what}: {why_not_inferred(inference, self.opset)}"
             self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False
 
@@ -373,29 +373,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
-
-
-def _why(inference: Inference, opset: str) -> str:
-    """Say why no type follows from what a known operation is given."""
-    op_type, operands = inference.operation.type, inference.arguments.operands
-    known = signature(op_type, opset)
-    needed = {name for name, parameter in known.parameters.items() if parameter.constant} if known else set()
-    vague = [
-        name
-        for name, bound in sorted(operands.items())
-        if any(not _is_known(operand, constant=name in needed) for operand in bound)
-    ]
-    if not all(is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
-        return "too little is known of what its blocks take and give back; write it out"
-    if vague:
-        return f"too little is known of {listed(vague, 'and')}; write it out"
-    return f"it does not follow from what `{op_type}` is given here; check that, or write the type out"
-
-
-def _is_known(operand: Operand, *, constant: bool) -> bool:
-    """Tell whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
-    is_open = constant and isinstance(operand.type, TensorType) and operand.value is None
-    return is_whole(operand.type) and not is_open
 
 
 def lacks_a_name(operation: Operation, scope: Scope) -> bool:
