@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column
-from miltext.models.building.build import WITH_DESCRIPTION
 from miltext.models.building.new_model import way_to
+from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
 from miltext.printing.printing import to_text
 

@@ -13,7 +13,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import warning
-from miltext.models.building.description import Loss
+from miltext.models.building.losses import Loss
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 
-class Kept(NamedTuple):
+class StillThere(NamedTuple):
     """The new name of what is still there, by the old one, of what a model takes and of what it gives."""
 
     taken: Names
@@ -55,25 +55,25 @@ class Carried(NamedTuple):
     warnings: list[Diagnostic]
 
 
-def surroundings(way: Sequence[Spec], check: bool) -> list[Surroundings]:
+def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
     """Return the pipelines around the last model of a way, the innermost first, before that model is edited.
 
     Without `check`, what no longer fits (MIL456, MIL457) is only told.
     """
     inside = places(way)
     around = [WHOLE, *(place for _, place in inside)]
-    found = [Surroundings(spec, index, place, check) for spec, (index, _), place in zip(way, inside, around)]  # noqa: B905
+    found = [PipelineAround(spec, index, place, check) for spec, (index, _), place in zip(way, inside, around)]  # noqa: B905
     return found[::-1]
 
 
-def carry(around: Iterable[Surroundings], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
+def carry(around: Iterable[PipelineAround], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
     """Have the pipelines around a model fit its edited description, whose functions were those that are `known`.
 
     Raise ModelError: MIL431 for a name that is in use there, MIL456 for a type that another model does not take, MIL457
     for a connection that would be lost, and as the renaming of what it is connected to does.
     """
     carried = Carried([], [])
-    kept: Kept | None = None
+    kept: StillThere | None = None
     for each in around:
         kept = each.carry(kept or _kept(each, spec, known))
         carried.losses.extend(each.losses)
@@ -81,7 +81,7 @@ def carry(around: Iterable[Surroundings], spec: Spec, known: Mapping[str, Counte
     return carried
 
 
-def _kept(around: Surroundings, spec: Spec, known: Mapping[str, Counterpart]) -> Kept:
+def _kept(around: PipelineAround, spec: Spec, known: Mapping[str, Counterpart]) -> StillThere:
     """Return what is still there of what a model takes and gives, in its default function."""
     was = known.get(spec.description.defaultFunctionName) or next(iter(known.values()), None)
     old, new = (was.interface.sides, was.sides) if was else ({}, {})
@@ -90,10 +90,10 @@ def _kept(around: Surroundings, spec: Spec, known: Mapping[str, Counterpart]) ->
         names = {name: new[side].get(name, "") for side in sides for name in old.get(side, ())}
         return {name: names.get(name, name) for name in entries if names.get(name, name) in now}
 
-    return Kept(still(around.taken, taken(spec), "input", "state"), still(around.given, given(spec), "output"))
+    return StillThere(still(around.taken, taken(spec), "input", "state"), still(around.given, given(spec), "output"))
 
 
-class Surroundings:
+class PipelineAround:
     """A pipeline around a model that is edited; `taken` and `given` are what the model took and gave before.
 
     `losses` and `warnings` grow as the edit is carried along.
@@ -114,7 +114,7 @@ class Surroundings:
     def _name(self) -> Place:
         return self._place.inside(self._spec, self._index)
 
-    def carry(self, kept: Kept) -> Kept:
+    def carry(self, kept: StillThere) -> StillThere:
         """Carry an edit along to this pipeline, and return what is still there of what that takes and gives."""
         self._part(kept)
         old = {each: each.name for each in self._connections}
@@ -125,12 +125,12 @@ class Surroundings:
         for each, old_name in old.items():
             self._retype(each, old_name)
         self._join(kept)
-        return Kept(
+        return StillThere(
             {old[each]: each.name for each in old if each.giver == OUTER},
             {old[each]: each.name for each in old if OUTER in each.takers},
         )
 
-    def _new_name(self, connection: Connection, kept: Kept) -> str:
+    def _new_name(self, connection: Connection, kept: StillThere) -> str:
         name = connection.name
         if connection.giver == self._index:
             return kept.given[name]
@@ -138,7 +138,7 @@ class Surroundings:
 
     # ---- what is gone
 
-    def _part(self, kept: Kept) -> None:
+    def _part(self, kept: StillThere) -> None:
         """Part the connections whose end in the model is gone."""
         for each in [*self._connections]:
             if each.giver == self._index and each.name not in kept.given:
@@ -236,7 +236,7 @@ class Surroundings:
 
     # ---- what is new
 
-    def _join(self, kept: Kept) -> None:
+    def _join(self, kept: StillThere) -> None:
         """Connect what is new in the model; a pipeline that describes nothing goes on so."""
         if not is_described(self._spec):
             return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.models.building.ranges import read_ranges
 
 if TYPE_CHECKING:
     import os
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
+    from miltext.models.sizes import Sizes
     from miltext.schema.proto import Program
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
@@ -43,6 +47,11 @@ class Choices:
     no_loss: bool = False
     on_change: Callable[[DescriptionChange], object] | None = None
     edit: Edit | None = None
+
+    @cached_property
+    def asked(self) -> dict[str, Sizes]:
+        """The sizes that are asked for inputs. Raise ModelError (MIL434) for what are not sizes."""
+        return read_ranges(self.ranges)
 
 
 NO_CHOICES = Choices()

@@ -116,8 +116,8 @@ class _Pairing:
         inner = _names(functions[1]) - {*_all(new)}, _names(functions[0]) - {*_all(old)}
         around = [
             (
-                Surroundings(self._graphs[0], functions[0], lasting, inner[0], level),
-                Surroundings(self._graphs[1], functions[1], lasting, inner[1], level),
+                Places(self._graphs[0], functions[0], lasting, inner[0], level),
+                Places(self._graphs[1], functions[1], lasting, inner[1], level),
             )
             for level in (EXACT, TYPED)
         ]
@@ -193,8 +193,8 @@ def _by_position(
 # ---- by name, and by place in the graph
 
 
-Both: TypeAlias = "tuple[Surroundings, Surroundings]"
-"""What stands around values in the old program, and in the new one."""
+Both: TypeAlias = "tuple[Places, Places]"
+"""The places of values in the old program, and in the new one."""
 
 
 def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names:
@@ -263,7 +263,7 @@ def own_outputs(function: FunctionGraph) -> list[int]:
     return own.outputs if own else []
 
 
-class Surroundings:
+class Places:
     """The places of a function's inputs, states and outputs in its graph.
 
     An operation that makes a value with a `lasting` name is known by that name; another by what it says, and by what

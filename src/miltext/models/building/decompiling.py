@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.models.building.description import NO_SIZES, describe, known_version
+from miltext.models.building.description import describe, known_version
 from miltext.models.building.new_model import NewModel, nested, refusing_depth, rename_files
 from miltext.models.building.storing import named_files
 from miltext.models.contents import pipeline_of
@@ -46,62 +46,53 @@ def strip(program: Program) -> Program:
     return program
 
 
-def decompile(
-    bundle: Model,
-    programs: Mapping[Model, Program],
-    folders: Mapping[Model, BlobFolder],
-    prefix: str = "",
-    *,
-    asked: Mapping[str, Sizes] = NO_SIZES,
-) -> NewModel:
-    """Return the model of a bundle; `programs` take the place of those of the bundles in it, and `folders` that of
-    their own folders of weights.
-
-    In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike, as
-    coremltools does. `asked` are sizes of inputs, for one without a description. Raise ModelError (MIL254, MIL423) for
-    what is not an ML Program, and as reading a bundle does.
+class Decompiling(NamedTuple):
+    """What is turned back in place of what the bundles have: `programs`, `folders` of weights, and `sizes` of inputs
+    for a program without a description.
     """
-    if bundle.type == PROGRAM:
-        folder = folders.get(bundle) or BlobFolder(bundle.model_path)
-        return _decompile_program(bundle, programs.get(bundle, bundle.program), folder, prefix, asked)
-    if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
-        return _decompile_pipeline(bundle, programs, folders, prefix, asked)
-    if bundle.spec is not None:
-        return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
-    message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
-    raise refusal("MIL423", message, bundle.name)
 
+    programs: Mapping[Model, Program]
+    folders: Mapping[Model, BlobFolder]
+    sizes: Mapping[str, Sizes]
 
-def _decompile_program(
-    bundle: Model, program: Program, folder: BlobFolder, prefix: str, asked: Mapping[str, Sizes]
-) -> NewModel:
-    description = bundle.description or describe(program, asked)
-    program = strip(deepcopy(program))
-    files = _move_weights(program, folder, prefix)
-    version = bundle.specification_version or known_version(program, description)
-    spec = Spec(specificationVersion=version, description=description, mlProgram=program)
-    return NewModel(spec, files, warnings=list(bundle.warnings))
+    def model(self, bundle: Model, prefix: str = "") -> NewModel:
+        """Return the model of a bundle.
 
+        In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike,
+        as coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle
+        does.
+        """
+        if bundle.type == PROGRAM:
+            return self._program(bundle, prefix)
+        if bundle.models and pipeline_of(Spec(), bundle.type) is not None:
+            return self._pipeline(bundle, prefix)
+        if bundle.spec is not None:
+            return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
+        message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
+        raise refusal("MIL423", message, bundle.name)
 
-def _decompile_pipeline(
-    bundle: Model,
-    programs: Mapping[Model, Program],
-    folders: Mapping[Model, BlobFolder],
-    prefix: str,
-    asked: Mapping[str, Sizes],
-) -> NewModel:
-    made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
-    made.warnings += bundle.warnings
-    pipeline = pipeline_of(made.spec, bundle.type)
-    assert pipeline is not None
-    for index, model in enumerate(bundle.models):
-        inner = decompile(model, programs, folders, f"{prefix}{index}-", asked=asked)
-        with refusing_depth(bundle.name):
-            pipeline.models.append(inner.spec)
-        pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
-        made.files.update(inner.files)
-        made.warnings += inner.warnings
-    return made
+    def _program(self, bundle: Model, prefix: str) -> NewModel:
+        program = self.programs.get(bundle) or bundle.program
+        description = bundle.description or describe(program, self.sizes)
+        program = strip(deepcopy(program))
+        files = _move_weights(program, self.folders.get(bundle) or BlobFolder(bundle.model_path), prefix)
+        version = bundle.specification_version or known_version(program, description)
+        spec = Spec(specificationVersion=version, description=description, mlProgram=program)
+        return NewModel(spec, files, warnings=list(bundle.warnings))
+
+    def _pipeline(self, bundle: Model, prefix: str) -> NewModel:
+        made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
+        made.warnings += bundle.warnings
+        pipeline = pipeline_of(made.spec, bundle.type)
+        assert pipeline is not None
+        for index, model in enumerate(bundle.models):
+            inner = self.model(model, f"{prefix}{index}-")
+            with refusing_depth(bundle.name):
+                pipeline.models.append(inner.spec)
+            pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
+            made.files.update(inner.files)
+            made.warnings += inner.warnings
+        return made
 
 
 def order_inputs(spec: Spec) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
 from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, said
+from miltext.models.building.losses import Loss
 from miltext.models.building.placing import Subject
 from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
@@ -38,13 +39,6 @@ DEFAULT_FUNCTION = "main"
 
 NO_SIZES: Mapping[str, Sizes] = {}
 """What is asked where no sizes are."""
-
-
-class Loss(NamedTuple):
-    """Something that a description said and does not say any more; `is_meant` where the program lost that itself."""
-
-    message: str
-    is_meant: bool = False
 
 
 class Updated(NamedTuple):

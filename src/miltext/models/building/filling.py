@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from miltext.diagnostics import ModelError, Note, ParseError
@@ -24,11 +26,10 @@ from miltext.schema.wire import sized
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from miltext.diagnostics import Diagnostic
     from miltext.models.arrays.stored import StoredArray
     from miltext.models.files import Progress
+    from miltext.models.model import Model
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.parsing.lowering.types import LoweredType
     from miltext.schema.dtypes import DType
@@ -63,6 +64,15 @@ class Filled(NamedTuple):
 
     program: Program
     arrays: dict[str, Array]
+
+
+def program_of(source: Model, originals: Sequence[Program]) -> Filled:
+    """Return the program of a source, a copy; a text is read as `fill` does, unless its program was asked for
+    already.
+    """
+    if source.kind != "mil" or "program" in vars(source):
+        return Filled(deepcopy(source.program), {})
+    return fill(source.text or "", source.name, source.model_path or Path(), originals)
 
 
 def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]) -> Filled:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.models.building.features import feature, feature_type
 from miltext.models.building.placing import Subject
-from miltext.models.building.sizes_kept import Kept, asked_sizes, kept_sizes, said_of_sizes, write_sizes
+from miltext.models.building.sizes_kept import KeptSizes, asked_sizes, kept_sizes, said_of_sizes, write_sizes
 from miltext.models.description_facts import facts
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
@@ -238,7 +238,7 @@ def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) ->
     return found.lost
 
 
-def _given_out(entry: FeatureDescription, kept: Kept, shape: Shape) -> Kept:
+def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> KeptSizes:
     """Return the sizes of an output: nobody chooses them, so that nothing is lost with them.
 
     One that is constant has a single size. Of an array, what is not known is left out. For an image, it is what
@@ -250,7 +250,7 @@ def _given_out(entry: FeatureDescription, kept: Kept, shape: Shape) -> Kept:
         sizes = Flexible([*sizes.default[:2], 1, 1], [], [*fixed, [1, -1], [1, -1]])
     elif kept.unbounded:
         sizes = Flexible([], [], [])
-    return Kept(sizes)
+    return KeptSizes(sizes)
 
 
 def _unbounded(value: Value, axes: Sequence[int]) -> ModelError:

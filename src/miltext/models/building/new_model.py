@@ -18,7 +18,7 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.changes import Around, Counterparts, DescriptionChange
-    from miltext.models.building.description import Loss
+    from miltext.models.building.losses import Loss
     from miltext.models.building.pruning import Record
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder

@@ -12,16 +12,20 @@ from miltext.descriptions.leftovers import wire
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS
+from miltext.diagnostics import warning
 from miltext.models.building.description import known_version, required_version
 from miltext.models.building.misfits import NOT_THERE, misfits
 from miltext.models.building.new_model import nested
 from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.models.describing import text_of
+from miltext.models.pipelines.faults import faults
+from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
+    from miltext.models.building.new_model import NewModel
     from miltext.schema.proto import Model as Spec
 
 TOO_OLD, NO_LABELS = "MIL478", "MIL479"
@@ -36,6 +40,19 @@ def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Spec | None) ->
     text = text_of(Path(path))
     around = read_description(text, os.fspath(path))
     refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
+
+
+def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Spec | None, *, check: bool) -> None:
+    """Describe a model that is to be written as `redescribe` does.
+
+    Refuse a description by which models of a pipeline are not connected any more; without `check`, it is only told.
+    """
+    before = {*faults(new.spec)}
+    redescribe(new.spec, path, edited)
+    for fault in faults(new.spec):
+        if fault not in before and check:
+            raise refusal(fault.code, fault.message, path)
+        new.warnings += [warning(fault.code, fault.message)] * (fault not in before)
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Iterator[Mistake]:

@@ -20,7 +20,7 @@ Limits = list[int]
 """The least and the greatest size of a dimension; -1 is none."""
 
 
-class Kept(NamedTuple):
+class KeptSizes(NamedTuple):
     """The sizes that are allowed now, what was `lost` of the old ones, in words, and the axes of `?` that nothing
     bounds.
     """
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
     unbounded: tuple[int, ...] = ()
 
 
-def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> Kept:
+def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
     """Return what is kept of the sizes that an entry allowed, when its shape was `old` and is `new`.
 
     Each dimension is for itself: a `?` that was there keeps its range, one that became a constant has that alone, and
@@ -40,7 +40,7 @@ def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> Kept:
     ranks = {len(new), len(was.default), *map(len, was.shapes), len(was.ranges or new)}
     if old is None or {*ranks, len(old)} != {len(new)}:
         axes = tuple(axis for axis, size in enumerate(new) if size is None)
-        return Kept(Flexible([size or 1 for size in new], [], []), said_of_sizes(was), axes)
+        return KeptSizes(Flexible([size or 1 for size in new], [], []), said_of_sizes(was), axes)
     return _enumerated(was, old, new) if was.shapes else _ranged(was, old, new)
 
 
@@ -81,7 +81,7 @@ def _nearest(size: int, limits: Limits) -> int:
     return max(least, size if greatest < 0 else min(size, greatest))
 
 
-def _ranged(was: Flexible, old: Shape, new: Shape) -> Kept:
+def _ranged(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
     given = was.ranges or [[size, size] for size in was.default]
     found = [_limits(*sizes, bool(was.ranges)) for sizes in zip(old, new, given, strict=True)]
     ranges = [[1, -1] if limits is None else limits for limits in found]
@@ -93,7 +93,7 @@ def _ranged(was: Flexible, old: Shape, new: Shape) -> Kept:
     is_fixed = all(map(_is_fixed, ranges)) and (is_less or not was.ranges)
     unbounded = tuple(axis for axis, limits in enumerate(found) if limits is None)
     lost = said_of_sizes(was) if is_less else ()
-    return Kept(Flexible(default, [], [] if is_fixed else ranges), lost, unbounded)
+    return KeptSizes(Flexible(default, [], [] if is_fixed else ranges), lost, unbounded)
 
 
 def _limits(before: Dimension, now: Dimension, limits: Limits, is_stated: bool) -> Limits | None:
@@ -104,7 +104,7 @@ def _limits(before: Dimension, now: Dimension, limits: Limits, is_stated: bool) 
     return limits if now == before or is_inside else [now, now]
 
 
-def _enumerated(was: Flexible, old: Shape, new: Shape) -> Kept:
+def _enumerated(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
     shapes, default, unbounded = was.shapes, list(was.default), []
     for axis, (before, now) in enumerate(zip(old, new, strict=True)):
         sizes = {shape[axis] for shape in was.shapes}
@@ -124,7 +124,7 @@ def _enumerated(was: Flexible, old: Shape, new: Shape) -> Kept:
     lost = (dropped,) if len(shapes) < len(was.shapes) else ()
     if None in new and not shapes:
         unbounded = [axis for axis, size in enumerate(new) if size is None]
-    return Kept(Flexible(default, shapes, []), lost, tuple(unbounded))
+    return KeptSizes(Flexible(default, shapes, []), lost, tuple(unbounded))
 
 
 # ---- in the messages

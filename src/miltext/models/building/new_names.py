@@ -1,0 +1,33 @@
+"""New names for the features of a model that is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Note
+from miltext.models.building.new_model import ml_programs, way_to
+from miltext.models.pipelines.renaming import rename_features
+from miltext.models.pipelines.value_names import value_names
+from miltext.models.refusals import refusal
+from miltext.syntax.literals import quote
+from miltext.syntax.names import fitting, unfit
+
+if TYPE_CHECKING:
+    from miltext.models.building.choices import Choices
+    from miltext.models.model import Model
+    from miltext.schema.proto import Model as Spec
+
+
+def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choices: Choices) -> None:
+    """Give features new names, from the chosen model of the original on outward; if that is checked, an ML Program gets
+    none that is not an identifier (MIL426). Raise as `rename_features` does, too.
+    """
+    way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
+    rename_features(way, renames)
+    for name in renames.values() if choices.check else ():
+        why = unfit(name)
+        if why and any(name in value_names(program) for program in ml_programs(spec)):
+            near = fitting(name)
+            notes = [Note(f"did you mean `{near}`?")] if near else []
+            raise refusal("MIL426", f"the name {quote(name)} {why}", None, *notes)

@@ -1,0 +1,97 @@
+"""The model that a build begins with: the original, to be written again with other programs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import MiltextError
+from miltext.models.building.changes import around
+from miltext.models.building.counterparts import Version
+from miltext.models.building.decompiling import Decompiling, strip
+from miltext.models.building.given_weights import GivenFolder, with_folder
+from miltext.models.building.new_model import NewModel, ml_programs, way_to
+from miltext.models.contents import parse_text
+from miltext.models.model_weights import BlobFolder, blob_values
+from miltext.models.refusals import refusal
+from miltext.schema.function_io import interfaces
+
+if TYPE_CHECKING:
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.given_weights import GivenWeights
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
+"""The kinds of models that are more than a program."""
+
+
+def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: Choices) -> NewModel:
+    """Return a model that has a description, to be written again; `programs`, of the `source`, take the place of its
+    models' own, and may name weight files that are given.
+    """
+    weights = _given(original, source, choices)
+    if original.kind == "mlmodelc":
+        return _compiled(original, programs, weights, choices)
+    assert original.spec is not None  # it is not compiled
+    new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
+    lacking = _blob_names(*ml_programs(new.spec))
+    new.around = around(new.spec)
+    new.former = {name.partition("/")[2] for name in lacking}
+    for chosen, program in programs.items():
+        way_to(chosen, original, new.spec)[-1].mlProgram.CopyFrom(program)
+    folder = GivenFolder(BlobFolder(original.model_path), weights, programs.values() or ml_programs(new.spec), lacking)
+    new.find_files(folder, lacking)
+    new.given = folder.taken
+    return new
+
+
+def _compiled(
+    original: Model, programs: Mapping[Model, Program], weights: GivenWeights | None, choices: Choices
+) -> NewModel:
+    """Return a compiled model turned back."""
+    if weights is not None and not programs:
+        raise refusal("MIL311", "each model of a compiled pipeline has its own weights", original.name)
+    folders = {
+        each: GivenFolder(BlobFolder(each.model_path), weights, [program], _blob_names(each.program))
+        for each, program in programs.items()
+    }
+    new = Decompiling(programs, folders, choices.asked).model(original)
+    new.around = around(new.spec)
+    return new
+
+
+def _blob_names(*programs: Program) -> set[str]:
+    """Return the weight files that programs name, by fileName."""
+    return {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
+
+
+def _given(original: Model, source: Model, choices: Choices) -> GivenWeights | None:
+    """Return the weights that are given for a program: those of the model that it is in, too, if it is not a text."""
+    if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
+        return choices.weights
+    return with_folder(choices.weights, source.model_path)
+
+
+# ---- its program, as the description knows it
+
+
+def version_before(chosen: Model, *, is_changed: bool) -> Version:
+    """Return the program that the description of a model goes with, as it was read.
+
+    One that may have been changed in memory is read again; it is not known where that does not give the same.
+    """
+    program = _read_again(chosen) if is_changed else chosen.program
+    if program is None or interfaces(program) != chosen.interfaces:
+        return Version(chosen.interfaces, None)
+    return Version(chosen.interfaces, strip(deepcopy(program)) if chosen.kind == "mlmodelc" else deepcopy(program))
+
+
+def _read_again(model: Model) -> Program | None:
+    if model.text is not None:
+        return parse_text(model.text, model.name)
+    with suppress(MiltextError):
+        return model.reopen().program if model.reopen else None
+    return None
