@@ -16,17 +16,17 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-from miltext.descriptions.leftovers import wire
 from miltext.models.opening import open_model
+from miltext.schema.wire import wire_of
 
 
 def called(*arguments: object, input: bytes | None = None) -> Result:
     return RUNNER.invoke(command, [*map(str, arguments)], input=input)
 
 
-def done(*arguments: object, input: bytes | None = None) -> str:
+def done(*arguments: object, input: bytes | None = None, told: str = "") -> str:
     result = called(*arguments, input=input)
-    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    assert (result.exit_code, result.stderr) == (0, told), result.stderr
     return result.stdout
 
 
@@ -56,7 +56,7 @@ def test_a_package_described_and_built_again_is_the_same(folder: Path) -> None:
     before, after = open_model(EXAMPLE).spec, open_model("N.mlpackage").spec
     assert before
     assert after
-    assert wire(after) == wire(before)
+    assert wire_of(after) == wire_of(before)
 
 
 def test_a_whole_model_is_made_of_text_alone(folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_whole_model_is_made_of_text_alone(folder: Path) -> None:
     before, after = open_model(EXAMPLE).spec, open_model("N.mlpackage").spec
     assert before
     assert after
-    assert wire(after) == wire(before)
+    assert wire_of(after) == wire_of(before)
 
 
 def test_another_description_takes_the_place_of_the_originals(folder: Path) -> None:
@@ -77,8 +77,10 @@ def test_another_description_takes_the_place_of_the_originals(folder: Path) -> N
     image = 'type = "image"\ncolorSpace = "GRAYSCALE"\nwidth = 16\nheight = 16\n'
     text = text.replace('type = "multiArray"\ndataType = "fp32"\nshape = [1, 1, 16, 16]\n', image)
     Path("model.toml").write_text(text.replace('"com.github', '"a.b"="c"\n"com.github', 1), encoding="utf-8")
+    told = "~ input image: fp32 [1, 1, 16, 16] -> image GRAYSCALE, width 16, height 16\n"
+    told += '+ metadata.userDefined[a.b]: "c"\n'
     for source in (("model.mil", "--from", EXAMPLE), (EXAMPLE,)):
-        done("build", *source, "--description", "model.toml", "-o", "N.mlpackage", "--force")
+        done("build", *source, "--description", "model.toml", "-o", "N.mlpackage", "--force", told=told)
         made = done("describe", "N.mlpackage")
         assert image in made
         assert '"a.b" = "c"\n' in made
@@ -100,7 +102,7 @@ def test_a_program_by_itself_is_described_by_its_types(name: str, folder: Path) 
     plain, said = open_model("plain.mlpackage").spec, open_model("said.mlpackage").spec
     assert plain
     assert said
-    assert wire(plain) == wire(said)
+    assert wire_of(plain) == wire_of(said)
 
 
 def test_what_is_wrong_with_a_draft_is_told_in_the_draft(folder: Path) -> None:
@@ -111,22 +113,29 @@ def test_what_is_wrong_with_a_draft_is_told_in_the_draft(folder: Path) -> None:
 def test_a_pipeline_and_its_stages(folder: Path) -> None:
     whole = pipeline(spec("one"), suppression(), names=("net", ""))
     whole.description.input.add(name="image")
-    write(folder / "P.mlmodel", wire(whole))
+    write(folder / "P.mlmodel", wire_of(whole))
     text = done("describe", "P.mlmodel")
     assert '[[model]]\nname = "net"\nkind = "mlProgram"\nspecificationVersion = 9\n' in text
     assert '[[model]]\nkind = "nonMaximumSuppression"\nspecificationVersion = 5\n' in text
     write(folder / "d.toml", text.replace('"net"', '"first"').replace('"boxes"', '"found"').encode())
-    done("build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel")
+    told = [
+        "P.mlmodel: warning[MIL503]: `relu` lacks `x`, which it requires; the original has this error, too",
+        'P.mlmodel: note: at P.mlmodel, model 0 "net":4:24, as `miltext check` shows',
+        "- model 1: output boxes: nothing",
+        "+ model 1: output found: nothing",
+        "",
+    ]
+    done("build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel", told="\n".join(told))
     made = open_model("N.mlmodel").spec
     assert made
     assert [*made.pipeline.names] == ["first"]
     whole.pipeline.names[:] = ["first"]
     whole.pipeline.models[1].description.output[0].name = "found"
-    assert wire(made) == wire(whole)
+    assert wire_of(made) == wire_of(whole)
 
 
 def test_a_pipeline_of_other_stages_is_refused(folder: Path) -> None:
-    write(folder / "P.mlmodel", wire(pipeline(spec("one"), suppression())))
+    write(folder / "P.mlmodel", wire_of(pipeline(spec("one"), suppression())))
     text = done("describe", "P.mlmodel")
     write(folder / "d.toml", text.replace('kind = "mlProgram"', 'kind = "neuralNetwork"').encode())
     said = refused(1, "build", "P.mlmodel", "--description", "d.toml", "-o", "N.mlmodel")

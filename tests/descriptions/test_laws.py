@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from support.containers import pipeline, spec, suppression
 from support.strategies import KEEPS_NANS, messages
 
-from miltext.descriptions.leftovers import wire
 from miltext.descriptions.reading import read_description
 from miltext.descriptions.spelling import spell, spell_feature
 from miltext.descriptions.surroundings import Surroundings, head_of
@@ -21,7 +20,7 @@ from miltext.models.describing import surroundings_of
 from miltext.models.opening import open_model
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import FeatureDescription, Model, ModelDescription
-from miltext.schema.wire import number_tag, sized, tag
+from miltext.schema.wire import number_tag, sized, tag, wire_of
 from miltext.toml.reading import read_toml
 from miltext.toml.updating import updated
 from miltext.toml.writing import write_toml
@@ -61,7 +60,7 @@ def codes(text: str) -> list[str]:
 
 
 def heads(around: Surroundings) -> list[Any]:
-    return [wire(around.head), around.name, around.labels, *map(heads, around.stages)]
+    return [wire_of(around.head), around.name, around.labels, *map(heads, around.stages)]
 
 
 def inside(message: Any) -> list[Any]:
@@ -105,7 +104,7 @@ def test_any_description_is_updated_to_any_other(before: ModelDescription, after
     commented = "# first\n" + text.replace("\n[", "\n# above\n[").replace('"\n', '" # beside\n')
     made = updated(commented, table)
     assert made is not None
-    assert wire(read_description(made, "model.toml").head) == wire(Model(description=after))
+    assert wire_of(read_description(made, "model.toml").head) == wire_of(Model(description=after))
     assert updated(made, table) == made
     assert updated(commented, spell(Surroundings(Model(description=before)))) == commented
 
@@ -199,7 +198,7 @@ def test_a_model_without_a_description_and_one_with_an_empty_one() -> None:
 def test_unknown_fields_of_a_model_are_no_description() -> None:
     model = spec()
     model.MergeFromString(UNKNOWN["number"])
-    assert wire(head_of(model)) == wire(Model(specificationVersion=9, description=model.description))
+    assert wire_of(head_of(model)) == wire_of(Model(specificationVersion=9, description=model.description))
 
 
 def test_labels_of_each_function_are_kept() -> None:

@@ -13,12 +13,12 @@ import miltext
 from miltext.drafting.building import build
 from miltext.models.opening import open_model
 from miltext.models.pipelines.connections import agree
-from miltext.models.pipelines.faults import Fault, faults
+from miltext.models.pipelines.faults import faults
 from miltext.schema.proto import ArrayFeatureType, FeatureType, ImageFeatureType, Model
 
 
-def told(spec: Model) -> list[Fault]:
-    return [*faults(spec)]
+def told(spec: Model) -> list[tuple[str, str]]:
+    return [(fault.code, fault.message) for fault in faults(spec)]
 
 
 def two() -> Model:
@@ -33,21 +33,21 @@ def test_a_right_pipeline_has_none() -> None:
 def test_what_nobody_gives() -> None:
     spec = two()
     del spec.description.input[0]
-    assert told(spec) == [Fault("MIL457", "nobody gives `x`, which model 0 takes")]
+    assert told(spec) == [("MIL457", "nobody gives `x`, which model 0 takes")]
     spec.pipeline.models[0].description.input[0].type.isOptional = True
     assert told(spec) == []
     spec = two()
     spec.description.output[0].name = "z"
-    assert told(spec) == [Fault("MIL457", "nobody gives `z`, which the pipeline gives")]
+    assert told(spec) == [("MIL457", "nobody gives `z`, which the pipeline gives")]
     swapped = Model.FromString(two().SerializeToString())
     models = [Model.FromString(model.SerializeToString()) for model in swapped.pipeline.models]
     for model, other in zip(swapped.pipeline.models, reversed(models), strict=True):
         model.CopyFrom(other)
-    assert told(swapped) == [Fault("MIL457", "nobody gives `a`, which model 0 takes")]
+    assert told(swapped) == [("MIL457", "nobody gives `a`, which model 0 takes")]
     inside = piped(unary("x", "a"), two())
     inside.pipeline.models[1].pipeline.names.append("first")
     inside.pipeline.models[1].pipeline.models[1].description.input[0].name = "b"
-    assert told(inside) == [Fault("MIL457", "nobody gives `b`, which model 1/1 takes")]
+    assert told(inside) == [("MIL457", "nobody gives `b`, which model 1/1 takes")]
 
 
 def test_what_is_only_trained_with_needs_no_giver() -> None:
@@ -62,9 +62,9 @@ def test_types_that_do_not_agree() -> None:
     spec.pipeline.models[0].description.output[0].type.multiArrayType.dataType = ArrayFeatureType.FLOAT16
     spec.description.output[0].type.stringType.SetInParent()
     assert told(spec) == [
-        Fault("MIL456", 'the pipeline takes `x` as fp32 [1, 4], but model 1 "two" takes fp32 [1, 8]'),
-        Fault("MIL456", 'model 0 "one" gives `a` as fp16 [1, 4], but model 1 "two" takes fp32 [1, 4]'),
-        Fault("MIL456", 'model 1 "two" gives `y` as fp32 [1, 4], but the pipeline gives a string'),
+        ("MIL456", 'the pipeline takes `x` as fp32 [1, 4], but model 1 "two" takes fp32 [1, 8]'),
+        ("MIL456", 'model 0 "one" gives `a` as fp16 [1, 4], but model 1 "two" takes fp32 [1, 4]'),
+        ("MIL456", 'model 1 "two" gives `y` as fp32 [1, 4], but the pipeline gives a string'),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from miltext.schema.wire import sized, spans, tag
+from miltext.schema.wire import sized, spans, tag, wire_of
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
@@ -15,20 +15,15 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
     They are empty where all is said. Fields that differ are in them, of messages what differs there.
     """
-    wanted = wire(whole)
-    if wire(said) == wanted:
+    wanted = wire_of(whole)
+    if wire_of(said) == wanted:
         return b""
     try:
-        rest = _rest(wanted, wire(said), whole.DESCRIPTOR)
+        rest = _rest(wanted, wire_of(said), whole.DESCRIPTOR)
     except ValueError:  # a group, which no words say either
         return None
-    joined = type(said).FromString(wire(said) + rest)
-    return rest if wire(joined) == wanted else None
-
-
-def wire(message: Message) -> bytes:
-    """Return the bytes of a message, the same for equal ones."""
-    return message.SerializeToString(deterministic=True)
+    joined = type(said).FromString(wire_of(said) + rest)
+    return rest if wire_of(joined) == wanted else None
 
 
 def _rest(whole: bytes, said: bytes, descriptor: Any) -> bytes:

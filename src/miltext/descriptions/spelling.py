@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from miltext.descriptions.leftovers import leftover, wire
+from miltext.descriptions.leftovers import leftover
 from miltext.descriptions.values import Wrong
 from miltext.descriptions.words import (
     BY_TYPE,
@@ -26,6 +26,7 @@ from miltext.descriptions.words import (
     UNSPELLED,
     USER_DEFINED,
 )
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
@@ -78,7 +79,7 @@ class _Spelled:
         """Say what words have for a message; what they could not read back is not said."""
         said = {key: form.said(message) for key, form in words.items()}
         for key, value in said.items():
-            trial = type(self.made).FromString(wire(self.made))
+            trial = type(self.made).FromString(wire_of(self.made))
             with suppress(Wrong):
                 if value is not None:
                     words[key].put(value, trial)
@@ -97,7 +98,7 @@ class _Spelled:
         rest = leftover(message, self.made)
         if rest is None:
             labels = {key: self.table[key] for key in (LABELS,) if key in self.table}
-            return {**least, **labels, UNSPELLED: wire(message).hex()}
+            return {**least, **labels, UNSPELLED: wire_of(message).hex()}
         return {**self.table, **({UNSPELLED: rest.hex()} if rest else {}), **self.tables}
 
 

@@ -13,6 +13,7 @@ from miltext.checking.inference.reading import read_program
 from miltext.checking.inference.rules import apply
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import signature
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ class Defaults:
             operands = {name: each for name, each in op.operands.items() if name not in found}
             kept = replace(op, operands=operands, doubts=[])
             made = defaults(kept, self.dialect)
-            same = [name for name in made if name in found and self._wire(made[name][1]) == _wire(values[name])]
+            same = [name for name in made if name in found and self._wire(made[name][1]) == wire_of(values[name])]
             if len(same) == len(found):
                 return same if _gives(kept, operation.inferred) and len(kept.doubts) <= len(op.doubts) else []
             found = {*same}
@@ -56,7 +57,7 @@ class Defaults:
 
     def _wire(self, text: str) -> bytes:
         if text not in self._wires:
-            self._wires[text] = _wire(parse_value(text))
+            self._wires[text] = wire_of(parse_value(text))
         return self._wires[text]
 
 
@@ -65,7 +66,3 @@ def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
     with suppress(Conflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False
-
-
-def _wire(value: Value) -> bytes:
-    return value.SerializeToString(deterministic=True)

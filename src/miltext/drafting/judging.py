@@ -16,6 +16,7 @@ from miltext.models.building.new_model import way_to
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
 from miltext.printing.printing import to_text
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
@@ -168,15 +169,11 @@ def _text_of(written: Written, *, is_needed: bool) -> str | None:
         return text
     if not is_needed:
         return None
-    if text is not None and not written.is_edited and _wire(parse_text(text, model.name)) == _wire(written.program):
+    if text is not None and not written.is_edited and wire_of(parse_text(text, model.name)) == wire_of(written.program):
         return text
     with suppress(PrintError):  # then there are no places
         return to_text(written.program)
     return None
-
-
-def _wire(program: Program) -> bytes:
-    return program.SerializeToString(deterministic=True)
 
 
 def _unplaced(found: Diagnostic, text: str | None, name: str) -> Diagnostic:

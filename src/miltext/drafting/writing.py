@@ -23,6 +23,7 @@ from miltext.printing.printing import pieces
 from miltext.printing.renaming import rename_values
 from miltext.printing.tensors import Style
 from miltext.schema.paths import Key, Path
+from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
@@ -180,16 +181,11 @@ def _spelled_out(types: DraftTypes) -> Program:
 
 def _different(made: Program, meant: Program) -> set[Path]:
     """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
-    if _wire(made) == _wire(meant):
+    if wire_of(made) == wire_of(meant):
         return set()
-    others = {path: _wire(operation) for path, operation in _operations(made)}
-    wrong = {path for path, operation in _operations(meant) if others.pop(path, None) != _wire(operation)}
+    others = {path: wire_of(operation) for path, operation in _operations(made)}
+    wrong = {path for path, operation in _operations(meant) if others.pop(path, None) != wire_of(operation)}
     return wrong if wrong and not others else _statements(meant)
-
-
-def _wire(message: Message) -> bytes:
-    """Return a message as bytes, which tell -0.0 from 0.0, and one NaN from another."""
-    return message.SerializeToString(deterministic=True)
 
 
 def _operations(program: Program) -> Iterator[tuple[Path, Operation]]:

@@ -22,6 +22,7 @@ from miltext.models.model import Model
 from miltext.models.programs import TextModel
 from miltext.parsing.parser import parse, parse_tree
 from miltext.schema import proto
+from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
@@ -107,7 +108,7 @@ class Subject:
         if self.made is not None:
             return self.made.text
         text = self.model.text if self.model else None
-        return text if text is None or _wire(parse(text)) == _wire(self.program) else None
+        return text if text is None or wire_of(parse(text)) == wire_of(self.program) else None
 
     @cached_property
     def _printed(self) -> str:
@@ -187,7 +188,3 @@ def _stored(whole: TextModel, folder: Path | None) -> Model:
     model = load(path)
     model.keeps = made
     return model
-
-
-def _wire(program: proto.Program) -> bytes:
-    return program.SerializeToString(deterministic=True)

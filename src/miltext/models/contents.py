@@ -16,7 +16,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import MODEL_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from miltext.diagnostics import ModelError
     from miltext.schema.proto import Message, Pipeline
@@ -175,6 +175,12 @@ def kind_of_model(spec: Spec) -> str | None:
 def pipeline_of(spec: Spec, kind: str | None) -> Pipeline | None:
     """Return the Pipeline in a Model message of a kind; None if a model of that kind is not a pipeline."""
     return _PIPELINES[kind](spec) if kind in _PIPELINES else None
+
+
+def stages(spec: Spec) -> Sequence[Spec]:
+    """Return the models of a Model message, which are none unless it is a pipeline."""
+    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
+    return pipeline.models if pipeline else ()
 
 
 def is_spec(data: bytes) -> bool:

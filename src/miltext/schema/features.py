@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from miltext.schema.proto import ArrayFeatureType, ImageFeatureType
 
 ELEMENTS = {
@@ -55,3 +57,8 @@ KINDS = {
     "stateType": "a state",
 }
 """What an entry may be, in words."""
+
+
+def word_of(number: int, words: Mapping[str, int]) -> str:
+    """Return the word for a number; empty if it has none."""
+    return next((word for word, known in words.items() if known == number), "")

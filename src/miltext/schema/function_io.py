@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 Types = dict[str, "ValueType | None"]
 
 
+SIDES = ("input", "state", "output")
+"""The fields of a description that describe what a function takes and gives."""
+
+
 class Interface(NamedTuple):
     """Types by name, in the function's order: copies, which later changes to the Program leave alone.
 
@@ -26,8 +30,8 @@ class Interface(NamedTuple):
 
     @property
     def sides(self) -> Mapping[str, Types]:
-        """The three by the name of the field that describes them in a description."""
-        return {"input": self.inputs, "state": self.states, "output": self.outputs}
+        """The three, by those of the SIDES."""
+        return dict(zip(SIDES, self, strict=True))
 
 
 def interfaces(program: Program) -> dict[str, Interface]:

@@ -8,6 +8,10 @@ can read the result. The format is that of https://protobuf.dev/programming-guid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message
 
 LENGTH_DELIMITED = 2
 """The wire type of messages, strings and bytes: the last three bits of a field's tag."""
@@ -19,6 +23,11 @@ HEAD = 2
 """The size of a tag and a length of one byte each: what comes before the content of most fields."""
 
 _SHORT = [bytes([number]) for number in range(128)]
+
+
+def wire_of(message: Message) -> bytes:
+    """Return the bytes of a message: the same for equal ones, and others for another NaN, or -0.0 and 0.0."""
+    return message.SerializeToString(deterministic=True)
 
 
 def varint(number: int) -> bytes:

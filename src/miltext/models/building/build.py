@@ -33,6 +33,7 @@ from miltext.models.refusals import WeightsError, refusal
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,7 @@ def _edited(original: Model, source: Model, choices: Choices) -> NewModel:
     if original.kind == "mlmodelc":
         strip(program)
     way = way_to(chosen, original, new.spec)
-    is_edited = before.program is None or _wire(before.program) != _wire(program)
+    is_edited = before.program is None or wire_of(before.program) != wire_of(program)
     if choices.description is not None:
         redescribe_whole(new, choices.description, way[-1] if is_edited else None, check=choices.check)
     elif (is_edited or choices.asked) and not _is_described_by_types(chosen):
@@ -172,10 +173,6 @@ def _edited_program(source: Model, originals: Sequence[Program], choices: Choice
     """Return the program of a source, as it is to be written."""
     program, arrays = program_of(source, originals)
     return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
-
-
-def _wire(program: Program) -> bytes:
-    return program.SerializeToString(deterministic=True)
 
 
 # ---- files

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import warning
 from miltext.models.building.losses import Loss
+from miltext.models.contents import stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -26,7 +27,6 @@ from miltext.models.pipelines.connections import (
     given,
     is_described,
     places,
-    stages,
     taken,
 )
 from miltext.models.pipelines.renaming import name_in_use, rename_connections

@@ -8,11 +8,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.models.building.new_model import nested
 from miltext.models.building.sizes_kept import spelled_ranges
+from miltext.models.contents import stages
 from miltext.models.description_facts import facts
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import ELEMENTS, KINDS, PREDICTIONS
+from miltext.schema.function_io import SIDES
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FunctionDescription, ModelDescription
 from miltext.schema.types import show
 from miltext.syntax.literals import quote
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 Counterparts: TypeAlias = "Mapping[str, Counterpart]"
 Described: TypeAlias = ModelDescription | FunctionDescription
 
-SIDES = ("input", "state", "output")
 _CALLED = {text: name for name, element in ELEMENTS.items() for _, text in facts(ArrayFeatureType(dataType=element))}
 _FLEXIBLE = tuple(
     f"type.{field}"
@@ -111,7 +111,7 @@ class Around(NamedTuple):
 def around(spec: Spec, path: str = "") -> dict[str, Around]:
     """Return what stands around each model of a Model message, by its path in the pipelines."""
     found = {path: Around(spec.specificationVersion, deepcopy(spec.description))}
-    for index, model in enumerate(nested(spec)):
+    for index, model in enumerate(stages(spec)):
         found |= around(model, f"{path}/{index}".lstrip("/"))
     return found
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.models.pairing.contents import Contents
 from miltext.models.pairing.graph import EXACT, TYPED, FunctionGraph, Graph, Keys
 from miltext.models.pairing.likeness import Sources, local
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import Node
@@ -234,7 +235,7 @@ def _agree(side: str, around: Both, old: str, new: str) -> bool:
 
 
 def _wire(value_type: ValueType | None) -> bytes:
-    return b"" if value_type is None else value_type.SerializeToString(deterministic=True)
+    return b"" if value_type is None else wire_of(value_type)
 
 
 def _unchanged(old: Types, new: Types) -> Names:

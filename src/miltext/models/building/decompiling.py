@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.models.building.description import describe, known_version
-from miltext.models.building.new_model import NewModel, nested, refusing_depth, rename_files
+from miltext.models.building.new_model import NewModel, refusing_depth, rename_files
 from miltext.models.building.storing import named_files
-from miltext.models.contents import pipeline_of
+from miltext.models.contents import pipeline_of, stages
 from miltext.models.model_weights import BlobFolder
 from miltext.models.refusals import refusal
 from miltext.printing.coremlc import BUILD_INFO
@@ -106,7 +106,7 @@ def order_inputs(spec: Spec) -> None:
         features = described.get(name, spec.description)
         order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
         functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
-    for model in nested(spec):
+    for model in stages(spec):
         order_inputs(model)
 
 

@@ -16,7 +16,7 @@ from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.features import PREDICTIONS
-from miltext.schema.function_io import interfaces
+from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
 from miltext.schema.walk import own_block
@@ -95,7 +95,7 @@ def update(
 
 def _says_anything(description: ModelDescription) -> bool:
     """Tell whether a description has an entry, of whatever side, or a function."""
-    return any(getattr(description, field) for field in ("functions", "input", "output", "state"))
+    return any(getattr(description, field) for field in ("functions", *SIDES))
 
 
 def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) -> bool:
@@ -122,7 +122,7 @@ def _described_functions(
     if before.interfaces and not description.functions:
         only = description.functions.add(name=next(iter(before.interfaces)))
         description.defaultFunctionName = only.name
-        for field in ("input", "state", "output"):
+        for field in SIDES:
             getattr(only, field).extend(getattr(description, field))
             description.ClearField(field)
         for field in PREDICTIONS:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.models.building.features import feature, feature_type
 from miltext.models.building.placing import Subject
 from miltext.models.building.sizes_kept import KeptSizes, asked_sizes, kept_sizes, said_of_sizes, write_sizes
-from miltext.models.description_facts import facts
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
 from miltext.printing.printer import type_text
-from miltext.schema.features import DEFAULT_FIELDS, IMAGE_ELEMENTS, KINDS
+from miltext.schema.features import COLORS, DEFAULT_FIELDS, IMAGE_ELEMENTS, KINDS, word_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType
 from miltext.schema.types import Shape, StateType, TensorType, read_type, show
 
@@ -171,7 +170,7 @@ def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -
     is_shape = known is not None and len(known.shape) == 4 and known.shape[:2] == (1, channels)
     if known is not None and is_shape and known.dtype in (*IMAGE_ELEMENTS, dtype):
         return
-    colors = dict(facts(image)).get("colorSpace", "RGB")
+    colors = word_of(image.colorSpace, COLORS) or "RGB"
     stated = "not defined" if value.type is None else f"a {type_text(value.type)}"
     message = (
         f"{value.noun} is described as an image of {colors}, but it is {stated}: "

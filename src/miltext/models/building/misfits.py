@@ -11,7 +11,7 @@ from miltext.diagnostics import ModelError
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.features import feature
 from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS
+from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS, word_of
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import FeatureDescription, FeatureType
 from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
@@ -167,7 +167,8 @@ def _element(array: ArrayFeatureType, type: TensorType) -> tuple[str, str] | Non
     wanted = ELEMENTS.get(type.dtype)
     if wanted is None or array.dataType == wanted:
         return None
-    said = next((f'not "{word}"' for word, number in ELEMENTS.items() if number == array.dataType), "which is left out")
+    word = word_of(array.dataType, ELEMENTS)
+    said = f'not "{word}"' if word else "which is left out"
     return "dataType", f'has the `dataType` "{type.dtype}", {said}'
 
 
@@ -199,8 +200,7 @@ def _is_allowed(shape: list[int], declared: Shape) -> bool:
 
 def _as_image(entry: FeatureDescription) -> str:
     """Return what an image is as a tensor, after its shape."""
-    image = entry.type.imageType
-    color = next((word for word, number in COLORS.items() if number == image.colorSpace), "")
+    color = word_of(entry.type.imageType.colorSpace, COLORS)
     is_image = entry.type.WhichOneof("Type") == "imageType"
     return f', as which an image of the `colorSpace` "{color}" is passed' if is_image else ""
 

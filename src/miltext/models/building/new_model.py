@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import refusing, warning
 from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
-from miltext.models.contents import pipeline_of
+from miltext.models.contents import stages
 from miltext.models.model_weights import MODEL_PATH, blob_values
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PROGRAM
@@ -94,14 +94,8 @@ def ml_programs(spec: Spec) -> Iterator[Program]:
     """Yield the ML Programs of a Model message, those of its pipelines included."""
     if spec.WhichOneof("Type") == PROGRAM:
         yield spec.mlProgram
-    for model in nested(spec):
+    for model in stages(spec):
         yield from ml_programs(model)
-
-
-def nested(spec: Spec) -> Sequence[Spec]:
-    """Return the models of a Model message, which are none unless it is a pipeline."""
-    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
-    return pipeline.models if pipeline else ()
 
 
 def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
@@ -111,7 +105,7 @@ def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
     """
     if root is chosen:
         return [spec]
-    ways = (way_to(chosen, model, inner) for model, inner in zip(root.models, nested(spec), strict=True))
+    ways = (way_to(chosen, model, inner) for model, inner in zip(root.models, stages(spec), strict=True))
     return next(([spec, *way] for way in ways if way), [])
 
 

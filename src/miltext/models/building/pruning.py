@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import Diagnostic, Note
 from miltext.models.building.beside import NAMING, is_own, leads_elsewhere, mentions
 from miltext.models.building.known_records import KnownRecords
-from miltext.models.building.new_model import ml_programs, nested
+from miltext.models.building.new_model import ml_programs
 from miltext.models.building.packaging import contents_of
+from miltext.models.contents import stages
 from miltext.models.manifest import model_file
 from miltext.models.model_weights import MODEL_PATH, blob_values, is_weight_file, suspicion
 from miltext.models.refusals import refusal
@@ -222,7 +223,7 @@ def _is_spoken_of(new: NewModel, path: Path) -> bool:
 
 def _others(spec: Spec) -> Iterator[Spec]:
     """Yield the models inside a model, or itself, that are neither ML Programs nor pipelines."""
-    models = nested(spec)
+    models = stages(spec)
     if not models and spec.WhichOneof("Type") != PROGRAM:
         yield spec
     for model in models:

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.labels import NoFit, replace_labels
-from miltext.descriptions.leftovers import wire
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS
 from miltext.diagnostics import warning
 from miltext.models.building.description import known_version, required_version
 from miltext.models.building.misfits import NOT_THERE, misfits
-from miltext.models.building.new_model import nested
-from miltext.models.contents import kind_of_model, pipeline_of
+from miltext.models.contents import kind_of_model, pipeline_of, stages
 from miltext.models.describing import text_of
 from miltext.models.pipelines.faults import faults
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.wire import wire_of
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
@@ -47,29 +46,29 @@ def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Spec |
 
     Refuse a description by which models of a pipeline are not connected any more; without `check`, it is only told.
     """
-    before = {*faults(new.spec)}
+    before = {fault.tells for fault in faults(new.spec)}
     redescribe(new.spec, path, edited)
-    for fault in faults(new.spec):
-        if fault not in before and check:
+    for fault in [each for each in faults(new.spec) if each.tells not in before]:
+        if check:
             raise refusal(fault.code, fault.message, path)
-        new.warnings += [warning(fault.code, fault.message)] * (fault not in before)
+        new.warnings.append(warning(fault.code, fault.message))
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Iterator[Mistake]:
     """Describe a model and those in it anew, and yield what in the description does not fit them."""
-    kind, stages = kind_of_model(spec), [*nested(spec)]
+    kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
         yield Mistake(NOT_THERE, f'this model is of the kind "{kind}", not "{around.kind}"', (*around.at, "kind"))
-    if len(stages) != len(around.stages):
-        there, said = len(stages), len(around.stages)
+    if len(models) != len(around.stages):
+        there, said = len(models), len(around.stages)
         message = f"the model has {there} stage{'s' * (there != 1)}, and the description {said} `[[model]]`"
         yield Mistake(NOT_THERE, message, (*around.at, "model") if said else around.at)
         return
-    for stage, inner in zip(stages, around.stages, strict=True):
+    for stage, inner in zip(models, around.stages, strict=True):
         yield from _redescribed(stage, inner, edited)
     _rename_stages(spec, kind, around)
     yield from _relabelled(spec, kind, around)
-    if spec is edited or wire(around.head) != wire(head_of(spec)):
+    if spec is edited or wire_of(around.head) != wire_of(head_of(spec)):
         _describe(spec, around.head)
         if kind == PROGRAM:
             yield from misfits(spec, around)
@@ -91,7 +90,7 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
     if kind == PROGRAM:
         needed = (required_version if said else known_version)(spec.mlProgram, spec.description)
     else:
-        needed = max((stage.specificationVersion for stage in nested(spec)), default=0)
+        needed = max((stage.specificationVersion for stage in stages(spec)), default=0)
     if not said:
         spec.specificationVersion = needed or spec.specificationVersion
     elif kind == PROGRAM and said < needed:

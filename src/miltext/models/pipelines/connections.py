@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.models.contents import pipeline_of
+from miltext.models.contents import pipeline_of, stages
 from miltext.models.pipelines.inner_names import GIVEN, TAKEN, inner_names
 from miltext.schema.proto import Function
 from miltext.schema.proto.kinds import PROGRAM
@@ -83,12 +83,6 @@ def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
 def is_pipeline(spec: Spec) -> bool:
     """Tell a pipeline, with however many models, from a model of another kind."""
     return pipeline_of(spec, spec.WhichOneof("Type")) is not None
-
-
-def stages(spec: Spec) -> Sequence[Spec]:
-    """Return the models of a pipeline, which are none for a model of another kind."""
-    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
-    return pipeline.models if pipeline else ()
 
 
 def features(description: ModelDescription) -> ModelDescription | FunctionDescription:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.models.contents import stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -14,7 +15,6 @@ from miltext.models.pipelines.connections import (
     given,
     is_described,
     is_pipeline,
-    stages,
     taken,
 )
 from miltext.models.pipelines.type_words import type_words
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 class Fault(NamedTuple):
-    """What is wrong, and the code of it."""
+    """What is wrong, and the code of it. What `tells` it from others does not change with the names of stages."""
 
     code: str
     message: str
+    tells: tuple[object, ...]
 
 
 def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
@@ -48,14 +49,15 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
         does = f"{place} gives" if taker == OUTER else f"{place.inside(spec, taker)} takes"
         if giver is None:
             if is_described(spec) and _is_needed(spec, name, taker):
-                yield Fault("MIL457", f"nobody gives `{name}`, which {does}")
+                yield Fault("MIL457", f"nobody gives `{name}`, which {does}", (place.path, name, taker))
             continue
         there = (taken(spec) if giver == OUTER else given(stages(spec)[giver]))[name]
         entry = (given(spec) if taker == OUTER else taken(stages(spec)[taker]))[name]
         if there is not None and entry is not None and not agree(there.type, entry.type):
             first = f"{place} takes" if giver == OUTER else f"{place.inside(spec, giver)} gives"
             types = type_words(there.type), type_words(entry.type)
-            yield Fault("MIL456", f"{first} `{name}` as {types[0]}, but {does} {types[1]}")
+            message = f"{first} `{name}` as {types[0]}, but {does} {types[1]}"
+            yield Fault("MIL456", message, (place.path, name, giver, taker, *types))
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
-from miltext.models.contents import kind_of_model
+from miltext.models.contents import kind_of_model, stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -19,7 +19,6 @@ from miltext.models.pipelines.connections import (
     given,
     is_pipeline,
     places,
-    stages,
     taken,
 )
 from miltext.models.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from miltext.schema.features import COLORS, ELEMENTS, KINDS
+from miltext.schema.features import COLORS, ELEMENTS, KINDS, word_of
 
 if TYPE_CHECKING:
     from miltext.schema.proto import ArrayFeatureType, FeatureType
@@ -23,14 +22,11 @@ def type_words(feature_type: FeatureType) -> str:
         return f"{words} of {_array(feature_type.stateType.arrayType)}"
     if kind == "imageType":
         image = feature_type.imageType
-        return f"{words} of {image.width} x {image.height}, {_word(COLORS, image.colorSpace)}"
+        return f"{words} of {image.width} x {image.height}, {word_of(image.colorSpace, COLORS) or image.colorSpace}"
     return words
 
 
 def _array(array: ArrayFeatureType) -> str:
     shape = f" {list(array.shape)}" if array.shape else ""
-    return _word(ELEMENTS, array.dataType) + shape + FLEXIBLE.get(array.WhichOneof("ShapeFlexibility") or "", "")
-
-
-def _word(words: Mapping[str, int], number: int) -> str:
-    return next((word for word, known in words.items() if known == number), str(number))
+    element = word_of(array.dataType, ELEMENTS) or array.dataType
+    return f"{element}{shape}{FLEXIBLE.get(array.WhichOneof('ShapeFlexibility') or '', '')}"
