@@ -186,7 +186,7 @@ def test_an_interrupt_leaves_nothing(verb: str, number: str, tmp_path: Path) -> 
 
 
 CALLED: dict[tuple[object, ...], str] = {
-    ("print", EXAMPLE): "models.opening.load",
+    ("print", EXAMPLE): "models.opening.open_model",
     ("check", EXAMPLE): "models.opening.open_model",
     ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
     ("infer", "in.mil"): "checking.verifier.complete",
