@@ -14,10 +14,13 @@ from miltext.highlight import MilLexer
 
 GOLDENS = GOLDEN / "highlight"
 FOLDERS = ("apple", "handwritten", "runtime_dumps")
+LONG = 1 << 17
+"""Bytes of a text that editors take too long to read."""
+
 PARSED = [
     GOLDENS / "everything.mil",
     GOLDENS / "short.mil",
-    *(path for folder in FOLDERS for path in sorted(CORPUS.glob(f"{folder}/*.mil"))),
+    *(path for folder in FOLDERS for path in sorted(CORPUS.glob(f"{folder}/*.mil")) if path.stat().st_size < LONG),
 ]
 REJECTED = sorted(CORPUS.glob("rejected/*.mil"))
 BROKEN = GOLDENS / "broken.mil"

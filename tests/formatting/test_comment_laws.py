@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import GOLDEN, corpus_files, rules_read, wire
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import realistic
 from support.gaps import FORMS, tokens
@@ -128,10 +128,14 @@ def test_goldens(path: Path) -> None:
         check(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
 
 
+LONG = 1 << 17
+"""Characters of a text in which not many gaps are tried: each takes as long as the text."""
+
+
 @pytest.mark.parametrize("path", corpus_files("apple/*.mil", "pairs/*/*.mil", "bundles/*/*.mil"))
 def test_texts_of_apple(path: Path) -> None:
     text = path.read_bytes().decode()
-    if len(text) < 1 << 18:
+    if len(text) < LONG:
         check_some(text, 1)
     check(text, {between_operations(text)[-2]: BOTH})
 
@@ -141,6 +145,7 @@ def test_texts_of_people(path: Path) -> None:
     check_some(path.read_bytes().decode(), 2, canonical=False)
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(st.one_of(any_programs, realistic.programs()), st.sampled_from(["1.0", "1.3"]), st.integers(0, 2**32))
 def test_generated(program: Program, dialect: str, seed: int) -> None:
     check_some(to_text(program, dialect=dialect), seed)
