@@ -6,8 +6,11 @@
     text = miltext.format_text(text)     # canonical layout, comments kept
     findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
+    miltext.build(model, path)           # a model written, edited or not
+    toml = miltext.describe(model)       # what stands around its program, as text
+    done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
-    comparison = miltext.compare(a, b)  # whether another model computes the same, and where not
+    comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
