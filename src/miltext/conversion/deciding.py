@@ -52,7 +52,7 @@ class Given(NamedTuple):
         return self.operand.type
 
 
-Arguments_: TypeAlias = "Mapping[str, Sequence[Given]]"
+GivenArguments: TypeAlias = "Mapping[str, Sequence[Given]]"
 
 
 class Decision(NamedTuple):
@@ -74,7 +74,7 @@ class Deciding:
         self.precisions = precisions
         self.walk = walk
 
-    def kept(self, given: Arguments_, declared: Sequence[Type]) -> Decision:
+    def kept(self, given: GivenArguments, declared: Sequence[Type]) -> Decision:
         """Return that an operation is left as it is; lists and states cannot be cast, and are what they are now."""
         types = {
             name: [each.old if isinstance(each.old, TensorType) else each.type for each in several]
@@ -82,7 +82,9 @@ class Deciding:
         }
         return Decision(types, declared)
 
-    def converted(self, op_type: str, known: Signature, given: Arguments_, declared: Sequence[Type]) -> Decision | None:
+    def converted(
+        self, op_type: str, known: Signature, given: GivenArguments, declared: Sequence[Type]
+    ) -> Decision | None:
         """Return how an operation is converted; None if its parameters, rules and limits do not let it."""
         words = frozenset(name for name in given if self._names_type(known, name, given[name]))
         types = {name: [self._wanted(known, name, each) for each in several] for name, several in given.items()}

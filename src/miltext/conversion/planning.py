@@ -54,7 +54,7 @@ class Bound(NamedTuple):
         return self.known.numbers if isinstance(self.known, KnownConstant) else self.numbers
 
 
-class Kept(NamedTuple):
+class TooLarge(NamedTuple):
     """A constant that is beyond fp16: its greatest number, and the outputs of the operations that are kept for it."""
 
     number: float
@@ -72,7 +72,7 @@ class Planning:
         self.precisions = contents.precisions
         self.values: list[Known] = []
         self.blocks: list[BlockPlan] = []
-        self.kept: dict[str, Kept] = {}
+        self.kept: dict[str, TooLarge] = {}
         self._idle_ones: dict[str, Operand] = {}
         self._contents = contents
         self.function = function
@@ -240,7 +240,7 @@ class Planning:
     def _keep(self, beyond: Sequence[str], made: str) -> None:
         """Note that what makes a value stays as it is for constants that are beyond fp16."""
         for name in dict.fromkeys(beyond):
-            self.kept.setdefault(name, Kept(self._overflows[name], [])).outputs.append(made)
+            self.kept.setdefault(name, TooLarge(self._overflows[name], [])).outputs.append(made)
 
     def _with_blocks(self, operation: Operation, bound: Mapping[str, list[Bound]], scope: Scope) -> Decision:
         """Decide about an operation with blocks, and plan these: what goes in and out of them is of the same types."""

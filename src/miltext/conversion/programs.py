@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function
     from miltext.conversion.contents import Contents
     from miltext.conversion.known import Precisions
-    from miltext.conversion.planning import Kept
+    from miltext.conversion.planning import TooLarge
     from miltext.diagnostics import Diagnostic
     from miltext.schema import proto
 
@@ -91,7 +91,7 @@ def _check(function: str, opset: str, changed: list[str], contents: Contents) ->
         raise refusal("MIL439", message, about=Subject("opset", opset, function))
 
 
-def _kept(name: str, kept: Kept) -> Diagnostic:
+def _kept(name: str, kept: TooLarge) -> Diagnostic:
     """Return the warning that operations stay fp32 for a constant."""
     listed = ", ".join(f"`{each}`" for each in kept.outputs[:SHOWN])
     more = f" and {len(kept.outputs) - SHOWN} more" if len(kept.outputs) > SHOWN else ""

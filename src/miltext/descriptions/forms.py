@@ -26,7 +26,7 @@ from miltext.descriptions.values import (
     word,
 )
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.features import ANY_SIZE, DEFAULT_FIELDS
+from miltext.schema.features import ANY_SIZE, DEFAULT_FIELDS, word_of
 from miltext.syntax.floats import FORMATS, decimal_text
 from miltext.toml.reading import noun
 
@@ -119,8 +119,7 @@ class Choice(Form):
         self.words = words
 
     def say(self, holder: Any) -> str | None:
-        wanted = getattr(holder, self.field)
-        return next((each for each, number in self.words.items() if number == wanted), None)
+        return word_of(getattr(holder, self.field), self.words) or None
 
     def fill(self, holder: Any, value: object) -> None:
         setattr(holder, self.field, self.words[word(value, self.words)])

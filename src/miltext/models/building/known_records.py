@@ -76,7 +76,7 @@ class KnownRecords(Generic[Known]):
 def records_of(file: BlobFile | None) -> KnownRecords[int]:
     """Return the records of a weight file that is added to, by their offsets; none without one.
 
-    Of a damaged file, these are the records before the damage, which is no matter of what is added.
+    Of a damaged file, these are the records before the damage, which does not concern what is added.
     """
     known = KnownRecords[int]()
     with suppress(WeightsError):
