@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -128,3 +129,9 @@ def test_the_walks_lead_through_rooms_that_are_there(title: str) -> None:
     assert 3 < len(rooms) <= 8
     assert [place for place in rooms if place.replace("/", ".") not in modules()] == []
     assert len(re.findall(r"^\d\. ", walk, re.MULTILINE)) <= 8
+
+
+def test_each_file_of_tests_has_a_name_of_its_own() -> None:
+    """pytest imports them by their names alone, and collects none of several that are called alike."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
