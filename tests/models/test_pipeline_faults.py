@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_files
-from support.containers import refused
-from support.pipelines import binary, piped, unary
+from support.containers import NEURAL_NETWORK, refused, write_package
+from support.pipelines import binary, piped, unary, write_compiled
+from support.running import RUNNER
 
 import miltext
+from miltext.cli import command
 from miltext.drafting.building import build
 from miltext.models.opening import open_model
 from miltext.models.pipelines.connections import agree
-from miltext.models.pipelines.faults import faults
+from miltext.models.pipelines.faults import faults, faults_in
 from miltext.schema.proto import ArrayFeatureType, FeatureType, ImageFeatureType, Model
 
 
@@ -138,3 +140,90 @@ def test_a_description_that_parts_models_is_refused(tmp_path: Path) -> None:
         new.unlink()
     toml.write_text(text.replace("[[input]]", "[[input]]\nshortDescription = 'what it looks at'", 1))
     assert build(open_model(path), new, description=toml) == []
+
+
+# ---- of models that were read, and that are written again
+
+
+def unfit(kind: str = "pipeline") -> Model:
+    """A pipeline whose second model takes another type than the first one gives, and a third one what nobody gives."""
+    made = piped(unary("x", "a"), unary("a", "b"), unary("b", "y"), kind=kind)
+    made.pipeline.models[1].description.input[0].type.multiArrayType.shape[1] = 8
+    made.pipeline.models[2].description.input[0].name = "c"
+    return made
+
+
+UNFIT = [
+    ("MIL456", "model 0 gives `a` as fp32 [1, 4], but model 1 takes fp32 [1, 8]"),
+    ("MIL457", "nobody gives `c`, which model 2 takes"),
+]
+
+
+@pytest.fixture(params=["mlmodel", "mlpackage", "mlmodelc"])
+def unfit_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The pipeline that does not fit, in each kind of file."""
+    path = tmp_path / f"P.{request.param}"
+    if request.param == "mlmodelc":
+        return write_compiled(path, unfit())
+    if request.param == "mlmodel":
+        path.write_bytes(unfit().SerializeToString())
+    else:
+        write_package(path, unfit().SerializeToString())
+    return path
+
+
+def test_a_model_that_was_read_tells_its_faults(unfit_path: Path) -> None:
+    assert [(fault.code, fault.message) for fault in faults_in(open_model(unfit_path))] == UNFIT
+
+
+def test_check_tells_them(unfit_path: Path) -> None:
+    result = RUNNER.invoke(command, ["check", str(unfit_path)])
+    assert result.exit_code == 1
+    for code, message in UNFIT:
+        assert f"error[{code}]: {message}" in result.stdout
+    assert "2 errors in 3 programs" in result.stderr
+    assert RUNNER.invoke(command, ["check", "--ignore", "MIL45", str(unfit_path)]).exit_code == 0
+
+
+def test_a_nested_pipeline_and_one_without_programs_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "P.mlmodel"
+    path.write_bytes(piped(unary("w", "x"), unfit()).SerializeToString())
+    told = RUNNER.invoke(command, ["check", str(path)]).stdout
+    assert "model 1/0 gives `a` as fp32 [1, 4], but model 1/1 takes fp32 [1, 8]" in told
+    networks = unfit()
+    for model in networks.pipeline.models:
+        model.ClearField("mlProgram")
+        model.MergeFromString(NEURAL_NETWORK)
+    path.write_bytes(networks.SerializeToString())
+    told = RUNNER.invoke(command, ["check", str(tmp_path)]).stdout
+    assert "error[MIL456]" in told
+    assert "passed over" in told
+
+
+def test_verbs_tell_what_was_wrong_before(unfit_path: Path, tmp_path: Path) -> None:
+    new = tmp_path / "New.mlpackage"
+    verbs = (
+        ["build", unfit_path],
+        ["rename", unfit_path, "y", "z"],
+        ["rename", unfit_path, "inner", "i", "--model", "0"],
+    )
+    for verb in verbs:
+        result = RUNNER.invoke(command, [*map(str, verb), "-o", str(new), "--force"])
+        assert result.exit_code == 0, result.stderr
+        for code, message in UNFIT:
+            assert result.stderr.count(f"warning[{code}]: {message}; the original has this error, too") == 1
+        result = RUNNER.invoke(command, [*map(str, verb), "-o", str(new), "--force", "--no-check"])
+        assert "MIL45" not in result.stderr
+
+
+def test_an_edit_that_mends_a_fault_tells_nothing_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "P.mlmodel"
+    spec = piped(unary("x", "a"), unary("a", "y"))
+    path.write_bytes(spec.SerializeToString())
+    first, second = tmp_path / "1.mlmodel", tmp_path / "2.mlmodel"
+    result = RUNNER.invoke(command, ["reshape", str(path), "x=1,8", "--model", "0", "-o", str(first), "--no-check"])
+    assert "warning[MIL456]" in result.stderr
+    assert RUNNER.invoke(command, ["check", str(first)]).exit_code == 1
+    result = RUNNER.invoke(command, ["reshape", str(first), "a=1,8", "--model", "1", "-o", str(second)])
+    assert (result.exit_code, "MIL456" in result.stderr) == (0, False)
+    assert RUNNER.invoke(command, ["check", str(second)]).exit_code == 0

@@ -31,7 +31,7 @@ EPILOG = """\b
 Examples:
   miltext check model.mil
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
-  miltext check Pipeline.mlpackage           # each ML Program in it, named `Pipeline.mlpackage, model 1 "head"`
+  miltext check Pipeline.mlpackage           # how its models fit, and each ML Program: `..., model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
   miltext check .                            # every model and .mil below, but for sidecars
   miltext check --fix .                      # apply the suggestions that are certain to the .mil
@@ -79,7 +79,8 @@ def command(
     """Report all problems of each PATH, and how to fix them.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of models and .mil files, or `-` for
-    standard input. In a folder, sidecars are passed over: their models are checked.
+    standard input. In a folder, sidecars are passed over: their models are checked. Of a pipeline, what its models give
+    one another has to be there, and of the type that is taken.
     """
     _refuse_unclear(paths, form, fix, diff)
     if loader:
@@ -129,7 +130,8 @@ def _for_machines(form: str, reports: Sequence[Report]) -> str:
 class Run:
     """A run of the command: what it was asked for, and how many suggestions it leaves that could be applied.
 
-    `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`.
+    `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`, and
+    `joints` the reports about how models of a pipeline are connected.
     """
 
     rules: Rules
@@ -138,17 +140,31 @@ class Run:
     originals: Sequence[Program]
     fixable: int = 0
     unsafe: int = 0
+    joints: int = 0
 
     # ---- the findings
 
     def reports(self, each: Input) -> Iterator[Report]:
-        """Yield the findings in each program of a file or model."""
+        """Yield the findings in each program of a file or model, and before them those between models of a pipeline."""
         try:
-            stages = open_whole(each.name).select_all()
+            whole = open_whole(each.name)
+            yield from self._connected(whole, each.name)
+            stages = whole.select_all()
         except MiltextError as error:
             yield _refused(error, each.name, passed_over=each.found)
         else:
             yield from (_named(self._checked(stage.model, each.name), stage) for stage in stages)
+
+    def _connected(self, whole: Model, name: str) -> Iterator[Report]:
+        """Yield the report of what does not fit between the models of a pipeline, if there is any."""
+        from miltext.diagnostics.reports import Report
+        from miltext.models.pipelines.faults import faults_in
+        from miltext.models.refusals import refusal
+
+        found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+        if left := self.rules.selection(name).chosen(found):
+            self.joints += 1
+            yield Report(whole.name, left, None)
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -187,7 +203,7 @@ class Run:
         """Return the line that ends a report for people."""
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
-        programs = f"in {_counted(len(reports), 'program')}"
+        programs = f"in {_counted(len(reports) - self.joints, 'program')}"
         said = f"{', '.join(_counted(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
         if self.fixing is not None and self.fixing.diff:
             said = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"

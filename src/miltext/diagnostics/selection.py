@@ -22,6 +22,9 @@ DRAFT = "MIL712"
 FIRST_OF_PROGRAMS = "MIL501"
 """Errors of smaller codes keep a text or a model from being read."""
 
+OF_PIPELINES = ("MIL456", "MIL457")
+"""The codes of what does not fit between the models of a pipeline."""
+
 
 class Selection(NamedTuple):
     """The codes and beginnings of codes that are selected, and those that are ignored.
@@ -54,7 +57,8 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:
     """Whether a finding says why its input, or a part of it, was not checked. No choice of codes hides that."""
-    return (diagnostic.severity == "error" and diagnostic.code < FIRST_OF_PROGRAMS) or diagnostic.code == "MIL900"
+    is_of_program = diagnostic.code >= FIRST_OF_PROGRAMS or diagnostic.code in OF_PIPELINES
+    return (diagnostic.severity == "error" and not is_of_program) or diagnostic.code == "MIL900"
 
 
 def means(word: str, code: str) -> bool:

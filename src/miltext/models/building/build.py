@@ -18,6 +18,7 @@ from miltext.models.building.description import describe, known_version
 from miltext.models.building.filling import Array, Filled, program_of
 from miltext.models.building.following import follow
 from miltext.models.building.given_weights import GivenFolder
+from miltext.models.building.known_faults import known_faults
 from miltext.models.building.losses import warnings_of
 from miltext.models.building.new_model import NewModel, path_to, way_to
 from miltext.models.building.new_names import rename
@@ -69,7 +70,10 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         _check_read(new, output, choices)
         if choices.renames:
             rename(new.spec, original, choices.renames, choices)
-        new.warnings += warnings_of(new.losses, refused=choices.no_loss)
+        new.warnings += [
+            *warnings_of(new.losses, refused=choices.no_loss),
+            *(known_faults(new) if choices.check else ()),
+        ]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
         prune(new, output) if choices.prune_weights else note_unused(new)
     except ModelError as failure:

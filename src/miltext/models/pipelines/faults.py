@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.models.contents import stages
+from miltext.models.contents import pipeline_of, stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -18,10 +18,12 @@ from miltext.models.pipelines.connections import (
     taken,
 )
 from miltext.models.pipelines.type_words import type_words
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
+    from miltext.models.model import Model
     from miltext.models.pipelines.connections import Connection, Place
-    from miltext.schema.proto import Model as Spec
 
 
 class Fault(NamedTuple):
@@ -41,6 +43,26 @@ def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
         yield from _of_connection(spec, connection, place)
     for index, model in enumerate(stages(spec)):
         yield from faults(model, place.inside(spec, index))
+
+
+def faults_in(model: Model) -> Iterator[Fault]:
+    """Yield what is wrong with the connections of a model that was read, if it is a pipeline."""
+    if model.is_pipeline:
+        yield from faults(_message(model))
+
+
+def _message(model: Model) -> Spec:
+    """Return the Model message of a model; of a compiled one, as far as it says what the models take and give."""
+    if model.spec is not None:
+        return model.spec
+    made = Spec(description=model.description)
+    if model.type == PROGRAM and model.description is None:
+        made.mlProgram.CopyFrom(model.program)
+    pipeline = pipeline_of(made, model.type)
+    if pipeline is not None:
+        pipeline.models.extend(map(_message, model.models))
+        pipeline.names.extend(each.pipeline_name for each in model.models)
+    return made
 
 
 def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator[Fault]:

@@ -1,0 +1,20 @@
+"""What was wrong already with the connections of a pipeline that is written again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.models.pipelines.faults import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.new_model import NewModel
+
+
+def known_faults(new: NewModel) -> Iterator[Diagnostic]:
+    """Yield a warning for each fault of a pipeline, which its original has: a build that is checked refuses others."""
+    for fault in faults(new.spec):
+        yield warning(fault.code, f"{fault.message}; the original has this error, too")
