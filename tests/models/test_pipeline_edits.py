@@ -145,6 +145,16 @@ def test_a_type_that_the_pipeline_told_otherwise_is_told(building: Building) -> 
     assert 'is that of model 0 "only" now, and was fp32 [1, 4] in ranges' in told.message
 
 
+def test_a_type_that_the_pipeline_told_before_is_not_lost(building: Building) -> None:
+    spec = piped(unary("x", "y"), names=("only",))
+    for entry in (spec.description.input[0], spec.description.output[0]):
+        entry.type.multiArrayType.shape[1] = 8
+    building.choices = {"no_loss": True}
+    made = building(spec, "0", **WIDER)
+    assert [array(entry) for entry in (*made.description.input, *made.description.output)] == [[1, 8]] * 2
+    assert building.warnings == []
+
+
 def test_two_models_get_another_type_one_after_the_other(building: Building) -> None:
     building.choices = {"check": False}
     made = building(two(), "0", **WIDER)

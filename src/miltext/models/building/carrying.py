@@ -230,7 +230,7 @@ class PipelineAround:
         entry.type.CopyFrom(made)
         old = deepcopy(old)
         old.isOptional = was.isOptional
-        if was != old:
+        if was not in (old, made):
             message = f"the type of `{entry.name}` of {self._place} is that of {self._name} now, and was"
             self.losses.append(Loss(f"{message} {type_words(was)}"))
 
