@@ -45,6 +45,9 @@ WRONG = {
 }
 """Texts that coremltools does not open, and the code of what is wrong with them."""
 
+USE = """            tensor<fp16, [1, 4]> z = tanh(x = hh)[name = string("z")];
+"""
+
 ONLY_OURS = {
     "defined twice": (BASE.replace("> h =", "> y =").replace("x = h", "x = y"), "MIL602"),
     "axis out of range": (BASE.replace("relu(x = x)", "softmax(axis = int32(7), x = x)"), "MIL516"),
@@ -219,6 +222,45 @@ def test_an_error_more_than_the_original_has_refuses(tmp_path: Path) -> None:
         ("warning", "MIL604"),
     ]
     assert "--no-check" in refused.value.diagnostics[0].notes[-1].message
+
+
+NEW_USES = {
+    "after": [("} -> (y)", USE + "        } -> (y, z)")],
+    "before": [("tensor<fp16, [1, 4]> h =", USE.strip() + " tensor<fp16, [1, 4]> h ="), ("-> (y)", "-> (y, z)")],
+    "twice in an operation": [("tanh(x = hh)", "add(x = hh, y = hh)")],
+}
+"""Further uses of a name that the original does not define either."""
+
+
+@pytest.mark.parametrize("case", NEW_USES)
+def test_a_new_use_of_a_name_that_is_missing_refuses(case: str, tmp_path: Path) -> None:
+    old, text = miltext.load(package(tmp_path, DANGLING)), DANGLING
+    for before, after in NEW_USES[case]:
+        text = text.replace(before, after)
+    with pytest.raises(ParseError) as refused:
+        built(text, tmp_path / "New.mlpackage", original=old)
+    told = [(each.severity, each.code) for each in refused.value.diagnostics]
+    assert sorted(told) == [("error", "MIL604"), ("warning", "MIL604")]
+
+
+def test_a_name_that_is_missing_is_told_once_in_a_function(tmp_path: Path) -> None:
+    text = DANGLING.replace("tanh(x = hh)", "add(x = hh, y = hh)")
+    old = miltext.load(package(tmp_path, text))
+    assert built(text, tmp_path / "New.mlpackage", original=old) == ["MIL604"]
+    assert built(text.replace("y = hh", "y = h"), tmp_path / "Less.mlpackage", original=old) == ["MIL604"]
+    with pytest.raises(ParseError) as refused:
+        built(text, tmp_path / "Alone.mlpackage")
+    assert [each.code for each in refused.value.diagnostics] == ["MIL604"]
+
+
+def test_a_new_use_of_an_unknown_operation_refuses_a_draft(tmp_path: Path) -> None:
+    custom = BASE.replace("relu", "my_own")
+    old = miltext.load(package(tmp_path, custom))
+    more = USE.replace("tanh(x = hh)", "my_own(x = x)")
+    draft = UNKNOWN_IN_DRAFT.replace("        } -> (y)", more + "        } -> (y, z)")
+    with pytest.raises(ParseError) as refused:
+        built(draft, tmp_path / "New.mlpackage", original=old)
+    assert sorted(each.severity for each in refused.value.diagnostics) == ["error", "warning"]
 
 
 def test_warnings_of_the_original_are_not_told_again(tmp_path: Path) -> None:

@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 
 
 @with_room
-def findings_in(program: Program, text: str | None = None) -> list[Finding]:
-    """Return all that is wrong with a Program, before it has places; suggest types in the dialect of its text."""
+def findings_in(program: Program, text: str | None = None, *, each_use: bool = False) -> list[Finding]:
+    """Return all that is wrong with a Program, before it has places; suggest types in the dialect of its text.
+
+    A name that is not defined is told of once in a function, or with `each_use` wherever it is used.
+    """
     with gc_paused:
-        return verify(program, "1.3" if text is None else dialect_of(text))
+        return verify_read(read_program(program), "1.3" if text is None else dialect_of(text), each_use=each_use)
 
 
 @with_room
@@ -62,11 +65,16 @@ def verify(
 
 
 def verify_read(
-    read: Read, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+    read: Read,
+    dialect: str = "1.3",
+    faulty: set[Place] | None = None,
+    arrays: Arrays | None = None,
+    *,
+    each_use: bool = False,
 ) -> list[Finding]:
-    """Return what `verify` does, for a Program that was read before."""
+    """Return what `verify` does, for a Program that was read before; with `each_use` as `findings_in` does."""
     return [
-        *name_findings(read, dialect),
+        *name_findings(read, dialect, each_use=each_use),
         *specialization_findings(read),
         *value_findings(read, arrays),
         *operation_findings(read, dialect, faulty),

@@ -41,24 +41,27 @@ COMPARISONS = 200_000
 Scope: TypeAlias = "dict[str, Definition]"
 
 
-def name_findings(program: Program, dialect: str = "1.3") -> Iterator[Finding]:
-    """Yield what is wrong with the names of a Program; values are suggested in the dialect."""
+def name_findings(program: Program, dialect: str = "1.3", *, each_use: bool = False) -> Iterator[Finding]:
+    """Yield what is wrong with the names of a Program; values are suggested in the dialect.
+
+    A missing name is told once in a function, or with `each_use` wherever it is used.
+    """
     yield from _keys(program.attributes, ())
     for name, function in program.functions.items():
         path = ("functions", Key(name))
         if _is_odd(name):
             yield _not_an_identifier(name, (*path, "key"))
-        yield from _function(function, path, dialect)
+        yield from _function(function, path, dialect, each_use)
 
 
-def _function(function: Function, path: Path, dialect: str) -> Iterator[Finding]:
+def _function(function: Function, path: Path, dialect: str, each_use: bool) -> Iterator[Finding]:
     yield from _keys(function.attributes, path)
     yield from _opsets(function, path)
     inputs: Scope = {}
     for index, value in enumerate(function.inputs):
         yield from _define(value, (path, "inputs", index), inputs, {})
     for opset, block in function.blocks.items():
-        walk = _Specialization(block, (*path, "block_specializations", Key(opset)), dialect)
+        walk = _Specialization(block, (*path, "block_specializations", Key(opset)), dialect, each_use)
         yield from walk.block(block, inputs, walk.path)
 
 
@@ -121,13 +124,16 @@ def _path(definition: Definition) -> Path:
 
 
 class _Specialization:
-    """The names of one block of a function and of all that is inside it; a missing name is reported once."""
+    """The names of one block of a function and of all that is inside it; a missing name is reported once, or again as
+    the first time for `each_use`.
+    """
 
-    def __init__(self, body: Block, path: Path, dialect: str) -> None:
+    def __init__(self, body: Block, path: Path, dialect: str, each_use: bool) -> None:
         self.body = body
         self.path = path
         self._dialect = dialect
-        self._missing: set[str] = set()
+        self._each_use = each_use
+        self._missing: dict[str, Finding] = {}
         self._comparisons = COMPARISONS
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
@@ -160,22 +166,24 @@ class _Specialization:
 
     def missing(self, name: str, seen: Iterable[str], path: Path) -> Iterator[Finding]:
         """Yield the finding about a name that is used where no definition of it is seen, the first time."""
-        if name in self._missing:
+        if name not in self._missing:
+            self._missing[name] = self._undefined(name, seen, path)
+        elif not self._each_use:
             return
-        self._missing.add(name)
+        yield self._missing[name]._replace(path=path)
+
+    def _undefined(self, name: str, seen: Iterable[str], path: Path) -> Finding:
         definitions = self.everywhere.get(name)
         if not definitions:
             parameter = str(path[-4]) if path[-1] == "name" else None
             near = self.near(name, seen, parameter)
             hint = "; leave the argument out" if parameter and name in NOTHING else did_you_mean(near)
-            yield Finding(path, "MIL604", f"{named(name)} is not defined{hint}", suggestion=near)
-            return
+            return Finding(path, "MIL604", f"{named(name)} is not defined{hint}", suggestion=near)
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
         remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
         if later:
-            yield Finding(path, "MIL605", f"{named(name)} is used before it is defined", remark)
-        else:
-            yield Finding(path, "MIL606", f"{named(name)} is defined in another block and not seen from here", remark)
+            return Finding(path, "MIL605", f"{named(name)} is used before it is defined", remark)
+        return Finding(path, "MIL606", f"{named(name)} is defined in another block and not seen from here", remark)
 
     def near(self, name: str, seen: Iterable[str], parameter: str | None) -> str | None:
         """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.

@@ -5,6 +5,7 @@ What the original has already is not the author's doing: its errors are warnings
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = ("MIL501", "MIL609")
 """The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
+
+MISSING_NAMES = ("MIL604", "MIL605", "MIL606")
+"""The codes of names that are used and not seen there: each use counts beside the original's, one of each is told."""
 
 KNOWN = "known"
 """The severity of a warning that the original has, too, until what comments ignore is taken out; it is not told."""
@@ -55,7 +59,7 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
     """
     told: list[Diagnostic] = []
     for written in _written(new, source, choices):
-        findings = _beside_original(_findings(written.program, written.model.text), written)
+        findings = _once(_beside_original(_findings(written.program, written.model.text), written))
         text = _text_of(written, is_needed=bool(findings))
         found = [each for each in as_diagnostics(findings, text) if each.severity != KNOWN]
         if _errors(found):
@@ -72,11 +76,17 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> Non
     """
     unknown = [each for each in found if each.code in UNKNOWN]
     original = choices.original.select(choices.model).program if unknown and choices.original else None
-    known = {each.message for each in findings_in(original)} if original is not None else set()
-    new = [each for each in unknown if each.message not in known]
+    known = Counter(each.message for each in (findings_in(original) if original is not None else ()))
+    new = [each for each in unknown if not _is_taken(known, each.message)]
     if new:
         told = [each._replace(severity="error") if each in new else each for each in found]
         raise ParseError(_with_way_out(told), text=source.text, path=source.name)
+
+
+def _is_taken(counts: Counter[str], message: str) -> bool:
+    """Take one of a message out of the counts, and tell whether there was one."""
+    counts[message] -= 1
+    return counts[message] >= 0
 
 
 def _errors(found: list[Diagnostic]) -> list[int]:
@@ -114,23 +124,37 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
     """Return what is found in a program, where what is UNKNOWN is an error."""
-    found = findings_in(program, text)
+    found = findings_in(program, text, each_use=True)
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 
 def _beside_original(findings: list[Finding], written: Written) -> list[Finding]:
     """Return the findings with the warnings that the program before has, too, as KNOWN, and its errors as warnings.
 
-    Two findings of a code and severity are the same if they say the same, or stand at the same place.
+    Two findings of a code and severity are the same if they say the same, at best at the same place, or else stand
+    there.
     """
     before = written.before() if findings else None
     if before is None:
         return findings
     known = _findings(before)
     same: set[int] = set()
-    for key in (_said, _placed):
+    for key in (_both, _said, _placed):
         same |= _paired(findings, known, key, same)
     return [_of_original(each) if nth in same else each for nth, each in enumerate(findings)]
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """Return the findings with one for each name that is missing in a function, of each severity."""
+    told: dict[Hashable, Finding] = {}
+    for nth, each in enumerate(findings):
+        is_use = each.code in MISSING_NAMES
+        told.setdefault((each.path[:4], each.code, each.severity, each.message) if is_use else nth, each)
+    return [*told.values()]
+
+
+def _both(finding: Finding) -> Hashable:
+    return finding.code, finding.severity, finding.message, finding.path
 
 
 def _said(finding: Finding) -> Hashable:
