@@ -38,6 +38,7 @@ VERBS = {
     "build of a file": ["build", "old/m.mil", "-o", "out/m.mlmodel", "--force"],
     "build again": ["build", "P.mlpackage", "-o", "out.mlpackage", "--externalize", "--force"],
     "build of arrays": ["build", "named/m.mil", "-o", "out.mlpackage", "--externalize", "--force"],
+    "build of a compiled model": ["build", "P.mlpackage", "-o", "out.mlmodelc", "--externalize", "--force"],
     "build of arrays beside": ["build", "named/m.mil", "-o", "named/m.mlmodel", "--force"],
     "build of arrays from a package": [
         "build",

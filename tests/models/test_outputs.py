@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
-from support.containers import TEXT, link, spec, write_package
+from support.containers import TEXT, link, spec, write_bundle, write_package
 
 from miltext.cli import command
 
@@ -65,6 +65,7 @@ TEXTS = {
 }
 MODELS = {
     "build": Verb(("build", "in.mil"), ".mlpackage", b""),
+    "compile": Verb(("build", "in.mil"), ".mlmodelc", b""),
     "build a file": Verb(("build", "in.mil"), ".mlmodel", b"\x08"),
     "build from": Verb(("build", "in.mil", "--from", "in.mlmodel"), ".mlmodel", b"\x08"),
     "rename": Verb(("rename", "in.mlmodel", "x", "z"), ".mlpackage", b""),
@@ -86,8 +87,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def whole(path: Path) -> bytes:
-    """What was written at a path: of a package, nothing but that it is one."""
-    return b"" if (path / "Manifest.json").is_file() else path.read_bytes()
+    """What was written at a path: of a package or compiled model, nothing but that it is one."""
+    return b"" if any((path / sign).is_file() for sign in ("Manifest.json", "coremldata.bin")) else path.read_bytes()
 
 
 # ---- text and Programs
@@ -341,6 +342,8 @@ def existing(folder: Path, verb: Verb) -> Path:
     path = absent(folder, verb)
     if verb.ending == ".mlpackage":
         return write_package(path, spec().SerializeToString())
+    if verb.ending == ".mlmodelc":
+        return write_bundle(path)
     return same_kind(folder, verb)
 
 

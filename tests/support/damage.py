@@ -67,7 +67,9 @@ PRINTING = (
     "print --elide 4",
     "print --verify-roundtrip",
 )
-BUILDING = ("build -o out.mlpackage", "build -o out/m.mlmodel", "build -o out.mlpackage --externalize 1")
+COMPILING = ("build -o out.mlmodelc", "build --allow-unproven --no-check -o out.mlmodelc")
+BUILDING = ("build -o out.mlpackage", "build -o out/m.mlmodel", "build -o out.mlpackage --externalize 1", *COMPILING)
+AROUND = ("info", "check", "diff D.mlmodelc", "build -o out.mlpackage", *COMPILING)
 LOOKING = ("info", "info --json", "describe", "check", "check --format sarif", "weights", "weights --save out")
 COMPARING = (
     "diff EXAMPLE",
@@ -119,9 +121,9 @@ KINDS = {
     "bundle's text": Kind("C.mlmodelc/model.mil", _of_model("C.mlmodelc")),
     "bundle's weights": Kind("C.mlmodelc/weights/weight.bin", _of_model("C.mlmodelc")),
     "coremldata.bin": Kind("C.mlmodelc/coremldata.bin", (*_of_model("C.mlmodelc"), "textconv FILE")),
-    "metadata.json": Kind("C.mlmodelc/metadata.json", _of_model("C.mlmodelc")),
+    "metadata.json": Kind("C.mlmodelc/metadata.json", (*_of_model("C.mlmodelc"), "diff D.mlmodelc C.mlmodelc")),
     "metadata.json alone": Kind("D.mlmodelc/metadata.json", _of_model("D.mlmodelc")),
-    "analytics": Kind("C.mlmodelc/analytics/coremldata.bin", ("textconv FILE", *_each("C.mlmodelc", "info", "print"))),
+    "analytics": Kind("C.mlmodelc/analytics/coremldata.bin", ("textconv FILE", *_each("C.mlmodelc", "print", *AROUND))),
     "pipeline's coremldata.bin": Kind("P.mlmodelc/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "names": Kind("P.mlmodelc/modelNames/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),
     "stage": Kind("P.mlmodelc/model1/coremldata.bin", (*_of_pipeline("P.mlmodelc"), "textconv FILE")),

@@ -236,10 +236,12 @@ def examine(
     with_coremltools: bool = False,
     originals: Sequence[Program] = (),
     folder: Path | None = None,
+    hashes: Collection[str] = (),
 ) -> Checked:
     """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`. The arrays that it names are in a `folder`, if it is not a
+    What a text leaves out is taken from the `originals`; the analytics of a compiled model should have one of the
+    `hashes`, if there are any. The arrays that it names are in a `folder`, if it is not a
     model that has one. Raise ModelError as `check` does, and MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
@@ -255,8 +257,19 @@ def examine(
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
             found = _check_text(text_or_program, said, folder, originals).diagnostics
-            return Checked(without_ignored(text_or_program, found), text_or_program)
+            kept = without_ignored(text_or_program, found)
+            return Checked([*_around(subject, hashes), *kept], text_or_program)
         return _check_program(text_or_program, said)
+
+
+def _around(subject: object, hashes: Collection[str]) -> list[Diagnostic]:
+    """Return what does not fit around the program of a compiled model, if that can be read."""
+    if isinstance(subject, Model) and subject.kind == "mlmodelc":
+        from miltext.checking.bundles import bundle_findings
+
+        with suppress(ParseError):
+            return bundle_findings(subject, hashes)
+    return []
 
 
 def _check_text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ Examples:
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
   miltext check Pipeline.mlpackage           # how its models fit, and each ML Program: `..., model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
+  miltext check Model.mlmodelc --from Model.mlpackage   # whether that is what was compiled
   miltext check .                            # every model and .mil below, but for sidecars
   miltext check --fix .                      # apply the suggestions that are certain to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
@@ -67,7 +69,12 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     default="text",
     help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
 )
-@click.option("--from", "original", metavar="MODEL", help="The model that has the values that texts leave out.")
+@click.option(
+    "--from",
+    "original",
+    metavar="MODEL",
+    help="The model that has the values that texts leave out, or was compiled.",
+)
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 @click.option("--drafts/--no-drafts", default=None, help="Take drafts, or refuse them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
@@ -86,8 +93,7 @@ def command(
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
     rules = rules_of(unsafe=choices.pop("unsafe_fixes"), **choices)
-    originals = [] if original is None else [each.model.program for each in open_whole(original).select_all()]
-    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, originals)
+    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original))
     reports: list[Report] = []
     for each in inputs(paths, rules):
         for report in run.reports(each):
@@ -99,6 +105,17 @@ def command(
     else:
         click.echo(run.summary(reports), err=True)
     sys.exit(run.status(reports))
+
+
+def _originals(original: str | None) -> tuple[list[Program], list[str]]:
+    """Return the programs of the model of `--from`, and the hash that it has when it is compiled."""
+    if original is None:
+        return [], []
+    from miltext.models.compiling.stated import hash_when_compiled
+
+    whole = open_whole(original)
+    found = hash_when_compiled(whole)
+    return [each.model.program for each in whole.select_all()], [found] if found else []
 
 
 def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool) -> None:
@@ -138,6 +155,7 @@ class Run:
     fixing: Fixing | None
     loader: bool
     originals: Sequence[Program]
+    hashes: Sequence[str] = ()
     fixable: int = 0
     unsafe: int = 0
     joints: int = 0
@@ -153,6 +171,8 @@ class Run:
         except MiltextError as error:
             yield _refused(error, each.name, passed_over=each.found)
         else:
+            if whole.is_pipeline and (found := self._around(whole, each.name)):
+                yield found
             yield from (_named(self._checked(stage.model, each.name), stage) for stage in stages)
 
     def _connected(self, whole: Model, name: str) -> Iterator[Report]:
@@ -165,6 +185,18 @@ class Run:
         if left := self.rules.selection(name).chosen(found):
             self.joints += 1
             yield Report(whole.name, left, None)
+
+    def _around(self, whole: Model, name: str) -> Report | None:
+        """Return what does not fit around the models of a compiled pipeline."""
+        if whole.kind != "mlmodelc":
+            return None
+        from miltext.checking.bundles import bundle_findings
+        from miltext.diagnostics.reports import Report
+
+        with suppress(MiltextError):  # which is told of the model that it is about
+            found = self.rules.selection(name).chosen(bundle_findings(whole, self.hashes))
+            return Report(whole.name, found, None) if found else None
+        return None
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -191,7 +223,7 @@ class Run:
         from miltext.checking.verifier import examine
 
         try:
-            return examine(model, with_coremltools=self.loader, originals=self.originals)
+            return examine(model, with_coremltools=self.loader, originals=self.originals, hashes=self.hashes)
         except MiltextError as error:
             if error.diagnostics[0].code == NO_COREMLTOOLS:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")

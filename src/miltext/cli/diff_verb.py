@@ -17,6 +17,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage --stat
   miltext diff old.mlpackage new.mlpackage --format json | jq .weights
   miltext diff old.mlpackage new.mlpackage --format unified --draft
+  miltext diff Mine.mlmodelc Apples.mlmodelc              # compiled models, file by file
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
 \b

@@ -16,6 +16,7 @@ EPILOG = """\b
 Examples:
   miltext info Model.mlpackage
   miltext info Pipeline.mlpackage --model 1
+  miltext info Model.mlmodelc                # with the hash of what it was compiled from
   miltext info Model.mlpackage --json | jq .weights
 """
 
@@ -25,8 +26,8 @@ Examples:
 @nested_option()
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
 def command(model: str, nested: str | None, as_json: bool) -> None:
-    """Summarize MODEL: kind and specification, functions, operations, weights, and the models of a pipeline with what
-    they give one another.
+    """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with what they
+    give one another, and what a compiled model states of itself.
     """
     from miltext.models.summary import summarize
 
@@ -47,6 +48,7 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
     yield indent + (f"{title}: " if title else "") + kind + _system(version)
     for key, text in record.get("metadata", {}).items():
         yield f"{indent}  {key}: {text}"
+    yield from _compiled_lines(record.get("compiled", {}), indent + "  ")
     for function in record.get("functions", ()):
         yield from _function_lines(function, indent + "  ")
     for dtype, counts in record.get("weights", {}).items():
@@ -64,6 +66,19 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         inner = list(_lines(model, indent + "  "))
         yield f"{indent}  {index}: {inner[0].strip()}"
         yield from inner[1:]
+
+
+def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
+    """Yield what a compiled model states of itself."""
+    if "modelHash" in compiled:
+        yield f"{indent}compiled from {compiled.get('modelName', '')}.mlmodel, SHA-256 {compiled['modelHash']}"
+    for key, words in {"computePrecision": "computes in", "storagePrecision": "weights stored as"}.items():
+        if compiled.get(key):
+            yield f"{indent}{words} {compiled[key]}"
+    if compiled.get("availability"):
+        systems = ", ".join(f"{system} {version}" for system, version in compiled["availability"].items())
+        yield f"{indent}available from {systems}"
+    yield from (f"{indent}{problem}" for problem in compiled.get("problems", ()))
 
 
 def _connection(connection: Summary) -> str:

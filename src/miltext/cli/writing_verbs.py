@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.model import Model
+    from miltext.printing.coremlc import Versions
 
 ELIDED = 64
 """Literals of more elements are left out of the text that is edited, and filled in again."""
@@ -32,6 +33,7 @@ Examples:
   miltext build model.mil --description model.toml -o New.mlpackage
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
+  miltext build Model.mlpackage -o Model.mlmodelc           # compiled, as Apple's compiler writes it
   miltext build model.mil --from Model.mlpackage --no-loss -o New.mlpackage
   miltext build model.mil --from Model.mlpackage --range image=1,3,64..512,64..512 -o New.mlpackage
   miltext build odd.mil --no-check -o Odd.mlpackage         # to see what Core ML itself says of it
@@ -56,7 +58,9 @@ Examples:
 """
 
 
-model_output = click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage or .mlmodel to write.")
+model_output = click.option(
+    "-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel or .mlmodelc to write."
+)
 function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
 force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 check_option = click.option(
@@ -104,6 +108,11 @@ range_option = click.option(
 )
 @click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
 @range_option
+@click.option("--coremlc-version", metavar="VERSION", help="In an .mlmodelc, the version of Apple's compiler to state.")
+@click.option("--coremlc-mil-version", metavar="VERSION", help="In an .mlmodelc, the version of its MIL component.")
+@click.option(
+    "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."
+)
 @no_loss_option
 @force_option
 @check_option
@@ -114,13 +123,17 @@ def build(
     nested: str | None,
     weights: tuple[str, ...],
     ranges: tuple[str, ...],
+    coremlc_version: str | None,
+    coremlc_mil_version: str | None,
     **choices: Any,
 ) -> None:
-    """Write MODEL, an edited text as a rule, as an .mlpackage or .mlmodel.
+    """Write MODEL, an edited text as a rule, as an .mlpackage, .mlmodel or .mlmodelc.
 
     With --from, all but the program is that model's: description, metadata and weights; with --description, what that
     text says in their place. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
     description made from its types. A draft is completed first, as `miltext infer` does.
+
+    An .mlmodelc is written as Apple's compiler writes it; what no known output of it shows is refused.
 
     What changes in the description is shown, with the signs of `miltext diff`.
 
@@ -131,9 +144,19 @@ def build(
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
     from miltext.models.sizes import read_sizes
 
-    asked = read_sizes(ranges)
+    choices["ranges"] = read_sizes(ranges)
+    choices["versions"] = _versions(coremlc_mil_version, coremlc_version)
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    write_model(whole, output, original=kept, model=nested, weights=_given(weights), ranges=asked, **choices)
+    write_model(whole, output, original=kept, model=nested, weights=_given(weights), **choices)
+
+
+def _versions(component: str | None, compiler: str | None) -> Versions | None:
+    """Return the versions of Apple's compiler that are asked for; one that is not is the newest known."""
+    from miltext.printing.coremlc import Versions
+
+    asked = {"component": component, "compiler": compiler}
+    known = {name: version for name, version in asked.items() if version is not None}
+    return Versions(**known) if known else None
 
 
 def _given(words: Sequence[str]) -> GivenWeights | None:

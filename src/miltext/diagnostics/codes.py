@@ -52,6 +52,7 @@ TITLES: dict[str, str] = {
     "MIL211": "unproven output of Apple's compiler",
     "MIL212": "buildInfo is not a dictionary of strings",
     "MIL213": "flexible size out of range",
+    "MIL214": "unproven part of a compiled model",
     # Models as files and folders.
     "MIL250": "unreadable file",
     "MIL251": "not a model folder",
@@ -64,6 +65,9 @@ TITLES: dict[str, str] = {
     "MIL258": "unreadable description of a compiled model",
     "MIL259": "syntax error in protobuf's text",
     "MIL260": "unusual description of a compiled model",
+    "MIL261": "metadata.json that does not fit",
+    "MIL262": "analytics that do not fit",
+    "MIL263": "weights that a compiled model lacks",
     # Weight files.
     "MIL301": "weight file outside the model",
     "MIL302": "missing weight file",
@@ -112,6 +116,9 @@ TITLES: dict[str, str] = {
     "MIL437": "operations kept in fp32",
     "MIL438": "value cannot be converted",
     "MIL439": "fp16 at the border of an early opset",
+    "MIL440": "model that cannot be compiled",
+    "MIL441": "unproven part of a compiled model, not allowed",
+    "MIL442": "files of a compiled model that are not kept",
     "MIL450": "description with fewer details",
     "MIL451": "weights missing in the original",
     "MIL452": "input without a range of sizes",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diffing.bundles import compare_bundles
 from miltext.diffing.comparing import Comparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
@@ -40,8 +41,9 @@ def diff(
     for a Program, whose folder is not known, file name and offset are compared instead, and the Difference has a note.
     If no difference is found then, whether the two are the same is unknown, unless both are one file, or neither has a
     weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
-    too. Facts about the tools that made a model, and when, are compared only with `build_info`: the program's attribute
-    `buildInfo`, and coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared.
+    too; of two compiled ones, also their analytics, `metadata.json` and other files. Facts about the tools that made a
+    model, and when, are compared only with `build_info`: the program's attribute `buildInfo`, and coremltools' entries
+    in the metadata. `progress` gets the number of bytes of each weight compared.
     Raise ModelError and ParseError for what cannot be read, and PrintError for a Program with fields that the schema
     lacks.
     """
@@ -53,7 +55,11 @@ def diff(
     changes = comparison.program(None if build_info else BUILD_INFO)
     same_attributes = not any(change.kind == "attribute" for change in changes)
     if a.model and b.model:
-        changes = compare_models(a.model, b.model, build_info) + changes
+        changes = [
+            *compare_models(a.model, b.model, build_info),
+            *compare_bundles(a.model, b.model, build_info),
+            *changes,
+        ]
     functions = [function for function in map(comparison.function, pairs) if not function.same]
     texts = Texts(a.graph, b.graph, pairs, comparison.different, same_attributes)
     contents = a.graph.contents, b.graph.contents

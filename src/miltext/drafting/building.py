@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
+    from miltext.printing.coremlc import Versions
 
 
 def build(
@@ -45,9 +46,11 @@ def build(
     ranges: Mapping[str, Range] | None = None,
     no_loss: bool = False,
     on_change: Callable[[DescriptionChange], object] | None = None,
+    versions: Versions | None = None,
+    allow_unproven: bool = False,
     check: bool = True,
 ) -> list[Diagnostic]:
-    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
+    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
     With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
     the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
@@ -66,6 +69,10 @@ def build(
     least and greatest one; each `?` of an input needs one. The description stays with what it describes, and keeps what
     still fits: with `no_loss`, a build in which it would say less is refused, and `on_change` is called with each of
     its entries that changed, when all is written.
+
+    An `.mlmodelc` is what Apple's compiler would write; a warning says what of it is unproven. What Core ML reads there
+    and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the compiler's that it
+    states, by default the newest known.
 
     What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
     written; without `check`, nothing looks for them. An error that the original has already, or the model that is
@@ -90,6 +97,8 @@ def build(
         ranges=ranges or {},
         no_loss=no_loss,
         on_change=on_change,
+        versions=versions,
+        allow_unproven=allow_unproven,
         check=check,
     )
     return build_as_chosen(source, Path(output), choices)

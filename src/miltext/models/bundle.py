@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ModelError, warning
 from miltext.models import coremldata, metadata_json
 from miltext.models.contents import decode, parse_text, read_inside
-from miltext.models.coremldata import CoreMLData, parse_coremldata, parse_names
+from miltext.models.coremldata import TEXT, CoreMLData, parse_coremldata, parse_names
 from miltext.models.metadata_json import Facts, MetadataJson
 from miltext.models.model import Model
 from miltext.models.refusals import refusal
@@ -24,8 +24,6 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import ModelDescription, Program
-
-TEXT = "model.mil"
 
 SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
 """Files and folders of a bundle that is not an ML Program, and the type of model that each shows."""

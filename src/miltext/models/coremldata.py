@@ -3,11 +3,15 @@
 The format is not published. This module reads what the known bundles of Apple's compiler have in common. Numbers are in
 little-endian, and each string and message stands after its length as a u64:
 
-    u32 kind, the number of its field in Model; u32, 5 or 9 seen; 20 bytes, zeros except for pipelines
-    a string, "generic" except for pipelines
+    u32 kind, the number of its field in Model; u32, the version of its form; 20 bytes, zeros except for pipelines
+    a string, its form: "generic" except for pipelines
     u32 specificationVersion; 28 bytes, zeros
     the serialized ModelDescription
-    16 bytes for each function or nested model, kind and zeros
+    16 bytes for each function, kind and zeros; in a pipeline, u64 count of its models and u64 kind
+
+The form's version is 5 for ML Programs of the specification versions 6 and 7, and 9 for 9; 8 and 10 were not seen. It
+is 1 for a pipeline, whose 20 bytes have a u32 of 1 at 12. A pipeline's form names those of its models: after "generic",
+for each in turn `.model0v5.0.0` with its number and its form's version, and its own form.
 
 A stage of a pipeline that is not a network, such as non-maximum suppression, has the string "spec", and after the 28
 zeros the whole serialized Model, without a length and up to the end of the file.
@@ -21,22 +25,35 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from miltext.diagnostics import refusing
-from miltext.models.contents import kind_of_model, specification_version
+from miltext.models.contents import kind_of_model, pipeline_of, specification_version
 from miltext.models.refusals import refusal
 from miltext.schema.proto import Model, ModelDescription
-from miltext.schema.proto.kinds import MODEL_KINDS
+from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 FILE_NAME = "coremldata.bin"
+
+TEXT = "model.mil"
+"""The file beside it that has the program."""
+
+NAMES = f"modelNames/{FILE_NAME}"
+"""The file with the names of the models of a pipeline."""
 
 _HEAD = struct.Struct("<I24x")
 _VERSION = struct.Struct("<I28x")
 _LENGTH = struct.Struct("<Q")
 
 _WHOLE = b"spec"
-"""The string of a file that holds the whole Model rather than its description."""
+"""The form of a file that holds the whole Model rather than its description."""
+
+_GENERIC = "generic"
+"""The form of any other."""
+
+FORM_VERSIONS = {6: 5, 7: 5, 9: 9}
+"""The version of the form of an ML Program, by its specification version."""
 
 
 class CoreMLData(NamedTuple):
@@ -67,6 +84,44 @@ def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
     if (kind_of_model(spec), spec.specificationVersion) != (kind, version):
         raise ValueError("the model is another one")
     return CoreMLData(kind, version, spec.description, spec)
+
+
+def coremldata(spec: Model) -> bytes:
+    """Return the `coremldata.bin` of an ML Program, or of a pipeline of ML Programs.
+
+    It is known where `form_versions` is.
+    """
+    kind = kind_of_model(spec) or ""
+    number = next(each for each, name in MODEL_KINDS.items() if name == kind)
+    pipeline = pipeline_of(spec, kind)
+    stages = pipeline.models if pipeline is not None else ()
+    form = _GENERIC + "".join(f".model{index}v{form_version(each)}.0.0{_GENERIC}" for index, each in enumerate(stages))
+    description = ModelDescription.FromString(spec.description.SerializeToString())
+    description.metadata.SetInParent()
+    written = description.SerializeToString(deterministic=True)
+    count = max(len(description.functions), 1)
+    end = struct.pack("<I12x", number) * count if pipeline is None else struct.pack("<QQ", len(stages), number)
+    head = struct.pack("<II12xI4x", number, form_version(spec), int(pipeline is not None))
+    version = _VERSION.pack(spec.specificationVersion)
+    return b"".join([head, _with_size(form.encode()), version, _with_size(written), end])
+
+
+def form_version(spec: Model) -> int:
+    """Return the version of the form that a model is written in; of ML Programs, `FORM_VERSIONS` has those seen."""
+    if kind_of_model(spec) != PROGRAM:
+        return 1
+    earlier = [form for version, form in FORM_VERSIONS.items() if version <= spec.specificationVersion]
+    return max(earlier, default=min(FORM_VERSIONS.values()))
+
+
+def names_data(names: Iterable[str]) -> bytes:
+    """Return the `modelNames/coremldata.bin` of a pipeline."""
+    listed = [_with_size(name.encode()) for name in names]
+    return b"".join([_LENGTH.pack(len(listed)), *listed])
+
+
+def _with_size(data: bytes) -> bytes:
+    return _LENGTH.pack(len(data)) + data
 
 
 def parse_names(data: bytes, path: str | os.PathLike[str]) -> list[str]:

@@ -30,7 +30,7 @@ from miltext.schema.proto import (
 
 FILE_NAME = "metadata.json"
 
-_ELEMENTS = {
+ELEMENTS = {
     "Float16": ArrayFeatureType.FLOAT16,
     "Float32": ArrayFeatureType.FLOAT32,
     "Double": ArrayFeatureType.DOUBLE,
@@ -38,13 +38,18 @@ _ELEMENTS = {
     "Int8": ArrayFeatureType.INT8,
 }
 
-_COLORS = {"RGB": ImageFeatureType.RGB, "BGR": ImageFeatureType.BGR, "Grayscale": ImageFeatureType.GRAYSCALE}
+COLORS = {"RGB": ImageFeatureType.RGB, "BGR": ImageFeatureType.BGR, "Grayscale": ImageFeatureType.GRAYSCALE}
 
-_KEYS = {"shortDescription": "shortDescription", "versionString": "version", "author": "author", "license": "license"}
+METADATA_KEYS = {
+    "shortDescription": "shortDescription",
+    "versionString": "version",
+    "author": "author",
+    "license": "license",
+}
 """The field of Metadata to the key of `metadata.json`."""
 
-_KEY_TYPES = {"String": "stringKeyType", "Int64": "int64KeyType"}
-_PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringType"}
+KEY_TYPES = {"String": "stringKeyType", "Int64": "int64KeyType"}
+PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringType"}
 
 Entry = Mapping[str, Any]
 
@@ -85,7 +90,7 @@ class MetadataJson:
 
 def _description(model: Entry) -> ModelDescription:
     metadata = Metadata(userDefined=model.get("userDefinedMetadata", {}))
-    for field, key in _KEYS.items():
+    for field, key in METADATA_KEYS.items():
         setattr(metadata, field, model.get(key, ""))
     description = ModelDescription(metadata=metadata)
     if "functions" not in model:
@@ -118,14 +123,14 @@ def _type(entry: Entry) -> FeatureType:
     if kind == "Image":
         return FeatureType(imageType=_image(entry))
     if kind == "Dictionary":
-        getattr(made.dictionaryType, _KEY_TYPES[entry["keyType"]]).SetInParent()
+        getattr(made.dictionaryType, KEY_TYPES[entry["keyType"]]).SetInParent()
     else:
-        getattr(made, _PLAIN_TYPES[kind]).SetInParent()
+        getattr(made, PLAIN_TYPES[kind]).SetInParent()
     return made
 
 
 def _array(entry: Entry) -> ArrayFeatureType:
-    array = ArrayFeatureType(shape=json.loads(entry["shape"]), dataType=_ELEMENTS[entry["dataType"]])
+    array = ArrayFeatureType(shape=json.loads(entry["shape"]), dataType=ELEMENTS[entry["dataType"]])
     if "shapeRange" in entry:
         array.shapeRange.sizeRanges.extend(_ranges(entry["shapeRange"]))
     for shape in json.loads(entry.get("enumeratedShapes", "[]")):
@@ -134,7 +139,7 @@ def _array(entry: Entry) -> ArrayFeatureType:
 
 
 def _image(entry: Entry) -> ImageFeatureType:
-    width, height, color = int(entry["width"]), int(entry["height"]), _COLORS[entry["colorspace"]]
+    width, height, color = int(entry["width"]), int(entry["height"]), COLORS[entry["colorspace"]]
     image = ImageFeatureType(width=width, height=height, colorSpace=color)
     if "sizeRange" in entry:
         widths, heights = _ranges(entry["sizeRange"])

@@ -122,7 +122,7 @@ class Model:
     def save(
         self, path: str | os.PathLike[str], *, force: bool = False, progress: Callable[[int], object] | None = None
     ) -> list[Diagnostic]:
-        """Write the model, with the changes made to `program`, as an `.mlpackage` or `.mlmodel`.
+        """Write the model, with the changes made to `program`, as an `.mlpackage`, `.mlmodel` or `.mlmodelc`.
 
         A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be where the
         model came from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.

@@ -61,7 +61,8 @@ def _open_folder(folder: Path, name: str) -> Model:
     suffix = folder.suffix.lower()
     if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
         return open_package(folder, name)
-    from miltext.models.bundle import SIGNS, TEXT, open_bundle
+    from miltext.models.bundle import SIGNS, open_bundle
+    from miltext.models.coremldata import TEXT
 
     if suffix == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS)):
         return open_bundle(folder, name)

@@ -50,6 +50,9 @@ _CALLED = {
     "toml": "a description",
 }
 
+FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
+"""What a folder is called that a model is written as, by its ending, and the files that show one."""
+
 PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not take the place of."""
 
@@ -96,7 +99,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     """Refuse a target that may not be written, when the models `read` are what it is made from.
 
     Raise FileExistsError for one that is there, unless `force`; ModelError (MIL402) for one that is not replaced even
-    then: a folder that is not a package, anything but a file for a file, and what holds an input or is inside one.
+    then: a folder that is not such a model, anything but a file for a file, and what holds an input or is inside one.
     """
     real = Path(os.path.realpath(output))
     inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
@@ -106,10 +109,9 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
         return
     if not force:
         raise FileExistsError(errno.EEXIST, THERE, str(output))
-    wants_folder = output.suffix.lower() == ".mlpackage"
-    is_ours = (real / MANIFEST).is_file() or (wants_folder and real.is_dir() and not any(real.iterdir()))
-    if not (is_ours if wants_folder else real.is_file()):
-        kind = "package" if wants_folder else "file"
+    kind, signs = FOLDERS.get(output.suffix.lower(), ("file", ()))
+    is_ours = any((real / sign).is_file() for sign in signs) or (real.is_dir() and not any(real.iterdir()))
+    if not (is_ours if signs else real.is_file()):
         raise refusal("MIL402", f"this is not a {kind}, and is not replaced", output)
     for path, of in inputs.items():
         if real in path.parents or (real == path and of in PROGRAMS):

@@ -33,9 +33,9 @@ WAYS_OUT = {
     "the text, and give that file with --weights NAME=FILE",
     "MIL311": "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
     # Writing models.
-    "MIL401": "name another file with -o: `miltext build` writes .mlpackage and .mlmodel, `miltext print` and `miltext "
-    "infer` .mil, `miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext "
-    "run` .npz",
+    "MIL401": "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext print` "
+    "and `miltext infer` .mil, `miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, "
+    "`miltext run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
@@ -63,6 +63,8 @@ WAYS_OUT = {
     "MIL430": "use the name of a value; `miltext print` shows them all, `miltext info` a pipeline's features",
     "MIL431": "choose a name that the function, and the pipeline around it, does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",
+    "MIL440": "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
+    "MIL441": "compile it with Apple's compiler, or have the guesses written: --allow-unproven",
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
     "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512, and ? any size from 1 on",
     "MIL435": "give each dimension of the input's type a size; for another rank, edit the text of the program",

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from miltext.models.bundle import BundleModel
+from miltext.models.compiling.stated import summary as stated_in
 from miltext.models.contents import pipeline_of
 from miltext.models.pipelines.connections import OUTER, connections
 from miltext.models.pipelines.type_words import type_words
@@ -24,8 +26,8 @@ Summary = dict[str, Any]
 
 def summarize(model: Model, whole: Model | None = None) -> Summary:
     """Return what a model holds, as JSON can say it: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
-    Program `functions`, `weights` and `blobFiles`; of any other `inputs`, `states` and `outputs`, and of a pipeline
-    `models` and the `connections` between them.
+    Program `functions`, `weights` and `blobFiles`; what a compiled one states of itself as `compiled`; of any other
+    `inputs`, `states` and `outputs`, and of a pipeline `models` and the `connections` between them.
 
     Parameters are elements of weights, counted once where several values share a record. Weight files need not be
     there. What is unused of one is used by no model of the pipeline `whole` that this one is in. Raise ParseError for a
@@ -40,6 +42,8 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
     metadata = _metadata(model)
     if metadata:
         found["metadata"] = metadata
+    if isinstance(model, BundleModel) and (stated := stated_in(model.folder)):
+        found["compiled"] = stated
     if model.type == PROGRAM:
         found.update(_program(model, whole))
     elif model.description is not None:

@@ -23,7 +23,7 @@ from miltext.schema.walk import values
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import DictionaryValue, FeatureDescription, Message
+    from miltext.schema.proto import DictionaryValue, FeatureDescription, Message, Value
 
 LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""
@@ -73,6 +73,12 @@ def as_coremlc(
     return text
 
 
+def unproven_shapes(program: Program, description: ModelDescription) -> list[str]:
+    """Return what is unproven of the attribute that the text of a model has for its flexible inputs."""
+    made = [_information(description, name, program.functions[name]) for name in sorted(program.functions)]
+    return [doubt for _, doubts in made for doubt in doubts]
+
+
 def _drop(program: Program) -> list[str]:
     """Take out of a Program what the compiler's text leaves out, and return what that was."""
     dropped: list[str] = []
@@ -109,13 +115,18 @@ def _add_flexible_shapes(program: Program, description: ModelDescription) -> lis
     doubts = []
     for name in sorted(program.functions):
         function = program.functions[name]
-        if ATTRIBUTE in function.attributes:  # the compiler's own, in a Program that was read from its text
-            continue
-        information, unproven = shape_information(_features(description, name, function))
+        information, unproven = _information(description, name, function)
         doubts += unproven
         if information is not None:
             function.attributes[ATTRIBUTE].CopyFrom(information)
     return doubts
+
+
+def _information(description: ModelDescription, name: str, function: Function) -> tuple[Value | None, list[str]]:
+    """Return the attribute of a function's flexible inputs; none where it has the compiler's own, from its text."""
+    if ATTRIBUTE in function.attributes:
+        return None, []
+    return shape_information(_features(description, name, function))
 
 
 def _features(description: ModelDescription, name: str, function: Function) -> list[FeatureDescription]:

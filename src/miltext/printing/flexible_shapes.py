@@ -135,11 +135,22 @@ def flexible(feature: FeatureDescription) -> Flexible | None:
 
 
 def _array(array: ArrayFeatureType) -> Flexible:
-    """Read an array; without a shape, the default is Core ML's: coremltools' `mlmodel/src/FeatureType.cpp`."""
     shapes = [list(shape.shape) for shape in array.enumeratedShapes.shapes]
     ranges = [[size.lowerBound, size.upperBound] for size in array.shapeRange.sizeRanges]
-    default = list(array.shape) or (shapes[0] if shapes else [least for least, _ in ranges])
-    return Flexible(default, shapes, ranges, _doubts(shapes, ranges))
+    return Flexible(default_shape(array), shapes, ranges, _doubts(shapes, ranges))
+
+
+def default_shape(array: ArrayFeatureType) -> Sizes:
+    """Return the shape of an array; where it states none, Core ML's default: the first of its shapes, or the least
+    sizes.
+
+    Source: coremltools' `mlmodel/src/FeatureType.cpp`.
+    """
+    if array.shape:
+        return list(array.shape)
+    if array.enumeratedShapes.shapes:
+        return list(array.enumeratedShapes.shapes[0].shape)
+    return [size.lowerBound for size in array.shapeRange.sizeRanges]
 
 
 def channels_of(image: ImageFeatureType) -> int:

@@ -28,6 +28,7 @@ from miltext.models.building.pruning import note_unused, prune
 from miltext.models.building.redescribing import redescribe, redescribe_whole
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
+from miltext.models.compiling.writing import compiled_work, write_compiled
 from miltext.models.model_weights import MODEL_PATH, LooseFolder, resolve
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-OUTPUTS = (".mlpackage", ".mlmodel")
+COMPILED = ".mlmodelc"
+OUTPUTS = (".mlpackage", ".mlmodel", COMPILED)
 
 
 def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_CHOICES) -> list[Diagnostic]:
-    """Write an `.mlpackage` or `.mlmodel` with the program of `source`; return the warnings there are.
+    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
     It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
     """
@@ -59,7 +61,7 @@ def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_C
 def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     """Return the model that is to be written, whole but for what is stored on the way. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
-        message = f"a model is built as an .mlpackage or an .mlmodel, not as {output.name!r}"
+        message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
         raise refusal("MIL401", message, output)
     original = choices.original
     check_target(output, choices.force, [source, original] if original else [source])
@@ -83,10 +85,14 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
 
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
     """Write a model that was prepared; return the warnings there are. Raise as `build` does."""
+    is_compiled = output.suffix.lower() == COMPILED
     if choices.expect:
-        choices.expect(partial(work, new, output))
+        choices.expect(partial(compiled_work, new) if is_compiled else partial(work, new, output))
     try:
-        write_model(new, output, choices.force, choices.progress)
+        if is_compiled:
+            new.warnings += write_compiled(new, output, choices)
+        else:
+            write_model(new, output, choices.force, choices.progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
     if choices.on_change:

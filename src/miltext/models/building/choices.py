@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
+    from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Program
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
@@ -47,6 +48,8 @@ class Choices:
     no_loss: bool = False
     on_change: Callable[[DescriptionChange], object] | None = None
     edit: Edit | None = None
+    versions: Versions | None = None
+    allow_unproven: bool = False
 
     @cached_property
     def asked(self) -> dict[str, Sizes]:

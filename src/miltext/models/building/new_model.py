@@ -32,10 +32,11 @@ class NewModel:
 
     `files` has each weight file by its path below `@model_path`; `former` are those that the model named that this one
     is made of, and `given` those of this one that are from elsewhere. `package` is the .mlpackage that the model comes
-    from, whose other contents are kept. `storing` has the values still to be stored, in the file `store`. `pruned` has
-    the records that stay of each weight file that is not written whole, and `dropped` the files of the package, or
-    beside an .mlmodel, that go. `around` is what stood around the models that it is made of, `known` what the functions
-    of those that were edited had been, both by path, and `losses` what the descriptions lost.
+    from, whose other contents are kept, and `origin` the `.mlmodel` that it was read from. `storing` has the values
+    still to be stored, in the file `store`. `pruned` has the records that stay of each weight file that is not written
+    whole, and `dropped` the files of the package, or beside an .mlmodel, that go. `around` is what stood around the
+    models that it is made of, `known` what the functions of those that were edited had been, both by path, and `losses`
+    what the descriptions lost.
     """
 
     spec: Spec
@@ -52,6 +53,7 @@ class NewModel:
     known: dict[str, Counterparts] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
     changes: list[DescriptionChange] = field(default_factory=list)
+    origin: Path | None = None
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.

@@ -7,13 +7,15 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, warning
 from miltext.models.building.changes import around
 from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import Decompiling, strip
 from miltext.models.building.given_weights import GivenFolder, with_folder
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
+from miltext.models.compiling.other_files import other_files
 from miltext.models.contents import parse_text
+from miltext.models.manifest import model_file
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
@@ -36,7 +38,8 @@ def remade(original: Model, programs: Mapping[Model, Program], source: Model, ch
     if original.kind == "mlmodelc":
         return _compiled(original, programs, weights, choices)
     assert original.spec is not None  # it is not compiled
-    new = NewModel(deepcopy(original.spec), package=original.path if original.kind == "mlpackage" else None)
+    package = original.path if original.kind == "mlpackage" else None
+    new = NewModel(deepcopy(original.spec), package=package, origin=model_file(package) if package else original.path)
     lacking = _blob_names(*ml_programs(new.spec))
     new.around = around(new.spec)
     new.former = {name.partition("/")[2] for name in lacking}
@@ -60,6 +63,9 @@ def _compiled(
     }
     new = Decompiling(programs, folders, choices.asked).model(original)
     new.around = around(new.spec)
+    if others := other_files(original):
+        message = f"what is in the compiled model beside its known parts is not kept: {', '.join(others)}"
+        new.warnings.append(warning("MIL442", message))
     return new
 
 

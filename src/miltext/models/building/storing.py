@@ -46,6 +46,7 @@ class Storing:
     def __init__(
         self, program: Program, arrays: dict[str, Array], externalize: int | None, specification_version: int
     ) -> None:
+        self.program = program
         self.sources = {array.stored.path for array in arrays.values() if array.stored.path is not None}
         self._wide = specification_version >= WIDE_INTEGERS_SINCE
         self._arrays: list[tuple[Value, Array]] = []

@@ -99,7 +99,7 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
     folder.mkdir(parents=True, exist_ok=True)
     for name in new.weight_files:
         if new.is_rewritten(name) or not (folder / name).exists():
-            _write_weights(new, name, name, folder / name, progress)
+            write_weights(new, name, name, folder / name, progress)
         list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
     write_new(folder / place.name, [serialized(new.spec)])
     make_listed_folders(manifest, made / DATA)
@@ -124,7 +124,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
         rename_files(program, names)
     for name, free in moved.items():
         made = staging.place(output.parent / names[name], free=free)
-        _write_weights(new, name, names[name], made, progress)
+        write_weights(new, name, names[name], made, progress)
     write_new(staging.place(output), [serialized(new.spec)])
     written = {output.parent / name for name in names.values()}
     return [path for path in new.dropped if path not in written]
@@ -139,7 +139,7 @@ def _check_names(weights: Collection[str], model: str) -> None:
             raise refusal("MIL301", message, model, about=Subject("weight", file_name))
 
 
-def _write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
+def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
     """Write a weight file to a target: its records, and after them the values that are still to be stored in it.
 
     `name` is what the file is known by, and `called` what the model to write calls it.

@@ -1,0 +1,90 @@
+"""The differences of two compiled models around program and description: what they state, and their other files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.diffing.descriptions import MADE_BY
+from miltext.diffing.structure import Change
+from miltext.models.bundle import BundleModel
+from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
+from miltext.models.compiling.stated import CLASS, Stated, class_name, stated
+from miltext.models.files import PIECE
+from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+
+_TOOLS = MADE_BY.replace("metadata.userDefined[", "userDefinedMetadata[").removesuffix(".")
+
+Facts = dict[str, str]
+
+
+def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
+    """Return the changes of what two compiled models state; none unless both are such."""
+    if not (isinstance(old, BundleModel) and isinstance(new, BundleModel)):
+        return []
+    read = stated(old.folder), stated(new.folder)
+    analytics = [_analytics(each) for each in read]
+    shown = [_metadata(each, build_info) for each in read]
+    names = [class_name(each.folder.stem) for each in (old, new)]
+    if [each.metadata.get(CLASS) for each in read] == names:
+        shown = [{path: text for path, text in each.items() if path != CLASS} for each in shown]
+    known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - {*read[0].problems, *read[1].problems}
+    files = [_files(each.folder, known) for each in (old, new)]
+    return [
+        *_changes("analytics", *analytics),
+        *_changes(METADATA, *shown),
+        *_changes("file", *files),
+    ]
+
+
+def _changes(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name):
+            yield Change(kind, name, old.get(name), new.get(name))
+
+
+def _analytics(read: Stated) -> Facts:
+    return {f"{name}.{key}": quote(text) for name, table in read.analytics.items() for key, text in table.items()}
+
+
+def _metadata(read: Stated, build_info: bool) -> Facts:
+    """Return what `metadata.json` says; which tools made the model, only if that is asked for."""
+    found = _leaves(read.metadata, "")
+    return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield what JSON has at each path; an empty list or dictionary is a value."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}[{key}]" if path else key)
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, f"{path}[{index}]")
+    else:
+        yield path, json.dumps(value, ensure_ascii=False)
+
+
+def _files(folder: Path, known: set[str]) -> Facts:
+    """Return what is in the folder beside files that are `known`, each as its size and digest."""
+    return {name: _file(folder / name) for name in files_below(folder, known)}
+
+
+def _file(path: Path) -> str:
+    if path.is_symlink():
+        return f"a link to {os.readlink(path)}"
+    if not path.is_file():
+        return "not a file"
+    digest = sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+    return f"{path.stat().st_size} bytes, SHA-256 {digest.hexdigest()[:16]}"

@@ -1,0 +1,46 @@
+"""The files in a compiled model that are no known part of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
+from miltext.models.coremldata import FILE_NAME, NAMES, TEXT
+from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.models.model_weights import blob_values
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+
+KNOWN = (TEXT, FILE_NAME, METADATA, ANALYTICS, NAMES)
+"""The parts of a compiled model, or of a stage of one, beside weights."""
+
+
+def weight_paths(model: Model) -> set[str]:
+    """Return the weight files that the program of a model names, by their paths below `@model_path`."""
+    blobs = [held.value.blobFileValue for held in blob_values(model.program)] if model.type == PROGRAM else []
+    return {blob.fileName.partition("/")[2] for blob in blobs}
+
+
+def other_files(bundle: Model) -> list[str]:
+    """Return what is in the folder of a compiled model, stages included, that is no known part of it."""
+    assert bundle.model_path is not None
+    known = set[str]()
+    for model in (bundle, *(stage.model for stage in bundle.stages())):
+        assert model.model_path is not None
+        place = model.model_path.relative_to(bundle.model_path)
+        known |= {(place / name).as_posix() for name in (*KNOWN, *weight_paths(model))}
+    return files_below(bundle.model_path, known)
+
+
+def files_below(folder: Path, known: Collection[str]) -> list[str]:
+    """Return the files and links below a folder that are not `known`, by their paths in it, sorted."""
+    found: list[str] = []
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        found += [Path(parent, name).relative_to(folder).as_posix() for name in (*names, *links)]
+    return sorted({*found} - {*known})

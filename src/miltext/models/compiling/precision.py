@@ -1,0 +1,87 @@
+"""What `metadata.json` says of data types: those that a function computes in, and those that its weights are stored in.
+
+Both rules were read off the 30 compiled models that are known, and hold on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from math import log2, prod
+from typing import TYPE_CHECKING
+
+from miltext.models.compiling.doubts import Doubt
+from miltext.models.tensor_data import tensor_dtype, tensor_shape
+
+if TYPE_CHECKING:
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Function, Operation, Value
+
+STORAGE = "storagePrecision"
+"""Where it stands how weights are stored."""
+
+_UNCOUNTED = ("bool", "string")
+
+_WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
+
+_SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" for bits in (2, 4, 6, 8))}
+"""How weights were seen to be stored."""
+
+_DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
+"""The attribute whose data type a weight is stored in, by what makes it."""
+
+
+def used_types(function: Function, operations: Collection[Operation]) -> set[str]:
+    """Return the data types of all values of a function, its inputs included; truth values and strings do not count."""
+    types = [value.type for value in function.inputs]
+    types += [output.type for operation in operations for output in operation.outputs]
+    dtypes = {dtype.name: dtype for dtype in map(tensor_dtype, types) if dtype is not None}
+    return {_word(dtype) for name, dtype in dtypes.items() if name not in _UNCOUNTED}
+
+
+def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]:
+    """Return how the weights in weight files are stored, and what was not seen of that.
+
+    A weight that is only given to a loop does not count.
+    """
+    used = {name for operation in operations if operation.type != "while_loop" for name in _taken(operation)}
+    found: set[str] = set()
+    doubts: set[str] = set()
+    for operation in operations:
+        words = _words_of(operation) if any(output.name in used for output in operation.outputs) else set()
+        found |= words
+        if not words <= _SEEN or (words and operation.type.startswith("constexpr_") and operation.inputs):
+            doubts.add(operation.type)
+    told = [Doubt(f"how weights of `{name}` are called in the storage precision", STORAGE) for name in sorted(doubts)]
+    return found, told
+
+
+def _taken(operation: Operation) -> Iterator[str]:
+    return (each.name for argument in operation.inputs.values() for each in argument.arguments)
+
+
+def _words_of(operation: Operation) -> set[str]:
+    """Return how a weight is stored; nothing for what makes none, or has it in the program."""
+    kind = operation.type
+    if kind == "constexpr_lut_to_dense":
+        shape = tensor_shape(operation.attributes["lut"].type) if "lut" in operation.attributes else None
+        return {f"Palettized ({round(log2(prod(shape)))} bits)"} if shape and prod(shape) else set()
+    if kind == "constexpr_sparse_to_dense":
+        return {"Sparse"}
+    key = _DENSE.get(kind, "")
+    dtype = _dtype_in_file(operation.attributes[key]) if key in operation.attributes else None
+    return {_word(dtype)} if dtype is not None else set()
+
+
+def _dtype_in_file(value: Value) -> DType | None:
+    return tensor_dtype(value.type) if value.WhichOneof("value") == "blobFileValue" else None
+
+
+def _word(dtype: DType) -> str:
+    prefix = dtype.name.rstrip("0123456789")
+    return dtype.name.replace(prefix, _WORDS[prefix], 1) if prefix in _WORDS else dtype.name
+
+
+def joined(words: set[str]) -> str:
+    """Return the words as one: sorted, and in brackets where there are several."""
+    listed = ", ".join(sorted(words))
+    return f"Mixed ({listed})" if len(words) > 1 else listed

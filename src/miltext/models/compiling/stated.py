@@ -1,0 +1,79 @@
+"""What a compiled model states beside its program and description: in its analytics, and in `metadata.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.diagnostics import ModelError, refusing
+from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
+from miltext.models.compiling.analytics import HASH, NAME, SOURCE, Tables, parse_analytics, source_hash
+from miltext.models.contents import read_file, read_inside
+from miltext.models.manifest import model_file
+from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.models.refusals import refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from miltext.models.model import Model
+
+CLASS = "generatedClassName"
+_SHOWN = ("computePrecision", "storagePrecision", CLASS)
+
+
+class Stated(NamedTuple):
+    """What the files say; a file that is not there says nothing. `problems` has why one cannot be read, by its name."""
+
+    analytics: Tables
+    metadata: dict[str, Any]
+    problems: dict[str, ModelError]
+
+
+def stated(folder: Path) -> Stated:
+    """Return what the files of a compiled model, or of a stage of one, state."""
+    problems: dict[str, ModelError] = {}
+
+    def read(name: str, parse: Callable[[bytes, Path], Any]) -> Any:
+        if not os.path.lexists(folder / name):
+            return {}
+        try:
+            return parse(read_inside(folder, name), folder / name)
+        except ModelError as failure:
+            problems[name] = failure
+            return {}
+
+    return Stated(read(ANALYTICS, parse_analytics), read(METADATA, _parse_metadata), problems)
+
+
+def _parse_metadata(data: bytes, path: Path) -> dict[str, Any]:
+    with refusing(lambda failure: refusal("MIL258", f"{METADATA} cannot be read: {failure!r}", path)):
+        (found,) = json.loads(data)
+        return {**found}
+
+
+def hash_when_compiled(model: Model) -> str | None:
+    """Return the hash that the analytics have of a model that is compiled; None for what no compiler takes."""
+    if model.path is None or model.kind not in ("mlpackage", "mlmodel"):
+        return None
+    return source_hash(read_file(model_file(model.path) if model.kind == "mlpackage" else model.path))
+
+
+def class_name(folder: str) -> str:
+    """Return the name of the class that Xcode generates for a compiled model, by that of its folder."""
+    return re.sub(r"\W", "_", folder)
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """Return what people ask of the files, as JSON can say it."""
+    read = stated(folder)
+    details = read.analytics.get(SOURCE, {})
+    found: dict[str, Any] = {key: details[key] for key in (HASH, NAME) if key in details}
+    found |= {key: read.metadata[key] for key in _SHOWN if isinstance(read.metadata.get(key), str)}
+    availability = read.metadata.get("availability")
+    found |= {"availability": availability} if isinstance(availability, dict) else {}
+    found |= {"problems": [each.diagnostics[0].message for each in read.problems.values()]} if read.problems else {}
+    return found

@@ -1,0 +1,204 @@
+"""Writing a compiled model: the `.mlmodelc` that Apple's compiler would make of a model, file by file.
+
+A stage of a pipeline is a folder of its own in it, `model0` and so on, with the weights that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.models.building.decompiling import order_inputs
+from miltext.models.building.new_model import ml_programs
+from miltext.models.building.placing import Subject
+from miltext.models.building.writing import serialized, write_weights
+from miltext.models.compiling import analytics
+from miltext.models.compiling.doubts import Doubt
+from miltext.models.compiling.metadata import metadata
+from miltext.models.contents import kind_of_model, parse_spec, pipeline_of
+from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS, NAMES, TEXT, coremldata, names_data
+from miltext.models.files import copy_file, write_new
+from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.models.model_weights import MODEL_PATH, blob_values
+from miltext.models.refusals import refusal
+from miltext.models.staging import Staging
+from miltext.printing.coremlc import as_coremlc, unproven_shapes
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.new_model import NewModel
+    from miltext.models.files import Progress
+
+OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
+"""What is in a compiled model, and cannot be a weight file."""
+
+COMPILED = ("mlProgram", "pipeline")
+"""The kinds of models that are compiled here."""
+
+
+def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
+    """Write a model as an `.mlmodelc`; return warnings of what its text leaves out, and of what is unproven.
+
+    What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
+    PrintError, and ModelError: MIL440 for what cannot be compiled here, MIL441 for what is unproven where that is not
+    allowed, MIL301, MIL405.
+    """
+    _refuse_kinds(new.spec)
+    doubts = _doubts(new.spec)
+    if doubts and not choices.allow_unproven:
+        raise refusal("MIL441", f"no known output of Apple's compiler shows {_listed(doubts)}")
+    with Staging(replace=choices.force, parents=True) as staging:
+        made = staging.place(output)
+        _make_folders(new, new.spec, made, choices.progress, {})
+        told = _write_model(new.spec, made, choices)
+        shown = metadata(new.spec, output.stem)  # of what is stored by now
+        write_new(made / METADATA, [shown.text.encode()])
+        _write_analytics(new.spec, made, analytics.details_of(_source(new)))
+        staging.commit()
+    return [*told, *_told([*doubts, *shown.doubts])]
+
+
+def compiled_work(new: NewModel) -> int:
+    """Return how many bytes `write_compiled` tells as progress."""
+    found = 0
+    for spec in (new.spec, *_stages(new.spec)):
+        for name in _weights(new, spec):
+            if name in new.pruned:
+                found += sum(record.size for record in new.pruned[name])
+            elif name in new.files:
+                found += new.files[name].stat().st_size
+            found += new.storing.size if new.storing and new.is_stored_in(name) else 0
+    return found
+
+
+def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | None, written: dict[str, Path]) -> None:
+    """Make the folder of a model and of its stages, with their weight files: values to be stored get their places.
+
+    What several stages name is `written` once, and then copied.
+    """
+    folder.mkdir()
+    for index, stage in enumerate(_stages(spec)):
+        _make_folders(new, stage, folder / f"model{index}", progress, written)
+    for name in sorted(_weights(new, spec)):
+        _check_name(name)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name in written:
+            copy_file(written[name], target, progress)
+        else:
+            write_weights(new, name, name, target, progress)
+        written.setdefault(name, target)
+
+
+def _weights(new: NewModel, spec: Spec) -> set[str]:
+    """Return the weight files of a model itself, by their paths below `@model_path`; those that are not there aside."""
+    if kind_of_model(spec) != PROGRAM:
+        return set()
+    names = {held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(spec.mlProgram)}
+    is_stored = new.storing and new.storing.program is spec.mlProgram
+    return names & {*new.files} | ({new.store} if is_stored else set())
+
+
+def _check_name(name: str) -> None:
+    first = PurePosixPath(name).parts[0].casefold()
+    if first in OWN_FILES:
+        file_name = f"{MODEL_PATH}/{name}"
+        message = f"the weight file {file_name!r} would be where a compiled model has a file of its own"
+        raise refusal("MIL301", message, about=Subject("weight", file_name))
+
+
+def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]:
+    """Write the text and the description of a model, or of each stage; return what is to be told."""
+    told: list[Diagnostic] = _reordered(spec)
+    for index, stage in enumerate(_stages(spec)):
+        told += _write_model(stage, folder / f"model{index}", choices)
+        _write_analytics(stage, folder / f"model{index}", None)
+    if kind_of_model(spec) == PROGRAM:
+        given = (spec.specificationVersion, spec.description, choices.versions, told.append)
+        write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
+    elif spec.pipeline.names:
+        (folder / NAMES).parent.mkdir()
+        write_new(folder / NAMES, [names_data(spec.pipeline.names)])
+    write_new(folder / FILE_NAME, [coremldata(spec)])
+    return told
+
+
+def _reordered(spec: Spec) -> list[Diagnostic]:
+    """Return a warning of functions whose inputs have an order that neither text nor description gives back."""
+    made = Spec(description=spec.description)
+    for name in spec.mlProgram.functions if kind_of_model(spec) == PROGRAM else ():
+        inputs = sorted(spec.mlProgram.functions[name].inputs, key=lambda value: value.name.encode())
+        made.mlProgram.functions[name].inputs.extend(inputs)
+    order_inputs(made)
+    lost = [
+        f"the order of the inputs of `{name}`"
+        for name, function in sorted(made.mlProgram.functions.items())
+        if list(function.inputs) != list(spec.mlProgram.functions[name].inputs)
+    ]
+    return [warning("MIL210", f"Apple's compiler leaves this out: {', '.join(lost)}")] if lost else []
+
+
+def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None) -> None:
+    target = folder / analytics.FILE_NAME
+    target.parent.mkdir()
+    write_new(target, [analytics.analytics({**analytics.tables_of(spec), **(details or {})})])
+
+
+def _source(new: NewModel) -> tuple[bytes, str]:
+    """Return the bytes of the `.mlmodel` that is compiled, and its name without the ending.
+
+    It is the file that the model was read from if that still says the same, else the one that a package would have.
+    """
+    data = serialized(new.spec)
+    if new.origin is not None:
+        origin = new.origin.read_bytes()
+        if serialized(parse_spec(origin, str(new.origin))) == data:
+            return origin, new.origin.stem
+    return data, "model"
+
+
+def _stages(spec: Spec) -> Sequence[Spec]:
+    pipeline = pipeline_of(spec, kind_of_model(spec))
+    return pipeline.models if pipeline is not None else ()
+
+
+# ---- what cannot be compiled, and what is unproven
+
+
+def _refuse_kinds(spec: Spec) -> None:
+    kind = kind_of_model(spec)
+    if kind not in COMPILED:
+        message = f"a model of the kind `{kind}` cannot be compiled here: its compiled form is not known"
+        raise refusal("MIL440", message)
+    for stage in _stages(spec):
+        if kind_of_model(stage) != PROGRAM:
+            message = f"the pipeline has a stage of the kind `{kind_of_model(stage)}`, whose compiled form is not known"
+            raise refusal("MIL440", message)
+    if not all(program.functions for program in ml_programs(spec)):
+        raise refusal("MIL440", "the program has no functions")
+
+
+def _doubts(spec: Spec) -> list[Doubt]:
+    """Return what is unproven of the files that Core ML reads."""
+    found: list[Doubt] = []
+    for each in (spec, *_stages(spec)):
+        version = each.specificationVersion
+        if kind_of_model(each) == PROGRAM:
+            if version not in FORM_VERSIONS:
+                found.append(Doubt(f"the {FILE_NAME} of specification version {version}"))
+            found += map(Doubt, unproven_shapes(each.mlProgram, each.description))
+    return found
+
+
+def _told(doubts: Sequence[Doubt]) -> list[Diagnostic]:
+    message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
+    return [warning("MIL214", message)] if doubts else []
+
+
+def _listed(doubts: Iterable[Doubt]) -> str:
+    return "; ".join(sorted({doubt.what for doubt in doubts}))

@@ -1,0 +1,324 @@
+"""Compiled models on the command line: built, summarized, compared file by file, and checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import corpus_files
+from models.test_build_safety import blob, text_model, weight_file
+from support.containers import LFS, write_package
+from support.pipelines import piped, unary
+
+import miltext
+from miltext.cli import command
+from miltext.models.compiling.analytics import analytics
+from miltext.models.opening import open_model
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
+
+
+def invoked(*arguments: object) -> Result:
+    return CliRunner().invoke(command, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A compiled model with weights, not to be changed."""
+    path = tmp_path_factory.mktemp("made") / "C.mlmodelc"
+    miltext.build(open_model(EXAMPLE), path)
+    return path
+
+
+@pytest.fixture
+def bundle(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "C.mlmodelc")
+    return tmp_path / "C.mlmodelc"
+
+
+def edited(path: Path, **changes: Any) -> None:
+    (model,) = json.loads(path.read_bytes())
+    path.write_text(json.dumps([{**model, **changes}]))
+
+
+# ---- build
+
+
+def test_build_from_a_draft_a_description_and_ranges(tmp_path: Path) -> None:
+    draft = tmp_path / "draft.mil"
+    draft.write_text("program(1.3)\n{\n    func main<ios16>(tensor<fp32, [?, 4]> x) { y = relu(x = x); } -> (y);\n}\n")
+    options = ["--range", "x=1..8,4", "--coremlc-version", "1.2.3", "--coremlc-mil-version", "4.5"]
+    assert invoked("build", draft, "-o", tmp_path / "D.mlmodelc", *options).exit_code == 0
+    text = (tmp_path / "D.mlmodelc" / "model.mil").read_text()
+    for said in (
+        '"coremlc-version", "1.2.3"',
+        '"coremlc-component-MIL", "4.5"',
+        '"RangeDims", {{"x", [[1, 8], [4, 4]]}}',
+    ):
+        assert said in text
+    toml = tmp_path / "d.toml"
+    assert invoked("describe", tmp_path / "D.mlmodelc", "-o", toml).exit_code == 0
+    toml.write_text(toml.read_text().replace("[metadata]", '[metadata]\nauthor = "Somebody"'))
+    result = invoked("build", tmp_path / "D.mlmodelc", "--description", toml, "-o", tmp_path / "E.mlmodelc")
+    assert result.exit_code == 0, result.output
+    assert "author: Somebody" in invoked("info", tmp_path / "E.mlmodelc").output
+
+
+def test_one_version_leaves_the_other_as_the_newest_known(tmp_path: Path) -> None:
+    assert invoked("build", EXAMPLE, "-o", tmp_path / "A.mlmodelc", "--coremlc-version", "7").exit_code == 0
+    text = (tmp_path / "A.mlmodelc" / "model.mil").read_text()
+    assert '{"coremlc-component-MIL", "3600.16.1"}' in text
+    assert '{"coremlc-version", "7"}' in text
+
+
+def test_what_is_refused_says_how_to_allow_it(tmp_path: Path) -> None:
+    spec = unary("x", "y")
+    spec.specificationVersion = 8
+    package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    output = tmp_path / "P.mlmodelc"
+    result = invoked("build", package, "-o", output, "--no-check")
+    assert (result.exit_code, output.exists()) == (1, False)
+    assert "MIL441" in result.stderr
+    assert "--allow-unproven" in result.stderr
+    result = invoked("build", package, "-o", output, "--no-check", "--allow-unproven")
+    assert (result.exit_code, "warning[MIL214]" in result.stderr, output.exists()) == (0, True, True)
+
+
+def test_another_ending_names_all_three(tmp_path: Path) -> None:
+    result = invoked("build", EXAMPLE, "-o", tmp_path / "M.coreml")
+    assert "MIL401" in result.stderr
+    assert all(ending in result.stderr for ending in (".mlpackage", ".mlmodel ", ".mlmodelc"))
+
+
+# ---- info
+
+
+def test_info_shows_what_a_compiled_model_states(bundle: Path) -> None:
+    record = json.loads(invoked("info", bundle, "--json").output)["compiled"]
+    assert record["modelName"] == "model"
+    assert record["storagePrecision"] == "Float16"
+    assert record["availability"]["watchOS"] == "9.0"
+    shown = invoked("info", bundle).output
+    assert f"compiled from model.mlmodel, SHA-256 {record['modelHash']}\n" in shown
+    assert "computes in Mixed (Float16, Float32, Int32)\n" in shown
+    assert "compiled" not in json.loads(invoked("info", EXAMPLE, "--json").output)
+
+
+ODD_FILES: dict[str, bytes | None] = {
+    "not JSON": b"{",
+    "not a list": b"{}",
+    "two": b"[{}, {}]",
+    "words": b'["words"]',
+    "deep": b"[" * 100_000,
+    "other types": b'[{"availability": ["iOS"], "computePrecision": {"a": 1}, "storagePrecision": null}]',
+    "pointer": LFS,
+    "empty": b"",
+    "absent": None,
+}
+
+
+@pytest.mark.parametrize("content", ODD_FILES.values(), ids=ODD_FILES)
+@pytest.mark.parametrize("name", ["metadata.json", "analytics/coremldata.bin"])
+def test_odd_files_end_no_verb(name: str, content: bytes | None, bundle: Path, made: Path) -> None:
+    (bundle / name).unlink()
+    if content is not None:
+        (bundle / name).write_bytes(content)
+    for arguments in (["info", bundle], ["diff", bundle, made], ["check", bundle]):
+        result = invoked(*arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert result.exit_code in (0, 1)
+
+
+# ---- diff
+
+
+def added_file(bundle: Path) -> None:
+    (bundle / "notes").mkdir()
+    (bundle / "notes" / "a.txt").write_text("mine")
+
+
+def another_hash(bundle: Path) -> None:
+    tables = {"SpecificationDetails": {"modelHash": "else", "modelName": "model"}}
+    (bundle / "analytics" / "coremldata.bin").write_bytes(analytics(tables))
+
+
+def unreadable_analytics(bundle: Path) -> None:
+    (bundle / "analytics" / "coremldata.bin").write_bytes(b"\xff" * 8)
+
+
+def link_to_elsewhere(bundle: Path) -> None:
+    os.symlink("/nowhere", bundle / "link")
+
+
+def another_precision(bundle: Path) -> None:
+    edited(bundle / "metadata.json", computePrecision="Float32", extra={"a": [1, {}]})
+
+
+def another_name(bundle: Path) -> None:
+    edited(bundle / "metadata.json", generatedClassName="Mine")
+
+
+def other_tools(bundle: Path) -> None:
+    edited(bundle / "metadata.json", userDefinedMetadata={"com.github.apple.coremltools.version": "1.0"})
+
+
+DIFFERENCES: dict[Callable[[Path], None], list[str]] = {
+    added_file: ["+ file notes/a.txt: 4 bytes, SHA-256 "],
+    another_hash: [
+        '~ analytics SpecificationDetails.modelHash: "8/jK4NCy9J5feiVfj0dMc9sQFsvrs+0yAAHbFRMJ1yc=" -> "else"'
+    ],
+    unreadable_analytics: ["file analytics/coremldata.bin: "],
+    link_to_elsewhere: ["+ file link: a link to /nowhere"],
+    another_precision: [
+        '~ metadata.json computePrecision: "Mixed (Float16, Float32, Int32)" -> "Float32"',
+        "+ metadata.json extra[a][0]: 1",
+        "+ metadata.json extra[a][1]: {}",
+    ],
+    another_name: ['~ metadata.json generatedClassName: "C" -> "Mine"'],
+}
+
+
+@pytest.mark.parametrize(("change", "said"), DIFFERENCES.items(), ids=lambda each: getattr(each, "__name__", ""))
+def test_diff_goes_file_by_file(change: Callable[[Path], None], said: list[str], bundle: Path, made: Path) -> None:
+    change(bundle)
+    result = invoked("diff", made, bundle)
+    assert result.exit_code == 1
+    assert all(line in result.output for line in said)
+    found = json.loads(invoked("diff", made, bundle, "--format", "json").output)
+    assert (found["same"], {each["kind"] for each in found["changes"]} <= {"analytics", "metadata.json", "file"}) == (
+        False,
+        True,
+    )
+
+
+def test_equal_bundles_are_equal_under_other_names(bundle: Path, made: Path, tmp_path: Path) -> None:
+    assert invoked("diff", bundle, made).output == "no difference\n"
+    miltext.build(open_model(EXAMPLE), tmp_path / "Other.mlmodelc")
+    assert invoked("diff", made, tmp_path / "Other.mlmodelc").output == "no difference\n"
+    assert invoked("diff", EXAMPLE, made).output == "no difference\n"
+
+
+def test_tools_are_compared_only_if_that_is_asked_for(bundle: Path, made: Path) -> None:
+    other_tools(bundle)
+    assert invoked("diff", made, bundle).exit_code == 0
+    assert "userDefinedMetadata" in invoked("diff", made, bundle, "--build-info").output
+
+
+# ---- check
+
+
+def test_what_was_built_fits(made: Path) -> None:
+    assert invoked("check", made, "--from", EXAMPLE).exit_code == 0
+
+
+def test_the_hash_of_another_package_is_told(made: Path, tmp_path: Path) -> None:
+    other = write_package(tmp_path / "Other.mlpackage", unary("x", "y").SerializeToString())
+    result = invoked("check", made, "--from", other)
+    assert result.exit_code == 1
+    assert "warning[MIL262]" in result.output + result.stderr
+    assert invoked("check", made, "--from", made).exit_code == 0  # which has no hash of its own to compare
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_told"),
+    [
+        ({"computePrecision": "Float32"}, True),
+        ({"storagePrecision": "Int8"}, True),
+        ({"specificationVersion": 9}, True),
+        ({"author": "Somebody"}, True),
+        ({"shortDescription": "Else"}, True),
+        ({"userDefinedMetadata": {}}, True),
+        ({"stateSchema": [{"name": "s"}]}, True),
+        ({"inputSchema": []}, True),
+        ({"outputSchema": []}, False),  # a classifier's, which are unproven
+        ({"mlProgramOperationTypeHistogram": {}}, False),  # unproven for this program
+        ({"availability": {}, "metadataOutputVersion": "4.0", "generatedClassName": "Mine"}, False),
+    ],
+)
+def test_metadata_that_disagrees_is_told(changes: dict[str, Any], is_told: bool, bundle: Path) -> None:
+    edited(bundle / "metadata.json", **changes)
+    result = invoked("check", bundle)
+    assert (result.exit_code, result.stdout.count("warning[MIL261]") + result.stderr.count("warning[MIL261]")) == (
+        int(is_told),
+        int(is_told),
+    )
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def pointed(path: Path) -> None:
+    path.write_bytes(LFS)
+
+
+@pytest.mark.parametrize(("change", "severity"), [(cut, "error"), (pointed, "note"), (Path.unlink, "note")])
+def test_weights_are_looked_for(change: Callable[[Path], None], severity: str, bundle: Path) -> None:
+    change(bundle / "weights" / "weight.bin")
+    (found,) = miltext.check(open_model(bundle))
+    assert (found.code, found.severity) == ("MIL263", severity)
+    assert invoked("check", bundle).exit_code == (severity == "error")
+
+
+def test_analytics_that_count_otherwise_are_told(bundle: Path) -> None:
+    tables = {"PipelineModelDetails": {"modelDimension": "2"}}
+    (bundle / "analytics" / "coremldata.bin").write_bytes(analytics(tables))
+    assert {each.code for each in miltext.check(open_model(bundle))} == {"MIL262"}
+
+
+def test_inputs_that_only_one_file_has_are_told(bundle: Path) -> None:
+    text = (bundle / "model.mil").read_text()
+    (bundle / "model.mil").write_text(text.replace("fp32, [1, 1, 16, 16]> image)", "fp32, [1, 1, 16, 16]> picture)"))
+    (bundle / "model.mil").write_text((bundle / "model.mil").read_text().replace("x = image", "x = picture"))
+    found = [each.message for each in miltext.check(open_model(bundle)) if each.code == "MIL260"]
+    assert found == [
+        "the program lacks the input `image` of `main`",
+        "coremldata.bin lacks the input `picture` of `main`",
+    ]
+
+
+def test_an_unreadable_description_is_an_error(bundle: Path) -> None:
+    (bundle / "metadata.json").unlink()
+    (bundle / "coremldata.bin").write_bytes(b"\xff" * 64)
+    (found,) = miltext.check(open_model(bundle))
+    assert (found.code, found.severity) == ("MIL258", "error")
+
+
+def test_a_text_with_an_error_is_told_alone(bundle: Path) -> None:
+    (bundle / "model.mil").write_text("program(1.0) { func")
+    assert {each.code[:4] for each in miltext.check(open_model(bundle))} == {"MIL0"}
+
+
+def test_a_pipeline_is_checked_around_its_models_too(tmp_path: Path) -> None:
+    spec = piped(unary("x", "a"), unary("a", "y", "other"))
+    package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    bundle = tmp_path / "P.mlmodelc"
+    miltext.build(open_model(package), bundle, check=False)
+    assert invoked("check", bundle, "--from", package).exit_code == 0
+    edited(bundle / "metadata.json", computePrecision="Int8")
+    result = invoked("check", bundle)
+    assert (result.exit_code, "warning[MIL261]" in result.output + result.stderr) == (1, True)
+    assert invoked("check", bundle, "--ignore", "MIL261").exit_code == 0
+
+
+@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
+def test_no_alarm_for_bundles_of_the_corpus(path: Path) -> None:
+    assert [each for each in miltext.check(open_model(path)) if each.severity != "note"] == []
+
+
+def test_weights_that_a_text_names_are_stored_and_compared(tmp_path: Path) -> None:
+    weight_file(tmp_path)
+    miltext.build(text_model(blob(), tmp_path), tmp_path / "A.mlmodelc")
+    shutil.copytree(tmp_path / "A.mlmodelc", tmp_path / "B.mlmodelc")
+    data = bytearray((tmp_path / "B.mlmodelc" / "weights" / "weight.bin").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "B.mlmodelc" / "weights" / "weight.bin").write_bytes(data)
+    found = json.loads(invoked("diff", tmp_path / "A.mlmodelc", tmp_path / "B.mlmodelc", "--format", "json").output)
+    assert len(found["weights"]["changed"]) == 1
+    assert [each for each in found["changes"] if each["kind"] == "file"] == []

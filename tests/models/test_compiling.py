@@ -1,0 +1,437 @@
+"""Compiled models are written as Apple's compiler writes them, and turned back are what they were."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import CORPUS
+from models.test_build_safety import blob, contents, text_model, weight_file
+from support import kinds, real_packages
+from support.containers import spec as plain_spec
+from support.containers import write_package
+from support.pipelines import binary, of_text, piped, unary
+
+import miltext
+from miltext.diagnostics import ModelError
+from miltext.models.compiling.analytics import analytics, details_of, parse_analytics, tables_of
+from miltext.models.compiling.metadata import metadata
+from miltext.models.coremldata import coremldata, parse_coremldata
+from miltext.models.manifest import model_file
+from miltext.models.opening import open_model
+from miltext.models.refusals import WeightsError
+from miltext.printing.coremlc import BUILD_INFO, Versions, as_coremlc
+from miltext.schema.proto import ArrayFeatureType, Model, Program
+from miltext.schema.walk import values
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
+FILES = ["analytics/coremldata.bin", "coremldata.bin", "metadata.json", "model.mil"]
+OPTIONS = {"allow_unproven": True, "check": False}
+
+
+def written(spec: Model, folder: Path, **options: Any) -> Path:
+    """The compiled model of a message, in a package whose model file is not the usual one."""
+    package = write_package(folder / "In.mlpackage", spec.SerializeToString())
+    miltext.build(open_model(package), folder / "Out.mlmodelc", **{**OPTIONS, **options})
+    return folder / "Out.mlmodelc"
+
+
+def shown(bundle: Path) -> dict[str, Any]:
+    (model,) = json.loads((bundle / "metadata.json").read_bytes())
+    return dict(model)
+
+
+def codes(found: list[miltext.Diagnostic]) -> list[str]:
+    return [each.code for each in found]
+
+
+# ---- the files
+
+
+def test_a_bundle_has_just_the_files_that_the_compiler_writes(tmp_path: Path) -> None:
+    bundle = written(unary("x", "y"), tmp_path)
+    assert list(contents(bundle)) == FILES
+    miltext.build(open_model(EXAMPLE), tmp_path / "E.mlmodelc")
+    assert list(contents(tmp_path / "E.mlmodelc")) == [*FILES, "weights/weight.bin"]
+    source = model_file(EXAMPLE).read_bytes()
+    assert parse_analytics((tmp_path / "E.mlmodelc" / FILES[0]).read_bytes(), "it") == {
+        "NeuralNetworkModelDetails": {"containsCustomLayer": "0", "modelDimension": "0"},
+        "SpecificationDetails": {
+            "modelHash": b64encode(hashlib.sha256(source).digest()).decode(),
+            "modelName": "model",
+        },
+    }
+
+
+def test_the_hash_is_that_of_the_package_or_of_what_a_package_would_have(tmp_path: Path) -> None:
+    """A file that nobody here wrote keeps its hash, if the model is not changed on the way."""
+    made = of_text(miltext.to_text(unary("x", "y").mlProgram))
+    odd = b"\x08\x07" + made.SerializeToString(deterministic=True)  # the version comes twice, and the last one counts
+    (tmp_path / "odd.mlmodel").write_bytes(odd)
+    bundle, package = tmp_path / "A.mlmodelc", tmp_path / "B.mlpackage"
+
+    def hashed() -> tuple[str, str]:
+        found = parse_analytics((bundle / FILES[0]).read_bytes(), "it")["SpecificationDetails"]
+        return found["modelHash"], found["modelName"]
+
+    miltext.build(open_model(tmp_path / "odd.mlmodel"), bundle)
+    assert hashed() == (b64encode(hashlib.sha256(odd).digest()).decode(), "odd")
+    text = text_model(miltext.to_text(made.mlProgram), tmp_path)
+    miltext.build(text, bundle, force=True)
+    miltext.build(text, package)
+    assert hashed() == (b64encode(hashlib.sha256(model_file(package).read_bytes()).digest()).decode(), "model")
+    miltext.build(open_model(tmp_path / "odd.mlmodel"), bundle, renames={"x": "z"}, force=True)
+    assert hashed()[1] == "model"
+
+
+@pytest.mark.parametrize("entries", [0, 1, 2], ids=lambda count: f"{count} entries")
+def test_the_description_is_there_with_its_metadata(entries: int, tmp_path: Path) -> None:
+    made = unary("x", "y")
+    for index in range(entries):
+        made.description.metadata.userDefined[f"key {index}"] = "value"
+    data = (written(made, tmp_path) / "coremldata.bin").read_bytes()
+    read = parse_coremldata(data, "it")
+    made.description.metadata.SetInParent()
+    assert (read.type, read.specification_version, read.description) == ("mlProgram", 7, made.description)
+    assert struct.unpack_from("<II", data) == (502, 5)
+    assert data[-16:] == struct.pack("<I12x", 502)
+
+
+def test_each_function_has_its_part_at_the_end() -> None:
+    made = plain_spec()
+    one = coremldata(made)
+    made.description.functions.add(name="main")
+    assert len(coremldata(made)) - len(one) == 3 + 6  # the tag and size of the entry, and its name
+    made.description.functions.add(name="more")
+    assert coremldata(made)[-32:] == struct.pack("<I12x", 502) * 2
+
+
+def test_metadata_shows_features_counts_and_credits(tmp_path: Path) -> None:
+    made = unary("x", "y")
+    made.description.metadata.author = "A. N. Author"
+    made.description.input[0].shortDescription = "what goes in \N{SNOWMAN}"
+    found = shown(written(made, tmp_path))
+    assert (found["author"], "license" in found, found["generatedClassName"]) == ("A. N. Author", False, "Out")
+    assert found["inputSchema"] == [
+        {
+            "name": "x",
+            "shortDescription": "what goes in \N{SNOWMAN}",
+            "isOptional": "0",
+            "type": "MultiArray",
+            "dataType": "Float32",
+            "shape": "[1, 4]",
+            "formattedType": "MultiArray (Float32 1 \N{MULTIPLICATION SIGN} 4)",
+            "hasShapeFlexibility": "0",
+        }
+    ]
+    assert found["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 1, "Tanh": 1}
+    assert (found["computePrecision"], "storagePrecision" in found) == ("Float32", False)
+    assert found["availability"]["tvOS"] == "16.0"
+
+
+def test_the_versions_are_those_that_are_asked_for(tmp_path: Path) -> None:
+    text = (written(unary("x", "y"), tmp_path, versions=Versions("1.2", "3.4")) / "model.mil").read_text()
+    assert re.findall(r'\{"coremlc-[^}]*\}', text) == ['{"coremlc-component-MIL", "1.2"}', '{"coremlc-version", "3.4"}']
+    again = open_model(tmp_path / "Out.mlmodelc")
+    miltext.build(again, tmp_path / "Again.mlmodelc")
+    assert '{"coremlc-version", "3600.25.1"}' in (tmp_path / "Again.mlmodelc" / "model.mil").read_text()
+
+
+def test_a_pipeline_has_a_folder_for_each_stage(tmp_path: Path) -> None:
+    made = piped(unary("x", "a"), unary("x", "b", "other"), binary("a", "b", "y"), names=["one", "two", "three"])
+    bundle = written(made, tmp_path)
+    stages = [f"model{index}/{name}" for index in range(3) for name in FILES if name != "metadata.json"]
+    assert [*contents(bundle)] == sorted(
+        ["analytics/coremldata.bin", "coremldata.bin", "metadata.json", "modelNames/coremldata.bin", *stages]
+    )
+    outer = parse_analytics((bundle / FILES[0]).read_bytes(), "it")
+    assert outer["PipelineModelDetails"] == {"modelDimension": "3"}
+    assert "SpecificationDetails" not in parse_analytics((bundle / "model1" / FILES[0]).read_bytes(), "it")
+    assert shown(bundle)["modelType"] == {
+        "name": "MLModelType_pipeline",
+        "structure": [{"name": "MLModelType_mlProgram"}] * 3,
+    }
+    assert [each.pipeline_name for each in open_model(bundle).models] == ["one", "two", "three"]
+    assert shown(bundle)["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 2, "Tanh": 2, "Ios16.add": 1}
+
+
+# ---- there and back
+
+
+def normal(spec: Model) -> Model:
+    """A model less what a bundle does not hold, as docs/compiled-models.md lists it."""
+    spec = Model.FromString(spec.SerializeToString())
+    spec.description.metadata.SetInParent()
+    for function in spec.mlProgram.functions.values():
+        function.inputs.sort(key=lambda value: value.name)
+    if BUILD_INFO in spec.mlProgram.attributes:
+        pairs = spec.mlProgram.attributes[BUILD_INFO].immediateValue.dictionary.values
+        pairs.sort(key=lambda pair: pair.key.SerializeToString())
+    for held in values(spec.mlProgram):
+        held.value.docString = ""
+        if held.value.WhichOneof("value") == "blobFileValue":
+            path = held.value.blobFileValue
+            path.fileName = re.sub(r"/(\d-)*([^/]+)$", r"/\2", path.fileName)
+    for stage in spec.pipeline.models:
+        stage.CopyFrom(normal(stage))
+    return spec
+
+
+def in_files(path: Path) -> list[dict[str, bytes]]:
+    """The weights of each ML Program of a model, by name, as bytes."""
+    models = [each.model.weights for each in open_model(path).programs()]
+    return [{weight.name: each[weight.name].tobytes() for weight in each.in_files()} for each in models]
+
+
+SOME = ("int8", "palettized-1", "sparse", "functions", "pipeline")
+PACKAGES = [
+    *(("package", name) for name in SOME),
+    *(("kind", name) for name in (*kinds.PROGRAMS, "pipeline-2", "pipeline-3")),
+]
+
+
+@pytest.mark.parametrize(("family", "name"), PACKAGES)
+def test_there_and_back(family: str, name: str, tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    package = real_packages.package(name) if family == "package" else kinds.kind(name)
+    bundle, back = tmp_path / "C.mlmodelc", tmp_path / "Back.mlpackage"
+    found = miltext.build(open_model(package), bundle, allow_unproven=True)
+    assert {*codes(found)} <= {"MIL210", "MIL211", "MIL214"}
+    assert [each for each in miltext.check(open_model(bundle).programs()[0].model) if each.severity == "error"] == []
+    miltext.build(open_model(bundle), back)
+    before, now = open_model(package).spec, open_model(back).spec
+    assert before is not None
+    assert now is not None
+    assert normal(now) == normal(before)
+    assert in_files(back) == in_files(package)
+
+
+@pytest.mark.parametrize("name", ["enumerated", "image-enumerated", "image-ranges", "int8"])
+def test_what_core_ml_would_read_of_guesses_is_refused(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("coremltools")
+    with pytest.raises(ModelError, match="MIL441"):
+        miltext.build(open_model(kinds.kind(name)), tmp_path / "C.mlmodelc")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_lost_order_of_inputs_is_told(tmp_path: Path) -> None:
+    made = binary("b", "a", "y")
+    assert codes(miltext.build(in_package(made, tmp_path / "1"), tmp_path / "1.mlmodelc")) == []
+    made.description.input.reverse()
+    (told,) = miltext.build(in_package(made, tmp_path / "2"), tmp_path / "2.mlmodelc")
+    assert (told.code, told.message) == (
+        "MIL210",
+        "Apple's compiler leaves this out: the order of the inputs of `main`",
+    )
+
+
+def in_package(spec: Model, folder: Path) -> miltext.Model:
+    return open_model(write_package(folder / "P.mlpackage", spec.SerializeToString()))
+
+
+# ---- what is refused
+
+
+UNKNOWN = {
+    "classifier": (piped(unary("x", "y"), kind="pipelineClassifier"), "pipelineClassifier"),
+    "nested": (piped(piped(unary("x", "a")), unary("a", "y")), "a stage of the kind `pipeline`"),
+    "empty": (Model(specificationVersion=7, mlProgram=Program(version=1)), "no function"),
+}
+
+
+@pytest.mark.parametrize(("spec", "said"), UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_not_known_cannot_be_compiled(spec: Model, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=rf"MIL440.*{said}"):
+        written(spec, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["In.mlpackage"]
+
+
+@pytest.mark.parametrize("version", [5, 8, 10])
+def test_versions_that_were_not_seen_need_leave(version: int, tmp_path: Path) -> None:
+    made = unary("x", "y")
+    made.specificationVersion = version
+    with pytest.raises(ModelError, match=f"MIL441.*specification version {version}"):
+        written(made, tmp_path, allow_unproven=False)
+    (told,) = miltext.build(open_model(tmp_path / "In.mlpackage"), tmp_path / "C.mlmodelc", allow_unproven=True)
+    assert (told.code, f"version {version}" in told.message) == ("MIL214", True)
+
+
+@pytest.mark.parametrize("name", ["model.mil", "Metadata.JSON", "analytics/coremldata.bin", "coremldata.bin"])
+def test_a_weight_file_does_not_take_the_place_of_a_part(name: str, tmp_path: Path) -> None:
+    weight_file(tmp_path).rename(tmp_path / "w.bin")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "w.bin").rename(tmp_path / name)
+    source = tmp_path / "a.mil"
+    source.write_text(blob(f"@model_path/{name}"))
+    with pytest.raises(WeightsError, match="MIL301"):
+        miltext.build(open_model(source), tmp_path / "out" / "C.mlmodelc")
+    assert not (tmp_path / "out").exists()
+
+
+# ---- where it is written
+
+
+def test_it_is_replaced_only_with_force_and_onto_itself(tmp_path: Path) -> None:
+    bundle = written(unary("x", "y"), tmp_path)
+    before = contents(bundle)
+    with pytest.raises(FileExistsError, match="--force"):
+        miltext.build(open_model(bundle), bundle)
+    miltext.build(open_model(bundle), bundle, force=True)
+    after = contents(bundle)
+    del before["analytics/coremldata.bin"], after["analytics/coremldata.bin"]  # the hash of a package of the bundle
+    assert after == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["In.mlpackage", "Out.mlmodelc"]
+
+
+def a_package(path: Path) -> None:
+    write_package(path, b"")
+
+
+def a_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "mine.txt").write_text("mine")
+
+
+def a_file(path: Path) -> None:
+    path.write_text("mine")
+
+
+@pytest.mark.parametrize("make", [a_package, a_folder, a_file])
+def test_what_is_of_another_kind_is_not_replaced(make: Any, tmp_path: Path) -> None:
+    make(tmp_path / "C.mlmodelc")
+    source = in_package(unary("x", "y"), tmp_path / "in")
+    before = contents(tmp_path)
+    with pytest.raises(ModelError, match=r"MIL402.*not a compiled model"):
+        miltext.build(source, tmp_path / "C.mlmodelc", force=True)
+    assert contents(tmp_path) == before
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "C.mlmodelc").mkdir()
+    miltext.build(in_package(unary("x", "y"), tmp_path / "in"), tmp_path / "C.mlmodelc", force=True)
+    assert list(contents(tmp_path / "C.mlmodelc")) == FILES
+
+
+def test_nothing_is_written_inside_the_input(tmp_path: Path) -> None:
+    source = in_package(unary("x", "y"), tmp_path)
+    with pytest.raises(ModelError, match=r"MIL402.*inside the input"):
+        miltext.build(source, tmp_path / "P.mlpackage" / "C.mlmodelc")
+    bundle = written(unary("x", "y"), tmp_path)
+    with pytest.raises(ModelError, match="MIL402"):
+        miltext.build(open_model(bundle / "model.mil"), bundle, force=True)
+
+
+@pytest.mark.parametrize("fails", ["os.fsync", "json.dumps"])
+def test_a_build_that_fails_leaves_the_old_bundle_whole(
+    fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = written(unary("x", "y"), tmp_path)
+    before = contents(tmp_path)
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(28, "no space left")
+
+    source = open_model(EXAMPLE)
+    monkeypatch.setattr(fails, broken)
+    with pytest.raises(OSError, match="no space left"):
+        miltext.build(source, bundle, force=True)
+    assert contents(tmp_path) == before
+
+
+def test_other_files_of_a_bundle_are_told_of(tmp_path: Path) -> None:
+    bundle = written(unary("x", "y"), tmp_path)
+    (bundle / "notes.txt").write_text("mine")
+    for ending in (".mlpackage", ".mlmodelc", ".mlmodel"):
+        (told, *_) = miltext.build(open_model(bundle), tmp_path / f"New{ending}")
+        assert (told.code, told.message.endswith(": notes.txt")) == ("MIL442", True)
+
+
+def test_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
+    sizes: list[int] = []
+    expected: list[int] = []
+    told: Any = {"progress": sizes.append, "expect": lambda size: expected.append(size())}
+    miltext.build(open_model(EXAMPLE), tmp_path / "C.mlmodelc", **told)
+    assert sum(sizes) == expected[0] == (tmp_path / "C.mlmodelc" / "weights" / "weight.bin").stat().st_size
+    weight_file(tmp_path)
+    del sizes[:], expected[:]
+    miltext.build(text_model(blob(), tmp_path), tmp_path / "D.mlmodelc", externalize=1, prune_weights=True, **told)
+    assert sum(sizes) == expected[0] > 0
+
+
+# ---- Apple's own
+
+
+PAIRS = ["bundles/mobius-unified_int8", "bundles/mobius-unified_palette_4bit", "bundles/ironmill-base"]
+
+
+def pair(name: str) -> tuple[Path, Path]:
+    package, bundle = CORPUS / f"{name}.mlpackage", CORPUS / f"{name}.mlmodelc"
+    if not (package.exists() and bundle.exists()):
+        pytest.skip(f"no {name}")
+    return package, bundle
+
+
+def without_versions(text: bytes) -> bytes:
+    return re.sub(rb'(?:, )?\{"coremlc-[^}]*\}', b"", text).replace(b"({{, ", b"({{")
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_of_the_corpus(name: str, tmp_path: Path) -> None:
+    package, apples = pair(name)
+    assert miltext.build(open_model(package), tmp_path / apples.name) == []
+    made, right = contents(tmp_path / apples.name), contents(apples)
+    assert list(made) == list(right)
+    assert without_versions(made.pop("model.mil")) == without_versions(right.pop("model.mil"))
+    data = made.pop("coremldata.bin"), right.pop("coremldata.bin")
+    read = [parse_coremldata(each, "it") for each in data]
+    assert read[0] == read[1]
+    if len(read[0].description.metadata.userDefined) < 2:
+        assert data[0] == data[1]
+    shown_by = [json.loads(each.pop("metadata.json"))[0] for each in (made, right)]
+    for each in shown_by:
+        del each["generatedClassName"]
+    assert shown_by[0] == shown_by[1]
+    assert made == right  # analytics and weights
+    assert miltext.check(open_model(apples)) == []
+
+
+def test_a_pipeline_of_the_corpus_by_its_first_model_and_analytics() -> None:
+    package, apples = pair("pipelines/yolov8n-nms")
+    source = model_file(package)
+    spec = Model.FromString(source.read_bytes())
+    tables = {**tables_of(spec), **details_of((source.read_bytes(), source.stem))}
+    assert analytics(tables) == (apples / FILES[0]).read_bytes()
+    first = spec.pipeline.models[0]
+    assert analytics(tables_of(first)) == (apples / "model0" / FILES[0]).read_bytes()
+    text = as_coremlc(first.mlProgram, first.specificationVersion, first.description).encode()
+    assert without_versions(text) == without_versions((apples / "model0" / "model.mil").read_bytes())
+    data = (apples / "model0" / "coremldata.bin").read_bytes()
+    assert parse_coremldata(coremldata(first), "it") == parse_coremldata(data, "it")
+
+
+# ---- what only some models have
+
+
+def test_ranges_are_shown_and_written() -> None:
+    made = unary("x", "y")
+    array = made.description.input[0].type.multiArrayType
+    for lower, upper in ((1, 1), (2, 8)):
+        array.shapeRange.sizeRanges.add(lowerBound=lower, upperBound=upper)
+    (entry,) = json.loads(metadata(made, "M").text)[0]["inputSchema"]
+    assert entry["hasShapeFlexibility"] == "1"
+    assert (entry["shapeRange"], entry["shapeFlexibility"]) == ("[[1, 1], [2, 8]]", "1 \N{MULTIPLICATION SIGN} 2...8")
+    assert array.dataType == ArrayFeatureType.FLOAT32
+
+
+def test_an_operation_that_was_not_seen_is_told(tmp_path: Path) -> None:
+    text = miltext.to_text(unary("x", "y").mlProgram).replace("tanh(", "softsign(")
+    source = text_model(text, tmp_path)
+    (told,) = miltext.build(source, tmp_path / "C.mlmodelc")
+    assert (told.code, "`softsign` of ios16" in told.message) == ("MIL214", True)
+    assert "Softsign" in shown(tmp_path / "C.mlmodelc")["mlProgramOperationTypeHistogram"]
