@@ -125,6 +125,13 @@ def compiled(folder: Path) -> None:
         assert (folder / name / WEIGHTS).read_bytes() == (EXAMPLE / WEIGHTS).read_bytes()
 
 
+def compiled_in_ci(folder: Path) -> None:
+    made, fresh = folder / "Classifier.mlmodelc", folder / "fresh" / "Classifier.mlmodelc"
+    assert miltext.load(made).description == miltext.load(EXAMPLE).description
+    for path in made.rglob("*"):
+        assert path.is_dir() or path.read_bytes() == (fresh / path.relative_to(made)).read_bytes()
+
+
 def running(folder: Path) -> None:
     assert np.load(folder / "lit.npy").shape == (1, 6, 8, 8)
     with np.load(folder / "total.npz") as states:
@@ -146,6 +153,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "replace-a-weight": weight,
     "drop-an-operation": drop,
     "compiled-model-to-package": compiled,
+    "compile-in-ci": compiled_in_ci,
     "run-a-model": running,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,
