@@ -193,7 +193,7 @@ def test_a_folder_that_is_no_package_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="MIL402"):
         miltext.load(EXAMPLE).save(tmp_path / "a.mlmodel", force=True)
     with pytest.raises(ModelError, match="MIL401"):
-        miltext.load(EXAMPLE).save(tmp_path / "a.mlmodelc")
+        miltext.load(EXAMPLE).save(tmp_path / "a.coreml")
     assert (precious / "letters").is_dir()
 
 
