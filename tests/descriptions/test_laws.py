@@ -19,7 +19,7 @@ from miltext.diagnostics import ModelError
 from miltext.models.describing import surroundings_of
 from miltext.models.opening import open_model
 from miltext.models.spec import SpecModel
-from miltext.schema.proto import FeatureDescription, Model, ModelDescription
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model, ModelDescription
 from miltext.schema.wire import number_tag, sized, tag, wire_of
 from miltext.toml.reading import read_toml
 from miltext.toml.updating import updated
@@ -207,3 +207,13 @@ def test_labels_of_each_function_are_kept() -> None:
     description.functions.add(name="g").MergeFromString(UNKNOWN["group"])
     labels: dict[str, Any] = {"f": ["a", "b"], "g": [1, -(2**63)]}
     assert "classLabels" in assert_kept(Surroundings(Model(description=description), labels=labels))
+
+
+@pytest.mark.skipif(not KEEPS_NANS, reason="protobuf in Python makes all NaNs one")
+@pytest.mark.parametrize("bits", ["0000c07f", "0000c0ff", "0100c07f"])
+def test_every_nan_is_kept(bits: str) -> None:
+    entry = FeatureDescription(name="x")
+    entry.type.multiArrayType.dataType = ArrayFeatureType.FLOAT32
+    entry.type.multiArrayType.MergeFromString(b"\x9d\x03" + bytes.fromhex(bits))  # floatDefaultValue
+    made = assert_kept(Surroundings(Model(description=ModelDescription(input=[entry]))))
+    assert ("default = nan" in made) == (bits == "0000c07f")

@@ -30,7 +30,7 @@ colorSpace = "RGB"
 width = 8
 height = 4
 widthRange = [8, 8]
-heightRange = [1, inf]
+heightRange = [1, 64]
 
 [[input]]
 name = "x"
@@ -91,7 +91,8 @@ def refused(folder: Path, program: str, description: str) -> list[tuple[str, str
     assert not (folder / "N.mlpackage").exists()
     found = []
     for each in error.value.diagnostics:
-        line = "" if each.span is None else str(line_and_column(description, each.span.start)[0])
+        assert each.span is not None
+        line = str(line_and_column(description, each.span.start)[0])
         found.append((each.code, line, each.message))
     return found
 
@@ -128,10 +129,12 @@ CHANGES = {
     ],
     ("\n[[input]]", '\n[[function]]\nname = "mein"\n[[input]]'): [
         ("MIL476", "3", "the program has no function `mein`; did you mean `main`?"),
-        ("MIL476", "", "the function `main` of the program is not described"),
+        ("MIL476", "2", "the function `main` of the program is not described"),
+        ("MIL475", "4", "a `[[input]]` stands beside a `[[function]]`: write it as `[[function.input]]` below"),
+        ("MIL475", "27", "a `[[output]]` stands beside a `[[function]]`"),
     ],
     # kinds and data types
-    ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, inf]', ""): [
+    ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]', ""): [
         ("MIL477", "2", "`image`, which is tensor<fp32, [1, 3, ?, 8]> in the program, has no `type`: write"),
     ],
     ('name = "m"\ntype = "multiArray"\ndataType = "int32"', 'name = "m"\ntype = "int64"'): [
@@ -151,16 +154,31 @@ CHANGES = {
     ],
     ('"RGB"', '"GRAYSCALE"'): [("MIL477", "6", "cannot be [1, 1, 4, 8]")],
     ("widthRange = [8, 8]", "widthRange = [1, 8]"): [("MIL477", "8", "has only the size 8 in the dimension 3")],
-    ("heightRange = [1, inf]", "heightRange = [5, inf]"): [
+    ("heightRange = [1, 64]", "heightRange = [5, 64]"): [
         ("MIL477", "8", "has the size 4 in the dimension 2, which its range leaves out")
     ],
-    ("widthRange = [8, 8]\nheightRange = [1, inf]", "enumeratedSizes = [[8, 4], [7, 4]]"): [
+    ("widthRange = [8, 8]\nheightRange = [1, 64]", "enumeratedSizes = [[8, 4], [7, 4]]"): [
         ("MIL477", "8", "cannot be [1, 3, 4, 7]")
     ],
     ("shape = [2]\ndefault", "shape = [2, 1]\ndefault"): [("MIL477", "16", "cannot be [2, 1]")],
     ("shape = [2]\ndefault", "shape = [2]\nshapeRange = [[2, 2], [1, 1]]\ndefault"): [
         ("MIL477", "17", "has 1 dimensions, and the ranges are 2")
     ],
+    # sizes without an end
+    ("heightRange = [1, 64]", "heightRange = [4, inf]"): [
+        ("MIL452", "9", "has no greatest size in the dimension 2: write one, as in `[4, 16]`")
+    ],
+    ("widthRange = [8, 8]\nheightRange = [1, 64]", ""): [
+        ("MIL452", "2", "may be of any size in the dimension 2: add `widthRange` and `heightRange`, each with a least")
+    ],
+    (
+        'type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]',
+        'type = "multiArray"\ndataType = "fp32"\nshape = [1, 3, 4, 8]\nshapeRange = [[1, 1], [3, 3], [1, inf], [8, 8]]',
+    ): [("MIL452", "7", "has no greatest size in the dimension 2")],
+    (
+        'type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]',
+        'type = "multiArray"\ndataType = "fp32"\nshape = [1, 3, 4, 8]',
+    ): [("MIL452", "2", "may be of any size in the dimension 2: add a `shapeRange`")],
     # the version
     ("\n[[input]]", "\nspecificationVersion = 8\n[[input]]"): [
         ("MIL478", "2", "`specificationVersion` is 8, and what the model uses needs 9: write 9, or nothing")
@@ -194,7 +212,7 @@ def test_the_version_is_the_one_that_is_said_or_the_least(said: str, version: in
 
 def test_a_colour_space_of_a_later_version_raises_it(tmp_path: Path) -> None:
     program = PROGRAM.replace("[1, 3, ?, 8]", "[1, 1, 4, 8]").replace("ios18", "ios15").replace("fp16", "fp32")
-    sizes = "\nwidthRange = [8, 8]\nheightRange = [1, inf]"
+    sizes = "\nwidthRange = [8, 8]\nheightRange = [1, 64]"
     description = FITTING.replace(sizes, "").replace("fp16", "fp32")
     gray = built(tmp_path, program, description.replace("RGB", "GRAYSCALE"))
     assert gray.specification_version == 6
@@ -247,7 +265,10 @@ FORMS = {
 def test_other_labels_are_put_into_the_program(form: str, tmp_path: Path) -> None:
     text = FORMS[form]
     count = '["x", "y", "z", "\\u0000"]' if form == "unknown count" else '["x", "y", "\\u0000"]'
-    model = built(tmp_path, text, labelled(f"classLabels = {count}"), check=form != "tensor")
+    described = labelled(f"classLabels = {count}")
+    if form == "unknown count":
+        described = described.replace("shape = [3]", "shape = [3]\nshapeRange = [[1, 9]]")
+    model = built(tmp_path, text, described, check=form != "tensor")
     assert f"classLabels = {count}\n" in miltext.describe(model)
     wanted = text.replace('"a", "b", "c"', '"x", "y", "z", "\\u{0}"' if "z" in count else '"x", "y", "\\u{0}"')
     wanted = wanted.replace("list<string, 3>", "list<string, 4>") if "z" in count else wanted
@@ -322,8 +343,8 @@ def test_functions_are_described_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_program_of_several_functions_needs_each_described(tmp_path: Path) -> None:
-    [(code, _, message)] = refused(tmp_path, FUNCTIONS, FITTING)
-    assert code == "MIL476"
+    [(code, line, message)] = refused(tmp_path, FUNCTIONS, FITTING)
+    assert (code, line) == ("MIL476", "2")
     assert "the program has 2 functions: write a `[[function]]` for each of `first`, `second`" in message
 
 
@@ -353,9 +374,14 @@ def test_an_unchanged_description_that_fits_badly_is_kept(tmp_path: Path) -> Non
     write(tmp_path / "d.toml", miltext.describe(tmp_path / "M.mlmodel").encode())
     miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "N.mlmodel", description=tmp_path / "d.toml")
     assert open_model(tmp_path / "N.mlmodel").spec == odd
-    write(tmp_path / "d.toml", (tmp_path / "d.toml").read_bytes() + b"[metadata]\n")
-    with pytest.raises(ModelError, match="MIL476"):
-        miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "O.mlmodel", description=tmp_path / "d.toml")
+    as_it_was = (tmp_path / "d.toml").read_bytes()
+    write(tmp_path / "d.toml", as_it_was + b"[metadata]\nauthor = 'me'\n")
+    miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "O.mlmodel", description=tmp_path / "d.toml")
+    odd.description.metadata.author = "me"
+    assert open_model(tmp_path / "O.mlmodel").spec == odd
+    write(tmp_path / "d.toml", as_it_was.replace(b'"x"', b'"z"'))
+    with pytest.raises(ModelError, match="`main` has no input `z`"):
+        miltext.build(open_model(tmp_path / "M.mlmodel"), tmp_path / "P.mlmodel", description=tmp_path / "d.toml")
 
 
 KINDS = {

@@ -257,6 +257,8 @@ class Default(Form):
         if member is None or member != DEFAULT_FIELDS.get(holder.dataType):
             return None
         value: int | float = getattr(holder, member)
+        if math.isnan(value) and struct.pack("<d", value) != struct.pack("<d", math.nan):
+            return None  # TOML has one NaN
         return value if member != "floatDefaultValue" else _shortest(value)
 
     def fill(self, holder: Any, value: object) -> None:

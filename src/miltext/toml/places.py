@@ -18,6 +18,8 @@ _MARK = "\ue000\ue001"
 
 _KEY = re.compile(r"""("[^"\n]*"|'[^'\n]*'|[\w-]+)\s*=\s*\Z""")
 
+_FIRST = re.compile(r"^[ \t]*[^#\s][^\n]*", re.MULTILINE)
+
 
 def value_span(text: str, at: Sequence[str | int]) -> Span | None:
     """Return where a value stands; of a table its name in the header, which of one in an array is the whole header.
@@ -40,6 +42,12 @@ def key_span(text: str, at: Sequence[str | int]) -> Span | None:
     value = value_span(text, at)
     key = None if value is None else _KEY.search(text, 0, value.start)
     return value if key is None else Span(*key.span(1))
+
+
+def start_span(text: str) -> Span:
+    """Return where the first line stands that says anything: the place of what is nowhere else in the text."""
+    found = _FIRST.search(text)
+    return Span(*found.span()) if found else Span(0, 0)
 
 
 def _header(text: str, block: Block, name: str | int | None = None) -> Span | None:

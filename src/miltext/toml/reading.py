@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from miltext.diagnostics import Diagnostic, Span, error
-from miltext.toml.places import key_span, value_span
+from miltext.toml.places import key_span, start_span, value_span
 
 Keys = tuple[str | int, ...]
 """The way to a value: keys, and indices in arrays."""
@@ -32,7 +32,7 @@ class Mistake(Exception):
 
     def told(self, text: str) -> Diagnostic:
         """Return it as an error at its place in a text."""
-        span = (key_span if self.is_key else value_span)(text, self.at)
+        span = (key_span if self.is_key else value_span)(text, self.at) or start_span(text)
         return error(self.code, self.message, span, suggestion=self.suggestion)
 
 

@@ -25,7 +25,7 @@ from miltext.models.building.new_names import rename
 from miltext.models.building.originals import WITH_DESCRIPTION, remade, version_before
 from miltext.models.building.placing import placed
 from miltext.models.building.pruning import note_unused, prune
-from miltext.models.building.redescribing import redescribe, redescribe_whole
+from miltext.models.building.redescribing import Edited, redescribe, redescribe_whole
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.writing import work, write_model
 from miltext.models.compiling.writing import compiled_work, write_compiled
@@ -139,7 +139,7 @@ def _alone(source: Model, choices: Choices) -> NewModel:
     program, arrays = _edited_program(source, [], choices)
     new = NewModel(Spec(mlProgram=program))
     if choices.description is not None:
-        redescribe(new.spec, choices.description, new.spec)
+        redescribe(new.spec, choices.description, Edited(new.spec, {}))
     else:
         new.spec.description.CopyFrom(describe(program, choices.asked))
         new.spec.specificationVersion = known_version(program, new.spec.description)
@@ -167,7 +167,8 @@ def _edited(original: Model, source: Model, choices: Choices) -> NewModel:
     way = way_to(chosen, original, new.spec)
     is_edited = before.program is None or wire_of(before.program) != wire_of(program)
     if choices.description is not None:
-        redescribe_whole(new, choices.description, way[-1] if is_edited else None, check=choices.check)
+        edited = Edited(way[-1], before.interfaces) if is_edited else None
+        redescribe_whole(new, choices.description, edited, check=choices.check)
     elif (is_edited or choices.asked) and not _is_described_by_types(chosen):
         new.known[path_to(chosen, original) or ""] = follow(new, way, before, choices)
     _store(new, way[-1], arrays, choices.externalize, original.model_path)

@@ -240,13 +240,14 @@ def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) ->
 def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> KeptSizes:
     """Return the sizes of an output: nobody chooses them, so that nothing is lost with them.
 
-    One that is constant has a single size. Of an array, what is not known is left out. For an image, it is what
-    coremltools 9.0 writes.
+    One that is constant has a single size. Of an array, what is not known is left out. An image needs a size, and has
+    the one that fits, with any size from 1 on for each `?` that nothing bounds.
     """
     sizes = kept.sizes if None in shape else Flexible(kept.sizes.default, [], [])
     if kept.unbounded and entry.type.WhichOneof("Type") == "imageType":
-        fixed = [[size, size] for size in sizes.default[:2]]
-        sizes = Flexible([*sizes.default[:2], 1, 1], [], [*fixed, [1, -1], [1, -1]])
+        ranges = sizes.ranges or [[1, -1]] * len(shape)
+        fixed = [limits if size is None else [size, size] for size, limits in zip(shape, ranges, strict=True)]
+        sizes = Flexible(sizes.default, [], fixed)
     elif kept.unbounded:
         sizes = Flexible([], [], [])
     return KeptSizes(sizes)

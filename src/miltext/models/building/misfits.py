@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from miltext.descriptions.spelling import spell_feature
@@ -12,54 +12,49 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.features import feature
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS, word_of
-from miltext.schema.function_io import interfaces
 from miltext.schema.proto import FeatureDescription, FeatureType
 from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
 from miltext.toml.reading import Mistake
 from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
-    from miltext.descriptions.surroundings import Surroundings
     from miltext.printing.flexible_shapes import Flexible
     from miltext.schema.function_io import Interface
-    from miltext.schema.proto import ArrayFeatureType, ValueType
-    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import ArrayFeatureType, ModelDescription, ValueType
     from miltext.schema.types import Shape, Type
     from miltext.toml.reading import Keys
 
-NOT_THERE, NO_FIT = "MIL476", "MIL477"
+NO_RANGE, NOT_THERE, NO_FIT = "MIL452", "MIL476", "MIL477"
 
 IMAGE_KEYS = ("width", "enumeratedSizes", "widthRange")
 ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
 """The keys of the size that a feature has, of sizes in a list, and of ranges."""
 
 
-def misfits(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
-    """Yield what in the description of an ML Program does not fit it, each with the way to it in the text."""
-    found, description = interfaces(spec.mlProgram), spec.description
+def misfits(found: Mapping[str, Interface], description: ModelDescription, at: Keys) -> Iterator[Mistake]:
+    """Yield what in a description does not fit the functions of an ML Program, each with the way to it in the text."""
     if not description.functions:
         if len(found) == 1:
-            yield from _function(description, *next(iter(found.items())), around.at)
+            yield from _function(description, *next(iter(found.items())), at)
         else:
             listed = ", ".join(f"`{name}`" for name in found)
             message = f"the program has {len(found)} functions: write a `[[function]]` for each of {listed}"
-            yield Mistake(NOT_THERE, message, around.at)
+            yield Mistake(NOT_THERE, message, at)
         return
     names = [function.name for function in description.functions]
     for index, function in enumerate(description.functions):
-        at = (*around.at, FUNCTIONS, index)
+        where = (*at, FUNCTIONS, index)
         if function.name in found and function.name not in names[:index]:
-            yield from _function(function, function.name, found[function.name], at)
+            yield from _function(function, function.name, found[function.name], where)
         else:
-            yield _stranger(function.name, "function", names[:index], found, at, "the program")
-    for name in found.keys() - {*names}:
-        yield Mistake(
-            NOT_THERE, f"the function `{name}` of the program is not described: add a `[[function]]`", around.at
-        )
+            yield _stranger(function.name, "function", names[:index], found, where, "the program")
+    for name in [each for each in found if each not in names]:
+        message = f"the function `{name}` of the program is not described: add a `[[function]]`"
+        yield Mistake(NOT_THERE, message, (*at, FUNCTIONS, len(names) - 1))
     default = description.defaultFunctionName
     if default not in (*names, ""):
         message = f"there is no function `{default}`{did_you_mean(nearest(default, names))}"
-        yield Mistake(NOT_THERE, message, (*around.at, "defaultFunctionName"))
+        yield Mistake(NOT_THERE, message, (*at, "defaultFunctionName"))
 
 
 def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
@@ -123,6 +118,37 @@ def _misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Key
     if found is not None:
         key, problem = found
         yield Mistake(NO_FIT, f"{called}, {problem}", (*at, key))
+    elif side == "input" and isinstance(declared, TensorType):
+        yield from _unbounded(entry, declared.shape, called, at)
+
+
+def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys) -> Iterator[Mistake]:
+    """Yield the first dimension of an input that may be of any size, or of a `?` of which nothing is said."""
+    said = flexible(entry)
+    is_image = entry.type.WhichOneof("Type") == "imageType"
+    if said is None or _is_listed(entry):
+        return
+    for index, size in enumerate(declared if not said.ranges else ()):
+        if size is None:
+            keys = "`widthRange` and `heightRange`" if is_image else "a `shapeRange`"
+            added = f"add {keys}, each with a least and a greatest size"
+            message = f"{called}, may be of any size in the dimension {index}: {added}"
+            yield Mistake(NO_RANGE, message, at)
+            return
+    for index, (least, most) in enumerate(said.ranges):
+        if most < 0:
+            key = {2: "heightRange", 3: "widthRange"}[index] if is_image else "shapeRange"
+            example = f"[{least}, {4 * max(least, 1)}]"
+            message = f"{called}, has no greatest size in the dimension {index}: write one, as in `{example}`"
+            yield Mistake(NO_RANGE, message, (*at, key))
+            return
+
+
+def _is_listed(entry: FeatureDescription) -> bool:
+    """Tell whether the sizes of an image or an array are those of a list, even of an empty one."""
+    image, array = entry.type.imageType, entry.type.multiArrayType
+    fields = image.WhichOneof("SizeFlexibility"), array.WhichOneof("ShapeFlexibility")
+    return "enumeratedSizes" in fields or "enumeratedShapes" in fields
 
 
 def _kinds(type: Type) -> tuple[str, ...]:

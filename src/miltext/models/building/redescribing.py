@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.labels import NoFit, replace_labels
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS
 from miltext.diagnostics import warning
+from miltext.models.building.contradictions import contradictions
 from miltext.models.building.description import known_version, required_version
 from miltext.models.building.misfits import NOT_THERE, misfits
 from miltext.models.contents import kind_of_model, pipeline_of, stages
 from miltext.models.describing import text_of
 from miltext.models.pipelines.faults import faults
 from miltext.models.refusals import refusal
+from miltext.schema.function_io import interfaces
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
 from miltext.toml.reading import Mistake
@@ -25,23 +27,35 @@ from miltext.toml.reading import Mistake
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
     from miltext.models.building.new_model import NewModel
+    from miltext.schema.function_io import Interface
     from miltext.schema.proto import Model as Spec
+    from miltext.toml.reading import Keys
 
 TOO_OLD, NO_LABELS = "MIL478", "MIL479"
 
 
-def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Spec | None) -> None:
+class Edited(NamedTuple):
+    """The model whose program was edited, and the functions that its description was of `before`; none if it had
+    none.
+    """
+
+    spec: Spec
+    before: Mapping[str, Interface]
+
+
+def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Edited | None) -> None:
     """Have a model be described as a file says; what is the same already is left as it is.
 
-    A description that changed, and that of the model whose program was `edited`, must fit the program. Raise
-    ModelError: MIL250 for a file that cannot be read, MIL470 to MIL479 for what is wrong in it, at its place.
+    A description that changed, and that of the model whose program was `edited`, must be one that Core ML takes, and
+    fit the program; but what was wrong before may stay as it was. Raise ModelError: MIL250 for a file that cannot be
+    read, MIL452 and MIL470 to MIL479 for what is wrong in it, at its place.
     """
     text = text_of(Path(path))
     around = read_description(text, os.fspath(path))
     refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
 
 
-def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Spec | None, *, check: bool) -> None:
+def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
     """Describe a model that is to be written as `redescribe` does.
 
     Refuse a description by which models of a pipeline are not connected any more; without `check`, it is only told.
@@ -54,7 +68,7 @@ def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Spec |
         new.warnings.append(warning(fault.code, fault.message))
 
 
-def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Iterator[Mistake]:
+def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:
     """Describe a model and those in it anew, and yield what in the description does not fit them."""
     kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
@@ -66,13 +80,25 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Spec | None) -> Itera
         return
     for stage, inner in zip(models, around.stages, strict=True):
         yield from _redescribed(stage, inner, edited)
+    is_edited = edited is not None and spec is edited.spec
+    is_described = is_edited or wire_of(around.head) != wire_of(head_of(spec))
+    before = edited.before if edited is not None and is_edited else interfaces(spec.mlProgram)
+    known = {mistake.message for mistake in _wrong(spec, before, around.at)}
     _rename_stages(spec, kind, around)
     yield from _relabelled(spec, kind, around)
-    if spec is edited or wire_of(around.head) != wire_of(head_of(spec)):
+    if is_described:
         _describe(spec, around.head)
-        if kind == PROGRAM:
-            yield from misfits(spec, around)
+    found = _wrong(spec, interfaces(spec.mlProgram), around.at)
+    yield from (mistake for mistake in found if mistake.message not in known)
+    if is_described:
         yield from _versioned(spec, kind, around)
+
+
+def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
+    """Yield what is wrong with the description of a model whose program has these functions."""
+    if spec.WhichOneof("Type") == PROGRAM and functions:
+        yield from misfits(functions, spec.description, at)
+    yield from contradictions(spec, at)
 
 
 def _describe(spec: Spec, head: Spec) -> None:
