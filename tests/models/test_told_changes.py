@@ -261,7 +261,11 @@ OTHERS = {
     "other labels": (
         STRINGS,
         LABELS.replace("KEY", "int64").replace("A, B", "1, 2"),
-        ["~ output label: string -> integer", "~ output scores: keys string -> int64"],
+        [
+            "~ output label: string -> integer",
+            "~ output scores: keys string -> int64",
+            '~ classLabels: "a" -> 1, "b" -> 2',
+        ],
     ),
     "renamed labels": (
         STRINGS,
@@ -444,3 +448,53 @@ def test_a_model_itself_gets_ranges() -> None:
     old = model(text("fp32 [1, ?]"), named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)]), "x"))
     made = prepare(old, Path("N.mlpackage"), Choices(ranges={"x": "1,3..16"}))
     assert list(map(str, made.changes)) == ["~ input x: sizes [1, 2..8] -> [1, 3..16]"]
+
+
+# ---- with a description
+
+
+def redescribed(old: SpecModel, folder: Path, *edits: tuple[str, str]) -> list[str]:
+    written = miltext.describe(old)
+    for before, after in edits:
+        assert before in written
+        written = written.replace(before, after, 1)
+    (folder / "d.toml").write_text(written, encoding="utf-8")
+    made = prepare(old, Path("New.mlpackage"), Choices(description=folder / "d.toml"))
+    return list(map(str, made.changes))
+
+
+def classifier(*labels: str) -> SpecModel:
+    listed = ", ".join(f'"{each}"' for each in labels)
+    kind = f"list<string, {len(labels)}>"
+    classes = f'{kind} classes = const()[name = string("classes"), val = {kind}([{listed}])];'
+    body = f"{classes} string label, dict<string, fp64> scores = classify(classes = classes, probabilities = x);"
+    return model(program(function(f"tensor<fp32, [{len(labels)}]> x", body, "label, scores")))
+
+
+def test_other_labels_are_told(tmp_path: Path) -> None:
+    few = redescribed(classifier("a", "b", "c"), tmp_path, ('"b", "c"', '"x", "c"'))
+    assert few == ['~ classLabels: "b" -> "x"']
+    many = redescribed(classifier(*"abcdef"), tmp_path, ('"a", "b", "c", "d", "e"', '"v", "w", "x", "y", "z"'))
+    assert many == ["~ classLabels: 6 labels -> 6 labels, 5 of them other"]
+
+
+def test_names_of_stages_and_another_order_are_told(tmp_path: Path) -> None:
+    whole = SpecModel("mlmodel", "old", None, None, pipeline(colored(pictures("a", "b"), a="RGB").spec, names=("n",)))
+    assert redescribed(whole, tmp_path, ('name = "n"', 'name = "m"')) == ['~ model 0: name: "n" -> "m"']
+    assert redescribed(whole, tmp_path, ('name = "n"', "")) == ['- model 0: name: "n"']
+    old = colored(pictures("a", "b"), a="RGB", b="RGB")
+    swapped = (('name = "a"', 'name = "c"'), ('name = "b"', 'name = "a"'), ('name = "c"', 'name = "b"'))
+    assert redescribed(old, tmp_path, *swapped) == ["~ inputs: order a, b -> b, a"]
+
+
+def test_a_model_that_is_not_updatable_any_more_is_told(tmp_path: Path) -> None:
+    old = colored(pictures("a", "b"), a="RGB")
+    old.spec.isUpdatable = True
+    assert redescribed(old, tmp_path, ("isUpdatable = true", "")) == ["- isUpdatable: yes"]
+
+
+def test_entries_of_metadata_are_told_in_order(tmp_path: Path) -> None:
+    old = colored(pictures("a", "b"), a="RGB")
+    entries = "\n".join(f'k{number} = "v"' for number in (3, 1, 2, 9, 7))
+    told = redescribed(old, tmp_path, ("[[input]]", f"[metadata.userDefined]\n{entries}\n[[input]]"))
+    assert told == [f'+ metadata.userDefined[k{number}]: "v"' for number in (1, 2, 3, 7, 9)]

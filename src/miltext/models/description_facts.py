@@ -31,7 +31,7 @@ def _field(field: FieldDescriptor, value: Any, path: str) -> Iterator[tuple[str,
         is_map = isinstance(value, Mapping) or hasattr(value, "GetEntryClass")
         inner = field.message_type.fields_by_name["value"] if is_map else field
         names = [getattr(each, "name", None) or index for index, each in enumerate(value)]
-        for key, each in value.items() if is_map else zip(names, value, strict=True):
+        for key, each in sorted(value.items()) if is_map else zip(names, value, strict=True):
             yield from _field(inner, each, f"{path}[{quote(str(key))[1:-1]}]")
 
 

@@ -8,8 +8,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.descriptions.labels import labels_of
+from miltext.descriptions.words import LABELS
 from miltext.models.building.sizes_kept import spelled_ranges
-from miltext.models.contents import stages
+from miltext.models.contents import pipeline_of, stages
 from miltext.models.description_facts import facts
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import ELEMENTS, KINDS, PREDICTIONS
@@ -19,6 +21,7 @@ from miltext.schema.types import show
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Labels
     from miltext.models.building.counterparts import Counterpart
     from miltext.schema.proto import Model as Spec
 
@@ -35,6 +38,9 @@ _FLEXIBLE = tuple(
         "imageType.enumeratedSizes",
     )
 )
+MOST_LABELS = 4
+"""How many labels that are other are told one by one."""
+
 _KIND = "kind"
 _OF_ANY = ("optional", "description")
 """What is said of things of any kind."""
@@ -102,18 +108,31 @@ class DescriptionChange:
 
 
 class Around(NamedTuple):
-    """What stands around a model's program: its specification version, and its description."""
+    """What stands around a model's program: its specification version and its description; whether it can be trained
+    on a device, what the pipeline around it calls it, and the labels of its classifiers by the names of functions.
+    """
 
     version: int
     description: ModelDescription
+    is_updatable: bool
+    name: str
+    labels: Mapping[str, Labels]
 
 
-def around(spec: Spec, path: str = "") -> dict[str, Around]:
+def around(spec: Spec, path: str = "", name: str = "") -> dict[str, Around]:
     """Return what stands around each model of a Model message, by its path in the pipelines."""
-    found = {path: Around(spec.specificationVersion, deepcopy(spec.description))}
+    description = deepcopy(spec.description)
+    labels = labels_of(spec.mlProgram) if _is_classifier(description) else {}
+    found = {path: Around(spec.specificationVersion, description, spec.isUpdatable, name, labels)}
+    pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
     for index, model in enumerate(stages(spec)):
-        found |= around(model, f"{path}/{index}".lstrip("/"))
+        name = pipeline.names[index] if pipeline is not None and index < len(pipeline.names) else ""
+        found |= around(model, f"{path}/{index}".lstrip("/"), name)
     return found
+
+
+def _is_classifier(description: ModelDescription) -> bool:
+    return any(each.predictedFeatureName for each in (description, *description.functions))
 
 
 def changes(
@@ -141,6 +160,10 @@ def _model(
     if before.version != now.version:
         detail = Detail("", str(before.version), str(now.version))
         yield DescriptionChange("~", "specification", model=path, details=(detail,))
+    was, is_now = ({"name": quote(each.name)} if each.name else {} for each in (before, now))
+    yield from _fields(was, is_now, "", path)
+    was, is_now = ({"isUpdatable": "yes"} if each.is_updatable else {} for each in (before, now))
+    yield from _fields(was, is_now, "", path)
     old, new = _functions(before.description), _functions(now.description)
     paired = _paired(old, new, known)
     for name in old:
@@ -162,6 +185,7 @@ def _model(
             names = _Names(counterpart, side, {old: new for old, new in renames.items() if new in there})
             yield from _entries(getattr(first, side), getattr(described, side), names, side, shown, path)
         yield from _fields(_predicted(first), _predicted(described), shown, path)
+    yield from _labels(before, now, paired, path)
     yield from _fields(_rest(before.description), _rest(now.description), "", path)
 
 
@@ -198,6 +222,24 @@ def _fields(was: Mapping[str, str], now: Mapping[str, str], function: str, path:
             yield DescriptionChange(sign, kind, function=function, model=path, details=details)
 
 
+def _labels(before: Around, now: Around, paired: Mapping[str, str], path: str) -> Iterator[DescriptionChange]:
+    """Yield the labels that classifiers have now, of those that had some."""
+    for name, labels in now.labels.items():
+        old = before.labels.get(paired.get(name, name) or name, labels)
+        if old == labels:
+            continue
+        other = [(was, is_now) for was, is_now in zip(old, labels, strict=False) if was != is_now]
+        details = [Detail("", _label(was), _label(is_now)) for was, is_now in other]
+        if len(old) != len(labels) or len(other) > MOST_LABELS:
+            details = [Detail("", f"{len(old)} labels", f"{len(labels)} labels, {len(other)} of them other")]
+        function = name if len(now.labels) > 1 else ""
+        yield DescriptionChange("~", LABELS, function=function, model=path, details=tuple(details))
+
+
+def _label(label: str | int) -> str:
+    return quote(label) if isinstance(label, str) else str(label)
+
+
 # ---- entries
 
 
@@ -222,6 +264,7 @@ def _entries(
     path: str,
 ) -> Iterator[DescriptionChange]:
     was, now = _by_name(old), _by_name(new)
+    yield from _order(was, now, names, side, function, path)
     paired = {(names.of(name), index): (name, index) for name, index in was}
     for key, entry in was.items():
         if (names.of(key[0]), key[1]) not in now:
@@ -237,6 +280,22 @@ def _entries(
             yield DescriptionChange("=", side, name, first.name, function, path)
         if details := tuple(_details(first, entry)):
             yield DescriptionChange("~", side, name, first.name, function, path, details)
+
+
+def _order(
+    was: Iterable[tuple[str, int]],
+    now: Iterable[tuple[str, int]],
+    names: _Names,
+    side: str,
+    function: str,
+    path: str,
+) -> Iterator[DescriptionChange]:
+    """Yield that the entries which stayed stand in another order, with all that there are now."""
+    listed = [*now]
+    stayed = [(names.of(name) or "", index) for name, index in was if (names.of(name), index) in listed]
+    if stayed != [each for each in listed if each in stayed]:
+        order = (", ".join(name for name, _ in each) for each in (stayed, listed))
+        yield DescriptionChange("~", f"{side}s", function=function, model=path, details=(Detail("order", *order),))
 
 
 def _by_name(entries: Iterable[FeatureDescription]) -> dict[tuple[str, int], FeatureDescription]:
