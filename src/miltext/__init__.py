@@ -6,6 +6,7 @@
     text = miltext.format_text(text)     # canonical layout, comments kept
     findings = miltext.check(text)       # all that is wrong with it, in one go
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
+    model = miltext.open_model(path)     # the same, whatever it holds: a whole pipeline, a neural network
     miltext.build(model, path)           # a model written, edited or not
     toml = miltext.describe(model)       # what stands around its program, as text
     done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from miltext.formatting.formatter import format_text as format_text
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
+    from miltext.models.opening import open_model as open_model
     from miltext.parsing.parser import parse as parse
     from miltext.parsing.source_map import SourceMap as SourceMap
     from miltext.parsing.source_map import parse_with_source as parse_with_source
@@ -66,7 +68,7 @@ _HOMES = {
     "evaluation.evaluator": ("Evaluator", "run"),
     "formatting.formatter": ("format_text",),
     "models.model": ("Model",),
-    "models.opening": ("load",),
+    "models.opening": ("load", "open_model"),
     "parsing.parser": ("parse",),
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),

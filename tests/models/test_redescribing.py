@@ -423,3 +423,40 @@ def test_a_description_inside_what_is_replaced_is_kept(tmp_path: Path) -> None:
     package = open_model(tmp_path / "N.mlpackage")
     miltext.build(package, tmp_path / "N.mlpackage", description=inside, force=True)
     assert inside.read_text(encoding="utf-8") == FITTING
+
+
+# ---- in Python
+
+
+def test_paths_are_taken_and_whole_pipelines_opened(tmp_path: Path) -> None:
+    package = built(tmp_path, PROGRAM, FITTING).path
+    miltext.build(str(package), tmp_path / "A.mlpackage", description=tmp_path / "d.toml")
+    miltext.build(tmp_path / "m.mil", tmp_path / "B.mlpackage", original=str(package))
+    assert open_model(tmp_path / "A.mlpackage").spec == open_model(tmp_path / "B.mlpackage").spec
+    data = pipeline(spec(), suppression()).SerializeToString(deterministic=True)
+    whole = miltext.open_model(write(tmp_path / "P.mlmodel", data))
+    toml = write(tmp_path / "p.toml", whole.description_text.encode())
+    miltext.build(whole, tmp_path / "Q.mlmodel", description=toml, check=False)
+    assert (tmp_path / "Q.mlmodel").read_bytes() == data
+
+
+UNREAD = {"model.toml": "", "-": "", FITTING: "this is the text of a description, not the name of its file"}
+
+
+@pytest.mark.parametrize("given", UNREAD)
+def test_a_description_that_cannot_be_read_has_a_way_out(given: str, tmp_path: Path) -> None:
+    write(tmp_path / "m.mil", PROGRAM.encode())
+    path = given if "\n" in given else str(tmp_path / given)
+    with pytest.raises(ModelError, match="MIL250") as error:
+        miltext.build(tmp_path / "m.mil", tmp_path / "N.mlpackage", description=path)
+    [found] = error.value.diagnostics
+    assert UNREAD[given] in found.message
+    assert [note.message for note in found.notes] == [
+        "name a file in TOML, as `miltext describe MODEL -o model.toml` writes it; it is not read from standard input"
+    ]
+
+
+def test_a_description_is_not_bytes(tmp_path: Path) -> None:
+    write(tmp_path / "m.mil", PROGRAM.encode())
+    with pytest.raises(TypeError, match="bytes"):
+        miltext.build(tmp_path / "m.mil", tmp_path / "N.mlpackage", description=b"d.toml")  # type: ignore[arg-type]

@@ -12,6 +12,8 @@ from miltext.drafting.judging import judge, judge_draft
 from miltext.models.building.build import build as build_whole
 from miltext.models.building.build import prepare, write
 from miltext.models.building.choices import Choices
+from miltext.models.model import Model
+from miltext.models.opening import open_model
 from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 
@@ -25,15 +27,14 @@ if TYPE_CHECKING:
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
-    from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
 
 
 def build(
-    source: Model,
+    source: Model | str | os.PathLike[str],
     output: str | os.PathLike[str],
     *,
-    original: Model | None = None,
+    original: Model | str | os.PathLike[str] | None = None,
     model: str | int | None = None,
     weights: GivenWeights | None = None,
     externalize: int | None = None,
@@ -52,17 +53,18 @@ def build(
 ) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
-    With `original`, all else is that model's: description, metadata, weights; `model` says which one of its pipeline
-    the program takes the place of. Without it, a `source` that is a whole model is written as it is, a compiled one
-    turned back, and for a program by itself the description is made from its types, and its weights are in the folder
-    that it stands in, unless they are given. `weights` gives a folder, a mapping of files by the names that the program
-    has for them, below `@model_path`, or several of these: what the original lacks is taken from there. A file in such
-    a mapping may be a model that has one weight file. Immediate constants of `externalize` elements or more are moved
-    into the weight file. With `prune_weights`, weight files have only what the model refers to, and of equal weights
-    one; a note among the warnings says how much that leaves out. A file or folder at `output` is replaced only if
-    `force`, and only when all is written. `progress` is called with the bytes of each piece that is written, and before
-    that `expect` with what returns how many there will be. `renames` has new names of the model's features by their old
-    ones, which are changed through all models of a pipeline.
+    Both it and `original` are models, or paths of such. With `original`, all else is that model's: description,
+    metadata, weights; `model` says which one of its pipeline the program takes the place of. Without it, a `source`
+    that is a whole model is written as it is, a compiled one turned back, and for a program by itself the description
+    is made from its types, and its weights are in the folder that it stands in, unless they are given. `weights` gives
+    a folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
+    what the original lacks is taken from there. A file in such a mapping may be a model that has one weight file.
+    Immediate constants of `externalize` elements or more are moved into the weight file. With `prune_weights`, weight
+    files have only what the model refers to, and of equal weights one; a note among the warnings says how much that
+    leaves out. A file or folder at `output` is replaced only if `force`, and only when all is written. `progress` is
+    called with the bytes of each piece that is written, and before that `expect` with what returns how many there will
+    be. `renames` has new names of the model's features by their old ones, which are changed through all models of a
+    pipeline.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program. `ranges` has sizes of inputs, by name: `"1,3,64..512,64..512"`, or for each axis a size or the
@@ -83,8 +85,9 @@ def build(
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x
     stand in the description, and what is found in a program that is no text.
     """
+    whole = source if isinstance(source, Model) else open_model(source)
     choices = Choices(
-        original=original,
+        original=original if original is None or isinstance(original, Model) else open_model(original),
         model=model,
         weights=weights,
         externalize=externalize,
@@ -101,7 +104,7 @@ def build(
         allow_unproven=allow_unproven,
         check=check,
     )
-    return build_as_chosen(source, Path(output), choices)
+    return build_as_chosen(whole, Path(output), choices)
 
 
 def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagnostic]:

@@ -10,7 +10,7 @@ from miltext.descriptions.reading import NOT_TOML, read_description
 from miltext.descriptions.spelling import spell
 from miltext.descriptions.surroundings import Surroundings, head_of
 from miltext.descriptions.words import FUNCTIONS, LABELS, MODEL, SIDES, STAGES
-from miltext.diagnostics import refusing
+from miltext.diagnostics import ModelError, Note, refusing
 from miltext.models.contents import read_file
 from miltext.models.refusals import refusal
 from miltext.schema.proto import Model as Spec
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 KEYS = {*MODEL, *SIDES, FUNCTIONS, STAGES, LABELS, "metadata"}
 """Some key of these is in every description that says anything."""
+
+WAY_OUT = "name a file in TOML, as `miltext describe MODEL -o model.toml` writes it; it is not read from standard input"
+IS_TEXT = "this is the text of a description, not the name of its file"
+"""What is told of a description that cannot be read."""
 
 HEADER = """\
 # What stands around the program of a Core ML model; docs/description.md says what each key means.
@@ -62,9 +66,21 @@ def updated_description(model: Model, text: str, path: str) -> str:
 
 def text_of(path: Path) -> str:
     """Return the text of a description's file. Raise ModelError: MIL250, MIL252, or MIL470 for its bytes."""
-    data = read_file(path)
+    try:
+        data = read_file(path)
+    except ModelError as failure:
+        raise _unread(failure, path) from failure
     with refusing(lambda _: refusal(NOT_TOML, "this is not UTF-8 text", path)):
         return data.decode("utf-8-sig")
+
+
+def _unread(failure: ModelError, path: Path) -> ModelError:
+    """Return an error with the way out for a description that cannot be read, which may be one's text itself."""
+    found = failure.diagnostics[0]
+    if found.code == "MIL250":
+        message, name = (IS_TEXT, None) if "\n" in str(path) else (found.message, failure.path)
+        return ModelError([found._replace(message=message, notes=(Note(WAY_OUT),))], path=name)
+    return failure
 
 
 def is_description(text: str) -> bool:

@@ -44,7 +44,10 @@ def read_model(data: bytes, name: str) -> Model:
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:
-    """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too."""
+    """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too.
+
+    Raise ModelError for what is not such a file or folder, or damaged.
+    """
     if not os.fspath(path):
         raise refusal("MIL250", "the name of the file or folder is empty")
     path = Path(path)

@@ -132,7 +132,8 @@ def around(spec: Spec, path: str = "", name: str = "") -> dict[str, Around]:
 
 
 def _is_classifier(description: ModelDescription) -> bool:
-    return any(each.predictedFeatureName for each in (description, *description.functions))
+    described: list[Described] = [description, *description.functions]
+    return any(each.predictedFeatureName for each in described)
 
 
 def changes(
@@ -160,10 +161,7 @@ def _model(
     if before.version != now.version:
         detail = Detail("", str(before.version), str(now.version))
         yield DescriptionChange("~", "specification", model=path, details=(detail,))
-    was, is_now = ({"name": quote(each.name)} if each.name else {} for each in (before, now))
-    yield from _fields(was, is_now, "", path)
-    was, is_now = ({"isUpdatable": "yes"} if each.is_updatable else {} for each in (before, now))
-    yield from _fields(was, is_now, "", path)
+    yield from _fields(_of_model(before), _of_model(now), "", path)
     old, new = _functions(before.description), _functions(now.description)
     paired = _paired(old, new, known)
     for name in old:
@@ -187,6 +185,12 @@ def _model(
         yield from _fields(_predicted(first), _predicted(described), shown, path)
     yield from _labels(before, now, paired, path)
     yield from _fields(_rest(before.description), _rest(now.description), "", path)
+
+
+def _of_model(around: Around) -> dict[str, str]:
+    """Return the facts of a model besides its version and its description."""
+    name = {"name": quote(around.name)} if around.name else {}
+    return {**name, "isUpdatable": "yes"} if around.is_updatable else name
 
 
 def _functions(description: ModelDescription) -> dict[str, Described]:
@@ -228,7 +232,8 @@ def _labels(before: Around, now: Around, paired: Mapping[str, str], path: str) -
         old = before.labels.get(paired.get(name, name) or name, labels)
         if old == labels:
             continue
-        other = [(was, is_now) for was, is_now in zip(old, labels, strict=False) if was != is_now]
+        pairs: Iterable[tuple[str | int, str | int]] = zip(old, labels, strict=False)
+        other = [(was, is_now) for was, is_now in pairs if was != is_now]
         details = [Detail("", _label(was), _label(is_now)) for was, is_now in other]
         if len(old) != len(labels) or len(other) > MOST_LABELS:
             details = [Detail("", f"{len(old)} labels", f"{len(labels)} labels, {len(other)} of them other")]
