@@ -30,7 +30,7 @@ EPILOG = """\b
 Examples:
   miltext convert-weights Model.mlpackage --to fp16 -o Half.mlpackage
   miltext convert-weights Model.mlpackage --to fp16 --io -o Half.mlpackage    # inputs and outputs, too
-  miltext convert-weights Half.mlpackage --to fp32 -o Single.mlpackage        # exact
+  miltext convert-weights Half.mlpackage --to fp32 -o Single.mlpackage
   miltext convert-weights Model.mlpackage --to fp16 -o Model.mlpackage --force
   miltext compare Model.mlpackage Half.mlpackage                              # what that does to the numbers
 """

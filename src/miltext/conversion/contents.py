@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A constant that was converted: what people call it, its function, its sizes and what it lost."""
+    """A constant that was converted: what people call it, its function, its sizes and what it lost.
+
+    Of a `compressed` weight, whose scales were converted, the errors are the most that its numbers can lose.
+    """
 
     name: str
     function: str
     shape: tuple[int, ...]
     loss: Loss
+    compressed: bool = False
 
 
 class Contents:

@@ -6,6 +6,7 @@ infinities of them, of which `(1 - mask) * -inf` makes NaN where the mask is 1. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,8 @@ class Loss:
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
     infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the
     11 of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is
-    the number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all that are finite.
+    the number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all that are finite;
+    `least` the least one that is not 0, where some are below the normal numbers of fp16.
     """
 
     absolute: float = 0.0
@@ -50,6 +52,7 @@ class Loss:
     clamped: int = 0
     overflow: float | None = None
     greatest: float = 0.0
+    least: float = math.inf
 
     @property
     def share(self) -> float:
@@ -108,6 +111,7 @@ def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
     if not magnitude.min() >= LEAST_NORMAL:
         tiny = (magnitude <= LEAST / 2) & (values != 0)
         number = int(np.count_nonzero(tiny))
+        loss.least = min(loss.least, float(magnitude.min(where=values != 0, initial=math.inf)))
         loss.raised += number if is_small else 0
         loss.zeros += 0 if is_small else number
         loss.subnormals += int(np.count_nonzero((np.abs(made) < LEAST_NORMAL) & (made != 0) & ~tiny))

@@ -61,7 +61,8 @@ class Known:
     """A value of a function: `operand` is what it was, and `type` the type that it has from now on.
 
     It is made in a `block`, by the operation `maker`, which stands `at` a place; an input of a block has no maker.
-    `wide` is the name of a constant that is beyond fp16, if that is all that it comes of.
+    `wide` is the name of a constant that is beyond fp16, if that is all that it comes of. It `counts` if it may be of
+    whole numbers that fp16 does not have, and is `exact` if it is a cast of whole numbers that stays as it is.
     """
 
     def __init__(
@@ -74,6 +75,8 @@ class Known:
         self.maker = maker
         self.at = block.position
         self.wide = ""
+        self.counts = False
+        self.exact = False
         self.uses: list[Use] = []
         self.casts: dict[str, int] = {}
         """Where a cast has to stand in the block, by the data type that it gives."""

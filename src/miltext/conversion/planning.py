@@ -12,8 +12,10 @@ from miltext.checking.inference.program import UNDEFINED, Walk, result
 from miltext.checking.inference.reading import Binding, Constant
 from miltext.conversion.deciding import Deciding, Decision, Given
 from miltext.conversion.halves import BEYOND
+from miltext.conversion.integers import is_exact, is_float, is_wide, may_count
 from miltext.conversion.known import Known, KnownConstant, TakenOut, dtype_of
 from miltext.conversion.places import BlockPlan
+from miltext.conversion.scales import compressed, scaled
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import signature
@@ -31,13 +33,6 @@ Scope: TypeAlias = "dict[str, Known]"
 DATA = {"const": "val", "constexpr_cast": "source_val"}
 """The operations that are numbers of one type or the other, and where those are."""
 
-COMPRESSED = {
-    "constexpr_affine_dequantize": "quantized_data",
-    "constexpr_blockwise_shift_scale": "data",
-    "constexpr_sparse_blockwise_shift_scale": "nonzero_data",
-}
-"""The operations that multiply whole numbers by a scale, and where those are."""
-
 
 class Bound(NamedTuple):
     """One thing that an argument is bound to: a value that is known by name, or a constant in its place."""
@@ -54,8 +49,8 @@ class Bound(NamedTuple):
         return self.known.numbers if isinstance(self.known, KnownConstant) else self.numbers
 
 
-class TooLarge(NamedTuple):
-    """A constant that is beyond fp16: its greatest number, and the outputs of the operations that are kept for it."""
+class KeptConstant(NamedTuple):
+    """A constant that fp16 does not have: its greatest number, or too small a scale; and what is kept for it."""
 
     number: float
     outputs: list[str]
@@ -65,14 +60,16 @@ class Planning:
     """Plans the conversion of a block of a function, and of those inside it.
 
     `values` are all values that it knows, `blocks` all blocks, inner ones first. `kept` are the constants for which
-    operations stay as they are, by name.
+    operations stay as they are, by name; `rounded` the casts of whole numbers that fp16 may not have.
     """
 
-    def __init__(self, contents: Contents, function: str, opset: str) -> None:
+    def __init__(self, contents: Contents, function: str, opset: str, computed: set[str]) -> None:
         self.precisions = contents.precisions
         self.values: list[Known] = []
         self.blocks: list[BlockPlan] = []
-        self.kept: dict[str, TooLarge] = {}
+        self.kept: dict[str, KeptConstant] = {}
+        self.rounded: list[str] = []
+        self._computed = computed
         self._idle_ones: dict[str, Operand] = {}
         self._contents = contents
         self.function = function
@@ -90,6 +87,7 @@ class Planning:
         for declared, now in inputs:
             self._require_rank(declared)
             made = Known(declared.name, Operand(declared.stated.type, constant=False), now, plan)
+            made.counts = is_wide(declared.stated.type) or is_float(declared.stated.type)
             self.values.append(made)
             scope[declared.name] = made
         for plan.position, operation in enumerate(block.operations):
@@ -188,6 +186,9 @@ class Planning:
         now = old if wide else self.precisions.of(old)
         return Bound(Given(operand, now, wide), _unnamed, value=constant.message, numbers=numbers)
 
+    def _is_exact(self, operation: Operation, bound: Mapping[str, list[Bound]]) -> bool:
+        return self.precisions.new == "fp16" and is_exact(operation, bound, self._computed)
+
     # ---- decisions
 
     def _decided(self, operation: Operation, bound: Mapping[str, list[Bound]]) -> Decision:
@@ -195,7 +196,7 @@ class Planning:
         declared = [output.stated.type for output in operation.outputs]
         known = signature(operation.type, self._walk.opset)
         decision = None
-        if known is not None and not known.open:
+        if known is not None and not known.open and not self._is_exact(operation, bound):
             decision = self._deciding.converted(operation.type, known, given, declared)
         if decision is None:
             return self._kept(operation, given, declared)
@@ -208,6 +209,7 @@ class Planning:
         if beyond:
             self._keep(beyond, _made(operation))
             return self._kept(operation, given, declared)
+        self._contents.changes += compressed(operation, bound, self.function, self._contents)
         return decision
 
     def _kept(self, operation: Operation, given: dict[str, list[Given]], declared: Sequence[Type]) -> Decision:
@@ -221,26 +223,24 @@ class Planning:
         return self._deciding.kept(given, declared)
 
     def _beyond(self, operation: Operation, bound: Mapping[str, list[Bound]]) -> list[str]:
-        """Return the name of a compressed constant if what it is made of may be beyond fp16.
+        """Return the name of a compressed constant if what it is made of may be beyond fp16, or below it.
 
-        A number is at most the greatest scale times as many steps as the data has.
+        As a scale is a factor, it is not raised to the least number of fp16, and does not become 0.
         """
-        scale, data = bound.get("scale"), bound.get(COMPRESSED.get(operation.type, ""))
-        numbers = scale[0].known_numbers if scale else None
-        stored = dtype_of(data[0].given.old) if data else None
-        if self.precisions.new != "fp16" or numbers is None or stored is None:
+        made = scaled(operation.type, bound, self._contents) if self.precisions.new == "fp16" else None
+        if made is None:
             return []
-        greatest = numbers.loss.greatest * 2.0 ** BY_NAME[stored].bits
-        if greatest < BEYOND:
-            return []
-        name = operation.outputs[0].name
-        self._overflows[name] = greatest
-        return [name]
+        name, loss = operation.outputs[0].name, made.scales.loss
+        if made.greatest >= BEYOND:
+            self._overflows[name] = made.greatest
+        elif loss.raised or loss.zeros:
+            self._overflows[name] = loss.least
+        return [name] if name in self._overflows else []
 
     def _keep(self, beyond: Sequence[str], made: str) -> None:
         """Note that what makes a value stays as it is for constants that are beyond fp16."""
         for name in dict.fromkeys(beyond):
-            self.kept.setdefault(name, TooLarge(self._overflows[name], [])).outputs.append(made)
+            self.kept.setdefault(name, KeptConstant(self._overflows[name], [])).outputs.append(made)
 
     def _with_blocks(self, operation: Operation, bound: Mapping[str, list[Bound]], scope: Scope) -> Decision:
         """Decide about an operation with blocks, and plan these: what goes in and out of them is of the same types."""
@@ -348,6 +348,11 @@ class Planning:
             _state(operation.message.outputs[index].type, old, now)
             made = Known(declared.name, result(arguments, old), now, plan, operation.message)
             made.wide = wide if is_constant and now == old else ""
+            made.counts = may_count(operation.type, chain(*bound.values()), old, made.operand.value)
+            made.exact = now == old and self._is_exact(operation, bound)
+            is_half = now != old and self.precisions.new == "fp16"
+            if is_half and made.counts and any(is_wide(each.old) for each in given):
+                self.rounded.append(made.name)
             self.values.append(made)
             scope[declared.name] = made
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.inference.reading import read_program
 from miltext.conversion.finishing import Finishing
+from miltext.conversion.halves import LEAST
+from miltext.conversion.integers import GREATEST_WHOLE, computed_with
+from miltext.conversion.known import dtype_of
 from miltext.conversion.places import Names
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, warning
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function
     from miltext.conversion.contents import Contents
     from miltext.conversion.known import Precisions
-    from miltext.conversion.planning import TooLarge
+    from miltext.conversion.planning import KeptConstant
     from miltext.diagnostics import Diagnostic
     from miltext.schema import proto
 
@@ -60,16 +63,19 @@ def _convert_function(
     names = Names(_names(function))
     inputs = [(each, outside(each.name, each.stated.type)) for each in function.inputs]
     for opset, block in function.blocks.items():
-        planning = Planning(contents, name, opset)
+        planning = Planning(contents, name, opset, computed_with(block))
         plan, scope = planning.block(block, message.block_specializations[opset], {}, inputs)
         old = {each: planning.before(each, scope[each]).type for each in block.outputs if each in scope}
         outputs = {each: outside(each, stated) for each, stated in old.items()}
         changed = [each.name for each, now in inputs if now != each.stated.type]
         _check(name, opset, [*changed, *(each for each in old if outputs[each] != old[each])], contents)
+        narrowed = _narrowed(planning, outputs)
         finishing = Finishing(planning, contents, names)
         finishing.give_back(plan, scope, outputs)
         finishing.finish()
-        yield from (_kept(constant, kept) for constant, kept in planning.kept.items())
+        yield from (_kept(constant, kept, narrowed) for constant, kept in planning.kept.items())
+        if planning.rounded:
+            yield _rounded(planning.rounded)
     for place, (each, now) in enumerate(inputs):
         if now != each.stated.type:
             message.inputs[place].type.CopyFrom(write_type(now))
@@ -91,14 +97,39 @@ def _check(function: str, opset: str, changed: list[str], contents: Contents) ->
         raise refusal("MIL439", message, about=Subject("opset", opset, function))
 
 
-def _kept(name: str, kept: TooLarge) -> Diagnostic:
+def _narrowed(planning: Planning, outputs: Mapping[str, Type]) -> set[str]:
+    """Return the names of the values that are cast to the new type."""
+    new = planning.precisions.new
+    cast = {known.name for known in planning.values if new in known.casts}
+    return cast | {name for name, asked in outputs.items() if dtype_of(asked) == new}
+
+
+def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
     """Return the warning that operations stay fp32 for a constant."""
-    listed = ", ".join(f"`{each}`" for each in kept.outputs[:SHOWN])
-    more = f" and {len(kept.outputs) - SHOWN} more" if len(kept.outputs) > SHOWN else ""
+    number = abs(kept.number)
     stays = "stays" if len(kept.outputs) == 1 else "stay"
-    message = f"`{name}` goes up to {abs(kept.number):.6g}, and fp16 to 65504: {listed}{more} {stays} fp32"
-    way = "the results are cast to fp16, and may become infinite; give the constant numbers that fp16 has, if it can"
+    if number < LEAST:
+        message = f"`{name}` has a scale of {number:.6g}, and fp16 none below {LEAST:.3g}"
+        way = "give the weight a larger scale, if it can have one"
+    else:
+        message = f"`{name}` goes up to {number:.6g}, and fp16 to 65504"
+        way = "give the constant numbers that fp16 has, if it can"
+        if not narrowed.isdisjoint(kept.outputs):
+            way = f"the results are cast to fp16, and may become infinite; {way}"
+    return warning("MIL437", f"{message}: {_listed(kept.outputs)} {stays} fp32", None, Note(way))
+
+
+def _rounded(names: Sequence[str]) -> Diagnostic:
+    """Return the warning that casts of whole numbers give fp16."""
+    gives = "gives" if len(names) == 1 else "give"
+    message = f"{_listed(names)} {gives} whole numbers as fp16, which rounds those beyond {GREATEST_WHOLE}"
+    way = "compare the models on inputs as large as they get; what only casts take stays fp32"
     return warning("MIL437", message, None, Note(way))
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{each}`" for each in names[:SHOWN])
+    return listed + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def _names(function: Function) -> Iterator[str]:

@@ -37,7 +37,7 @@ def render_text(conversion: Conversion, *, full: bool) -> str:
 
 def _summary(conversion: Conversion) -> list[str]:
     old = "fp16" if conversion.to == "fp32" else "fp32"
-    number = len(conversion.changes)
+    number = sum(not change.compressed for change in conversion.changes)
     if not number:
         return [f"no constants of {old}: no numbers were converted"]
     counted = f"{number} constant{'s' * (number != 1)}"
@@ -48,7 +48,10 @@ def _summary(conversion: Conversion) -> list[str]:
         lines.append("every number is exact")
     else:
         share = f" ({100 * largest.loss.share:.3g} %)" if largest.loss.at else ""
-        lines.append(f"largest error {largest.loss.absolute:.3g}{share} in {largest.name}")
+        most = "at most " * largest.compressed
+        lines.append(f"largest error {most}{largest.loss.absolute:.3g}{share} in {largest.name}")
+    if any(change.compressed for change in conversion.changes):
+        lines.append("errors of compressed weights are bounds, for the greatest numbers that their data can have")
     for name, saying in COUNTS.items():
         if count := sum(getattr(change.loss, name) for change in conversion.changes):
             lines.append(f"{count} number{'s' * (count != 1)} {saying}")
@@ -88,5 +91,6 @@ def _record(change: Change) -> dict[str, Any]:
         "absolute": loss.absolute,
         "at": loss.at,
         "relative": loss.relative,
+        "compressed": change.compressed,
         **{name: getattr(loss, name) for name in COUNTS},
     }

@@ -1,0 +1,143 @@
+"""Compressed weights of whole numbers and scales: how large they may be, and what they lose as their scales do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from miltext.conversion.contents import Change
+from miltext.conversion.halves import GREATEST, Loss, halves
+from miltext.conversion.known import dtype_of
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.checking.inference.reading import Operation
+    from miltext.conversion.contents import Contents
+    from miltext.conversion.numbers import Numbers
+    from miltext.conversion.planning import Bound
+    from miltext.schema.proto import Operation as MilOperation
+    from miltext.schema.proto import Value
+
+DATA_AND_SHIFT = {
+    "constexpr_affine_dequantize": ("quantized_data", "zero_point"),
+    "constexpr_blockwise_shift_scale": ("data", "offset"),
+    "constexpr_sparse_blockwise_shift_scale": ("nonzero_data", "offset"),
+}
+"""The operations that make weights of `scale * (data - shift)`: where their data is, and what is taken from it."""
+
+
+MANTISSA = 11
+"""The bits of a number of fp16."""
+
+
+class Scaled(NamedTuple):
+    """A compressed weight: its scales, and the greatest magnitude that they multiply."""
+
+    scales: Numbers
+    steps: float
+
+    @property
+    def greatest(self) -> float:
+        """The greatest magnitude that a number of the weight may have."""
+        return self.scales.loss.greatest * self.steps
+
+    def loss(self) -> Loss:
+        """Return a bound of what its numbers lose between fp32 and fp16, in either direction.
+
+        The scale's own error is multiplied as the scale is, and in fp16 each number is rounded once more.
+        """
+        made = Loss()
+        for piece in self.scales.pieces(self.scales.dtype):
+            scales = np.frombuffer(piece, self.scales.dtype.numpy)
+            scales = scales[np.isfinite(scales)]
+            if scales.size and self.steps:
+                self._measure(scales, made)
+        return made
+
+    def _measure(self, scales: npt.NDArray[Any], made: Loss) -> None:
+        wide = scales.astype(np.float64)
+        half = np.clip(halves(scales.astype(np.float32), self.scales.is_small), -GREATEST, GREATEST).astype(np.float64)
+        greatest = np.abs(wide) * self.steps
+        rounding = np.spacing(np.clip(np.abs(half) * self.steps, 0, GREATEST).astype(np.float16)).astype(np.float64) / 2
+        rounding[_odd(half) * self.steps <= 2.0**MANTISSA] = 0  # all products have few bits
+        errors = np.where(wide != 0, np.abs(wide - half) * self.steps + rounding, 0)
+        place = int(errors.argmax())
+        if errors[place] > made.absolute:
+            made.absolute, made.at = float(errors[place]), float(greatest[place])
+        shares = np.divide(errors, greatest, out=np.zeros_like(errors), where=greatest > 0)
+        made.relative = max(made.relative, float(shares.max()))
+
+
+def _odd(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the odd whole numbers that numbers of fp16 are a power of two times, and 0 of 0."""
+    whole = np.abs(np.ldexp(np.frexp(values)[0], MANTISSA)).astype(np.int64)
+    odd: npt.NDArray[np.int64] = whole // np.maximum(whole & -whole, 1)
+    return odd
+
+
+def scaled(op_type: str, bound: Mapping[str, list[Bound]], contents: Contents) -> Scaled | None:
+    """Return the compressed weight that an operation makes; None if it does not, or its scales are not known."""
+    data_name, shift_name = DATA_AND_SHIFT.get(op_type, ("", ""))
+    scale, data, shift = (next(iter(bound.get(name, ())), None) for name in ("scale", data_name, shift_name))
+    scales = scale.known_numbers if scale else None
+    if scales is None or data is None:
+        return None
+    steps = _steps(data, shift, contents)
+    return None if steps is None else Scaled(scales, steps)
+
+
+def compressed(
+    operation: Operation, bound: Mapping[str, list[Bound]], function: str, contents: Contents
+) -> list[Change]:
+    """Return what the weight that an operation makes loses where its scales are converted, if it has any."""
+    made = scaled(operation.type, bound, contents)
+    if made is None:
+        return []
+    output = operation.outputs[-1]
+    sizes = (output.stated.type.shape or ()) if isinstance(output.stated.type, TensorType) else ()
+    shape = tuple(size if isinstance(size, int) else 0 for size in sizes)
+    return [Change(output.name, function, shape, made.loss(), compressed=True)]
+
+
+def _steps(data: Bound, shift: Bound | None, contents: Contents) -> float | None:
+    """Return the greatest magnitude of data from which a shift is taken; None for data of an unknown type."""
+    dtype = BY_NAME.get(dtype_of(data.given.old) or "")
+    if dtype is None:
+        return None
+    if dtype.kind == "float":
+        numbers = data.known_numbers
+        least = most = numbers.loss.greatest if numbers and numbers.dtype.bits > 16 else GREATEST
+    else:
+        least, most = -float(dtype.minimum), float(dtype.maximum)
+    if shift is None:
+        return max(least, most)
+    found = _range(shift, contents)
+    return least + most if found is None else max(most - found[0], least + found[1])
+
+
+def _range(shift: Bound, contents: Contents) -> tuple[float, float] | None:
+    """Return the least and the greatest number of a constant; None if it cannot be read here."""
+    value = shift.value if shift.known is None else _held(shift.known.maker)
+    if value is None:
+        return None
+    numbers = contents.numbers(value, "shift")
+    if numbers.dtype.packed or (numbers.dtype.numpy[1] == "u" and numbers.dtype.kind == "float"):
+        return None
+    made = [np.frombuffer(piece, numbers.dtype.numpy) for piece in numbers.pieces(numbers.dtype)]
+    ends = [(float(each.min()), float(each.max())) for each in made if each.size]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else (0.0, 0.0)
+
+
+def _held(maker: MilOperation | None) -> Value | None:
+    """Return the value that a `const` holds."""
+    if maker is None or maker.type != "const":
+        return None
+    if "val" in maker.attributes:
+        return maker.attributes["val"]
+    given = maker.inputs["val"].arguments if "val" in maker.inputs else ()
+    return given[0].value if given else None
