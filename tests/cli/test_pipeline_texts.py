@@ -280,3 +280,18 @@ def test_pipelines_of_coremltools(count: int, tmp_path: Path) -> None:
         done = run("build", source, "--from", made, "--model", index, "-o", tmp_path / f"{index}.mlpackage")
         assert (done.exit_code, done.stderr) == (0, "")
         assert open_model(tmp_path / f"{index}.mlpackage").spec == open_model(made).spec
+
+
+def test_the_text_of_an_only_program_is_written_to_a_file(tmp_path: Path) -> None:
+    path = write_package(tmp_path / "Q.mlpackage", pipeline(NETWORK, a_program(), NETWORK).SerializeToString())
+    for name, begins in (("only.mil", canonical(TEXT)), ("only.html", "<!DOCTYPE html>"), ("old", canonical(TEXT))):
+        out = tmp_path / name
+        if name == "old":
+            out.write_text("program(1.3)\n{\n}\n")
+        html = ["--html"] if name.endswith("html") else []
+        assert printed(path, "-o", out, *html) == ""
+        assert out.read_text().startswith(begins)
+    assert printed(path, "--html").startswith("<!DOCTYPE html>")
+    assert printed(path).startswith("// 0: neuralNetwork\n// 1: mlProgram\n")
+    run("print", path, "-o", tmp_path / "texts")
+    assert [each.name for each in (tmp_path / "texts").iterdir()] == ["1.mil"]

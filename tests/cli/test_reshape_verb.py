@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.containers import pipeline, write_bundle, write_package
+from support.containers import NEURAL_NETWORK, pipeline, write_bundle, write_package
 from support.draft_builds import run
+from support.pipelines import binary, piped
 
 import miltext
 from miltext.models.opening import open_model
+from miltext.models.pipelines.takers import only_taker
 
 TEXT = """program(1.3)
 {
@@ -118,12 +120,39 @@ def test_a_model_in_a_pipeline(folder: Path) -> None:
         whole = pipeline(*[stage] * count)
         whole.description.CopyFrom(stage.description)
         write_package(folder / f"P{count}.mlpackage", whole.SerializeToString())
-    assert "MIL257" in refused("reshape", "P1.mlpackage", "x=1,3,4,4", "-o", "N.mlpackage")
-    assert run("reshape", "P1.mlpackage", "--model", "0", "x=1,3,4,4", "-o", "N.mlpackage").exit_code == 0
-    described = open_model("N.mlpackage").description
-    assert described is not None
-    assert [*described.input[0].type.multiArrayType.shape] == [1, 3, 4, 4]
+    for choice in ([], ["--model", "0"]):
+        words = ["P1.mlpackage", *choice, "x=1,3,4,4", "-o", "N.mlpackage", "--force"]
+        assert run("reshape", *words).exit_code == 0
+        described = open_model("N.mlpackage").description
+        assert described is not None
+        assert [*described.input[0].type.multiArrayType.shape] == [1, 3, 4, 4]
+    assert "MIL257" in refused("reshape", "P1.mlpackage", "y=1,3,4,4", "-o", "Never.mlpackage")
+    assert "MIL257" in refused("reshape", "P2.mlpackage", "x=1,3,4,4", "-o", "Never.mlpackage")
     assert "MIL456" in refused("reshape", "P2.mlpackage", "--model", "1", "x=1,3,4,4", "-o", "N2.mlpackage")
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (["p=1,8", "q=1,8"], "0"),
+        (["t=1,8", "u=1,8"], "1/0"),
+        (["p=1,8", "t=1,8"], None),
+        (["s=1,8"], None),
+        (["v=1,8"], None),
+        (["h=1,8"], None),
+        (["none=1,8"], None),
+    ],
+)
+def test_the_model_of_a_pipeline_whose_inputs_are_named(folder: Path, words: list[str], path: str | None) -> None:
+    inner = piped(binary("t", "u", "k"))
+    network = binary("v", "k", "n")
+    network.ClearField("mlProgram")
+    network.MergeFromString(NEURAL_NETWORK)
+    whole = piped(binary("p", "q", "h"), inner, network, binary("s", "h", "l"), binary("s", "l", "y"))
+    (folder / "P.mlmodel").write_bytes(whole.SerializeToString())
+    assert only_taker(open_model("P.mlmodel"), [word.partition("=")[0] for word in words]) == path
+    if path is None:
+        assert "MIL257" in refused("reshape", "P.mlmodel", *words, "-o", "Never.mlmodel")
 
 
 @pytest.mark.parametrize(

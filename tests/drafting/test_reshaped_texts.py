@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import miltext
+from miltext.checking.verifier import infer_draft
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
 from miltext.drafting.reshaping import reshape
 from miltext.models.sizes import read_sizes
@@ -111,6 +112,33 @@ def test_an_error_that_was_there_before_bars_nothing_that_does_not_hang_on_it() 
     text = TEXT.replace("relu(x = image)", "relu(alpha = two, x = image)")
     assert resized(text, "image=1,3,4,4").count("[1, 3, 4, 4]") == 3
     assert {each.code for each in miltext.check(text)} >= {"MIL504"}
+
+
+NORMED = """program(1.3)
+{
+    func main<ios15>(tensor<fp32, [1, 3, 2, 2]> x, tensor<fp16, [1, 3, 2, 2]> z) {
+            tensor<fp16, [3]> mean = const()[val = tensor<fp16, [3]>([1, 2, 3])];
+            tensor<fp16, [3]> variance = const()[val = tensor<fp16, [3]>([1, 2, 3])];
+            tensor<fp16, [1, 3, 2, 2]> h = batch_norm(mean = mean, variance = variance, x = x);
+            tensor<fp16, [1, 3, 2, 2]> y = add(x = h, y = z);
+        } -> (y);
+}
+"""
+"""What coremltools' tests have: `batch_norm` that states another data type than follows."""
+
+
+def test_data_types_stay_where_sizes_are_asked_for() -> None:
+    assert [each.code for each in miltext.check(NORMED) if each.severity == "error"] == ["MIL506"]
+    assert resized(NORMED, "x=1,3,4,6", "z=1,3,4,6") == NORMED.replace("2, 2", "4, 6")
+    assert resized(NORMED, "x=1,3,2..8,2", "z=1,3,2..8,2") == NORMED.replace("2, 2]", "?, 2]")
+
+
+def test_a_data_type_is_not_said_to_be_of_other_sizes() -> None:
+    with pytest.raises(ParseError) as failure:
+        infer_draft(NORMED.replace("2, 2", "4, 4", 2), all=True)
+    told = [note.message for each in failure.value.diagnostics if each.code == "MIL506" for note in each.notes]
+    assert any("`x` is fp32" in each for each in told)
+    assert not any("made for other sizes" in each for each in told)
 
 
 # ---- ranges

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Remark, named, operations_around
+from miltext.checking.inference.clash_codes import OTHER_TYPE, UNSUPPORTED_TYPE
 from miltext.checking.inference.program import UNDEFINED
 from miltext.checking.operations import message_path
 from miltext.checking.refitting import Refitting
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Inference
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
+
+OF_DATA_TYPES = (UNSUPPORTED_TYPE, OTHER_TYPE)
+"""The codes of errors that no constant for other sizes would make."""
 
 MADE_FOR_OTHERS = "which was made for other sizes"
 
@@ -135,7 +139,8 @@ class Baked:
         """Return an error about what an operation is given, with what to change if that was made for other sizes."""
         *_, place = (), *operations_around(finding.path)
         inference = self._inferences.get(place)
-        if finding.severity != "error" or inference is None or not self._is_moved(inference.arguments):
+        is_of_sizes = finding.severity == "error" and finding.code not in OF_DATA_TYPES
+        if not is_of_sizes or inference is None or not self._is_moved(inference.arguments):
             return finding
         paths = [path for path in (finding.path, *(remark.path for remark in finding.remarks)) if "inputs" in path]
         about = [_argument(path) for path in paths if path[: len(place)] == place]

@@ -24,6 +24,7 @@ from miltext.schema.operations import signature
 from miltext.schema.paths import Key
 from miltext.schema.types import (
     StateType,
+    TensorType,
     filled,
     generalized,
     has_sizes,
@@ -155,6 +156,8 @@ class Retyping(DraftWalk):
             self.types.open.add(place)
             return UNDEFINED
         found = _anew(followed, output.stated.type, arguments)
+        if self.inputs:  # only sizes are asked for
+            found = _of_data_type(found, output.stated.type)
         made = result(arguments, found)
         if found != output.stated.type:
             self.restate(message, place, found)
@@ -211,6 +214,13 @@ def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
     given = (operand for bound in arguments.operands.values() for operand in bound)
     is_open = any(is_known(operand.type) and not is_whole(operand.type) for operand in given)
     return followed if is_open or arguments.blocks else filled(followed, stated)
+
+
+def _of_data_type(found: Type, stated: Type) -> Type:
+    """Return a type with the data type that is stated, whatever follows."""
+    if isinstance(found, TensorType) and isinstance(stated, TensorType):
+        return found._replace(dtype=stated.dtype)
+    return found
 
 
 def _is_stated(stated: Stated) -> bool:

@@ -33,14 +33,18 @@ LONGEST = 64
 def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: str) -> None:
     """Write the texts of a pipeline's ML Programs, as `printed`, to standard output or into a folder.
 
-    All programs are read before anything is written. Raise ModelError: MIL254 where there are none, MIL428 for an
-    output that holds only one, and as `check_output` does.
+    All programs are read before anything is written. A file, or a page, holds the text of an only one. Raise
+    ModelError: MIL254 where there are none, MIL428 for an output that holds only one, and as `check_output` does.
     """
     stages = whole.select_all()
     for stage in stages:
         with _naming(stage):
             _ = stage.model.program
-    if output != "-" and not is_stream(Path(output)):
+    is_for_streams = output == "-" or is_stream(Path(output))
+    if len(stages) == 1 and (kind == "html" if is_for_streams else _is_file(Path(output))):
+        write_text(output, printed(stages[0]), kind, source)
+        return
+    if not is_for_streams:
         _write_files(whole, printed, Path(output), kind, source)
         return
     if kind == "html":
@@ -107,12 +111,16 @@ def file_name(stage: Stage, kind: str) -> str:
 
 def _require_folder(folder: Path, whole: Model) -> None:
     """Refuse an output that is a file, by its name or on the disk, or a model."""
-    if folder.suffix.lower() in ENDINGS or (os.path.lexists(folder) and not folder.is_dir()):
-        count = len(whole.select_all())
-        programs = f"{count} ML Program{'s' * (count != 1)}"
+    if _is_file(folder):
+        programs = f"{len(whole.select_all())} ML Programs"
         raise refusal("MIL428", f"the pipeline {whole.name} has {programs}, and a file holds the text of one", folder)
     if (folder / MANIFEST).exists():
         raise refusal("MIL402", "this is a model, into which no text is written", folder)
+
+
+def _is_file(output: Path) -> bool:
+    """Tell whether an output is a file, by its name or on the disk."""
+    return output.suffix.lower() in ENDINGS or (os.path.lexists(output) and not output.is_dir())
 
 
 def _require_text(path: Path, kind: str, source: str) -> None:

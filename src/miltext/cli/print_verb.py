@@ -102,7 +102,8 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
 
     Of a pipeline, each ML Program is printed after a comment that names it, for reading: several programs are not one
-    MIL text. With -o and a folder, each is a text in a file of its own; with --model, only that one is printed.
+    MIL text. With -o and a folder, each is a text in a file of its own; a file holds the text of an only one. With
+    --model, only that one is printed.
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")

@@ -18,6 +18,7 @@ Examples:
   miltext reshape Model.mlpackage image=1,3,64..512,64..512 -o New.mlpackage    # any size from 64 to 512
   miltext reshape Decoder.mlpackage tokens=1,64 mask=1,1,64,64 -o New.mlpackage
   miltext reshape Compiled.mlmodelc image=1,3,256,256 -o New.mlpackage
+  miltext reshape Pipeline.mlpackage image=1,3,256,256 -o New.mlpackage         # in the model that takes it
   miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
 \b
 Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, and nothing is written; 2 usage, files.
@@ -41,10 +42,13 @@ def command(
     computes.
     """
     from miltext.drafting.reshaping import reshape
+    from miltext.models.pipelines.takers import only_taker
     from miltext.models.sizes import read_sizes
     from miltext.printing.flexible_shapes import ATTRIBUTE
 
     sizes, whole = read_sizes(words), open_whole(model)
+    if nested is None and whole.is_pipeline:
+        nested = only_taker(whole, sizes)
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
 
     def edit(text: str, path: str) -> str:

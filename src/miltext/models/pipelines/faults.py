@@ -48,10 +48,10 @@ def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
 def faults_in(model: Model) -> Iterator[Fault]:
     """Yield what is wrong with the connections of a model that was read, if it is a pipeline."""
     if model.is_pipeline:
-        yield from faults(_message(model))
+        yield from faults(message_of(model))
 
 
-def _message(model: Model) -> Spec:
+def message_of(model: Model) -> Spec:
     """Return the Model message of a model; of a compiled one, as far as it says what the models take and give."""
     if model.spec is not None:
         return model.spec
@@ -60,7 +60,7 @@ def _message(model: Model) -> Spec:
         made.mlProgram.CopyFrom(model.program)
     pipeline = pipeline_of(made, model.type)
     if pipeline is not None:
-        pipeline.models.extend(map(_message, model.models))
+        pipeline.models.extend(map(message_of, model.models))
         pipeline.names.extend(each.pipeline_name for each in model.models)
     return made
 
