@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import miltext
 from miltext.checking.verifier import infer_draft
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
 from miltext.drafting.reshaping import reshape
-from miltext.models.sizes import read_sizes
+from miltext.models.sizes import read_sizes, spell_sizes
 
 TEXT = """program(1.3)
 {
@@ -169,6 +171,60 @@ def test_a_shape_that_fits_only_one_size_of_a_range_is_an_error(sizes: str, end:
     found = refused(POOLED.replace("SHAPE", "64"), f"x=1,3,{sizes}")
     assert found.code == "MIL521"
     assert found.notes[-1].message == f"so it is with `x=1,3,{end}`, which the range has"
+
+
+ADDED = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 16]> x, tensor<fp32, [1, 16]> st) {
+            tensor<fp32, [1, 16]> y = add(x = x, y = st);
+        } -> (y);
+}
+"""
+
+HALVED = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 3, 8, 8]> x) {
+            tensor<int32, [2]> two = const()[val = tensor<int32, [2]>([2, 2])];
+            tensor<fp32, [1, 3, 4, 4]> h = max_pool(kernel_sizes = two, pad_type = string("valid"), strides = two, x = x);
+            tensor<fp32, [1, 3, 8, 8]> u = upsample_nearest_neighbor(scale_factor_height = fp32(2), \
+scale_factor_width = fp32(2), x = h);
+            tensor<fp32, [1, 3, 8, 8]> y = add(x = x, y = u);
+        } -> (y);
+}
+""".replace("\\\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "tried"),
+    [
+        (ADDED, ["x=1,1..16", "st=1,16"], "`x=1,2` `st=1,16`"),
+        (ADDED, ["x=1,15..17", "st=1,16"], "`x=1,15` `st=1,16`"),
+        (HALVED, ["x=1,3,4..16,8"], "`x=1,3,5,8`"),
+        (HALVED, ["x=1,3,4..16,2..4"], "`x=1,3,5,3`"),
+        (HALVED, ["x=1,3,8..10,8"], "`x=1,3,9,8`"),
+    ],
+)
+def test_sizes_inside_a_range_are_tried_too(text: str, words: list[str], tried: str) -> None:
+    found = refused(text, *words)
+    said = [note.message for note in found.notes]
+    assert f"so it is with {tried}, which the range has" in said
+    assert any("enumeratedShapes" in each for each in said) == ("15" not in tried)
+
+
+def test_each_size_of_a_range_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from miltext.drafting import reshaping
+
+    tried: list[str] = []
+    infer = reshaping.infer_anew
+
+    def counted(text: str, path: str | None, ask: Any) -> Any:
+        tried.append(spell_sizes(ask.keywords["sizes"]["x"]))
+        return infer(text, path, ask)
+
+    monkeypatch.setattr(reshaping, "infer_anew", counted)
+    resized(DRAFT, "x=2,3..4")
+    resized(DRAFT, "x=2,0..9")
+    assert tried == ["2,3", "2,4", "2,3..4", "2,1", "2,9", "2,2", "2,5", "2,0..9"]
 
 
 def test_sizes_without_an_end_are_not_tried() -> None:

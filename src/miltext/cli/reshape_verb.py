@@ -35,7 +35,10 @@ def command(
     """Write MODEL with other sizes for inputs: in its program, where all types that follow are inferred anew, and in
     its description. OUT may also be a .mil.
 
-    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input.
+    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input. Of a
+    range, the ends, the size after the least and one in the middle are tried: all must fit. Other sizes are not proven.
+
+    In a pipeline, an input that the pipeline takes for one ML Program is reshaped there; else choose with --model.
 
     A constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
     print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` shows what a model

@@ -42,14 +42,14 @@ def reshape(
     """Return a text with other sizes for inputs and states, and with the types that follow from them.
 
     Comments, layout, and what a draft leaves out stay. All functions that have such an input are changed, or only
-    `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and for its
-    greatest size. `on_warning` gets what is told of types that may be out of date (MIL436).
+    `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and its
+    greatest size, the one after the least, and one in the middle; sizes of several ranges are tried together. `on_warning` gets what is told of types that may be out of date (MIL436).
 
     Raise ParseError with the errors that `check` finds in the result, at their places in the text; ModelError: MIL430
     for an unknown function or input, MIL435 for sizes that an input cannot have.
     """
-    for end in _ends(sizes):
-        _inferred(text, end, function, path, said=f"so it is with {_said(end)}, which the range has")
+    for each, notes in _tried(sizes).items():
+        _inferred(text, dict(each), function, path, notes)
     made = _inferred(text, sizes, function, path)
     outdated = [each for each in made.diagnostics if each.code == STALE]
     for each in [*_listed_by_the_compiler(text, sizes), *outdated]:
@@ -70,19 +70,47 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
                     yield warning(STALE, message)._replace(span=attribute.children[0].span)
 
 
-def _ends(sizes: Mapping[str, Sizes]) -> list[dict[str, Sizes]]:
-    """Return the least and the greatest of sizes that have ranges with an end; none where nothing has one."""
+def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]]:
+    """Return the sizes of ranges with an end that are tried, and what is said of those that do not fit; none where
+    nothing has such a range.
+    """
     if all(size.is_fixed or size.greatest is None for each in sizes.values() for size in each):
-        return []
-    return [{name: tuple(map(end, each)) for name, each in sizes.items()} for end in (_least, _greatest)]
+        return {}
+    found: dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]] = {}
+    for which, choose in enumerate((_least, _greatest, _next, _middle)):
+        tried = {name: tuple(_only(each, choose) for each in every) for name, every in sizes.items()}
+        said = Note(f"so it is with {_said(tried)}, which the range has")
+        found.setdefault((*tried.items(),), (said, NOT_ALL_FIT) if which >= ENDS else (said,))
+    return found
 
 
-def _least(size: Size) -> Size:
-    return size if size.greatest is None else Size(max(size.least, 1), max(size.least, 1))
+NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
+ENDS = 2
+"""How many of the sizes that are tried are ends of a range."""
 
 
-def _greatest(size: Size) -> Size:
-    return size if size.greatest is None else Size(size.greatest, size.greatest)
+def _only(size: Size, choose: Callable[[int, int], int]) -> Size:
+    """Return a range as one of its sizes; what is no range with an end as it is."""
+    if size.is_fixed or size.greatest is None:
+        return size
+    chosen = choose(max(size.least, 1), size.greatest)
+    return Size(chosen, chosen)
+
+
+def _least(least: int, _greatest: int) -> int:
+    return least
+
+
+def _greatest(_least: int, greatest: int) -> int:
+    return greatest
+
+
+def _next(least: int, greatest: int) -> int:
+    return min(least + 1, greatest)
+
+
+def _middle(least: int, greatest: int) -> int:
+    return (least + greatest) // 2
 
 
 def _said(sizes: Mapping[str, Sizes]) -> str:
@@ -90,9 +118,9 @@ def _said(sizes: Mapping[str, Sizes]) -> str:
 
 
 def _inferred(
-    text: str, sizes: Mapping[str, Sizes], function: str | None, path: str | None, said: str | None = None
+    text: str, sizes: Mapping[str, Sizes], function: str | None, path: str | None, notes: tuple[Note, ...] = ()
 ) -> Completed:
-    """Return a text with inputs of these sizes. Raise as `reshape` does, with a note of what is `said`.
+    """Return a text with inputs of these sizes. Raise as `reshape` does, with these `notes`.
 
     An error that the text has already is none of them, unless it keeps types from being inferred.
     """
@@ -102,8 +130,7 @@ def _inferred(
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
     if wrong:
-        more = (Note(said),) if said else ()
-        raise ParseError([each._replace(notes=(*each.notes, *more)) for each in wrong], text=text, path=path)
+        raise ParseError([each._replace(notes=(*each.notes, *notes)) for each in wrong], text=text, path=path)
     return made
 
 
