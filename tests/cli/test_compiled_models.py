@@ -77,6 +77,23 @@ def test_one_version_leaves_the_other_as_the_newest_known(tmp_path: Path) -> Non
     assert '{"coremlc-version", "7"}' in text
 
 
+@pytest.mark.parametrize("option", ["--coremlc-version", "--coremlc-mil-version"])
+def test_versions_are_for_compiled_models(option: str, tmp_path: Path) -> None:
+    result = invoked("build", EXAMPLE, "-o", tmp_path / "A.mlpackage", option, "1")
+    assert (result.exit_code, "only an .mlmodelc" in result.stderr) == (2, True)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_edits_are_compiled_at_once(tmp_path: Path) -> None:
+    outputs = {"rename": ("image", "picture"), "expose": ("lit_cast_fp16",)}
+    for verb, words in outputs.items():
+        result = invoked(verb, EXAMPLE, *words, "-o", tmp_path / f"{verb}.mlmodelc")
+        assert result.exit_code == 0, result.output
+        assert words[-1] in (tmp_path / f"{verb}.mlmodelc" / "metadata.json").read_text()
+    miltext.load(EXAMPLE).save(tmp_path / "saved.mlmodelc")
+    assert invoked("diff", EXAMPLE, tmp_path / "saved.mlmodelc").exit_code == 0
+
+
 def test_what_is_refused_says_how_to_allow_it(tmp_path: Path) -> None:
     spec = unary("x", "y")
     spec.specificationVersion = 8

@@ -146,6 +146,8 @@ def build(
 
     choices["ranges"] = read_sizes(ranges)
     choices["versions"] = _versions(coremlc_mil_version, coremlc_version)
+    if choices["versions"] is not None and not output.lower().endswith(".mlmodelc"):
+        raise click.UsageError("only an .mlmodelc states versions of Apple's compiler: name one with -o")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
     write_model(whole, output, original=kept, model=nested, weights=_given(weights), **choices)
 
