@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from support.containers import pipeline, spec, write_package
 from support.weighted import (
     DATA,
     WEIGHT,
@@ -141,6 +143,46 @@ def test_names_that_cannot_be_had(packages: Path) -> None:
 def test_the_values_of_weights_may_go_into_the_text_first(packages: Path) -> None:
     result = run("print", "A.mlpackage", "--inline-weights", "--weights-as", "b.bin")
     assert (result.exit_code, "there are: none" in result.stderr) == (2, True)
+
+
+def pipeline_of(*names: str) -> Path:
+    """A pipeline of programs, each of which names one of these weight files."""
+    models = [spec() for _ in names]
+    for model, name in zip(models, names, strict=True):
+        model.mlProgram.CopyFrom(miltext.parse(program_of(function_of({"w": (f"weights/{name}", 64)}))))
+    return write_package(Path("P.mlpackage"), pipeline(*models).SerializeToString())
+
+
+@pytest.mark.parametrize("files", [True, False], ids=["files", "a stream"])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["0.bin=a.bin"], ["a.bin", "1.bin"]),
+        (["1.bin=a.bin"], ["0.bin", "a.bin"]),
+        (["0.bin=1.bin", "1.bin=0.bin"], ["1.bin", "0.bin"]),
+        (["a.bin"], None),
+        (["0.bin=1.bin"], None),
+        (["2.bin=a.bin"], None),
+    ],
+)
+def test_names_in_a_pipeline_are_those_of_all_programs(
+    words: list[str], expected: list[str] | None, files: bool, packages: Path
+) -> None:
+    source = pipeline_of("0.bin", "1.bin")
+    asked = [part for word in words for part in ("--weights-as", word)]
+    result = run("print", source, *asked, *(["-o", "texts"] if files else []))
+    assert result.exit_code == (0 if expected else 2), result.stderr
+    if not expected:
+        assert (result.stdout, os.path.exists("texts")) == ("", False)
+        return
+    text = "".join(each.read_text() for each in sorted(Path("texts").iterdir())) if files else result.stdout
+    assert re.findall(r"weights/(.*)\"", text) == expected
+
+
+def test_programs_of_a_pipeline_that_share_a_file_may_have_one_name_for_it(packages: Path) -> None:
+    source = pipeline_of("0.bin", "0.bin")
+    assert re.findall(r"weights/(.*)\"", run("print", source, "--weights-as", "a.bin").stdout) == ["a.bin", "a.bin"]
+    assert run("print", source, "--model", "1", "--weights-as", "a.bin").stdout.count("a.bin") == 1
 
 
 def test_what_is_left_out_is_told(packages: Path) -> None:

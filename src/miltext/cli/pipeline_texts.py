@@ -36,10 +36,7 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
     All programs are read before anything is written. A file, or a page, holds the text of an only one. Raise
     ModelError: MIL254 where there are none, MIL428 for an output that holds only one, and as `check_output` does.
     """
-    stages = whole.select_all()
-    for stage in stages:
-        with _naming(stage):
-            _ = stage.model.program
+    stages = program_stages(whole)
     is_for_streams = output == "-" or is_stream(Path(output))
     if len(stages) == 1 and (kind == "html" if is_for_streams else _is_file(Path(output))):
         write_text(output, printed(stages[0]), kind, source)
@@ -50,6 +47,15 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
     if kind == "html":
         raise refusal("MIL428", f"a page holds one program, and this pipeline has {len(stages)}", whole.name)
     write_text(output, _one_after_another(whole, printed), kind, source)
+
+
+def program_stages(whole: Model) -> list[Stage]:
+    """Return the ML Programs of a pipeline, which are read now. Raise ModelError (MIL254) where there are none."""
+    stages = whole.select_all()
+    for stage in stages:
+        with _naming(stage):
+            _ = stage.model.program
+    return stages
 
 
 def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -111,18 +111,23 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
     form.refuse_unclear()
     whole = open_whole(model)
     if nested is None and whole.models:
-        from miltext.cli.pipeline_texts import write_texts
+        from miltext.cli.pipeline_texts import program_stages, write_texts
 
+        form = form.with_names(program_stages(whole))
         write_texts(whole, form.text, output, form.kind, model)
         return
     chosen = whole.select(nested)
     _ = chosen.text  # where a bundle's text is missing, this is the time to say so
-    write_text(output, form.text(Stage("", chosen)), form.kind, model)
+    stage = Stage("", chosen)
+    write_text(output, form.with_names([stage]).text(stage), form.kind, model)
 
 
 @dataclass(frozen=True)
 class Form:
-    """The form in which programs are to be printed: the options, which say what each means."""
+    """The form in which programs are to be printed: the options, which say what each means.
+
+    `names` are the new ones of weight files, by the old ones, that `weights_as` says.
+    """
 
     style: Style
     compact: bool
@@ -134,6 +139,7 @@ class Form:
     inline_weights: int | None
     weights_as: tuple[str, ...]
     annotate: bool
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -152,12 +158,21 @@ class Form:
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
 
+    def with_names(self, stages: Sequence[Stage]) -> Form:
+        """Return the form with the names that weight files get, which are looked up in all programs together."""
+        if not self.weights_as:
+            return self
+        from miltext.cli.weight_names import read_names
+
+        programs = [_program(stage.model, self.inline_weights) for stage in stages]
+        return replace(self, names=read_names(programs, self.weights_as))
+
     def text(self, stage: Stage) -> Iterable[str]:
         """Return the text of a program, in pieces, and show what is to be said of it."""
         model = stage.model
         if self.compact or self.html:
             return _for_reading(stage, self.compact, self.html, self.style)
-        program = _program(model, self.inline_weights, self.weights_as)
+        program = _program(model, self.inline_weights, self.names)
         if self.draft:
             return [_draft(stage, program, self.style, self.drop_names)]
         if self.as_coremlc:
@@ -169,16 +184,16 @@ class Form:
         return [_shown_to_hold("".join(printed), program, stage, strict=self.style.strict, prove=self.verify_roundtrip)]
 
 
-def _program(model: Model, inline_weights: int | None, weights_as: Sequence[str]) -> Program:
+def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] | None = None) -> Program:
     """Return the model's program, with the values of weights of at most that many elements in it, and other names for
     weight files.
     """
     program = model.program if inline_weights is None else _with_weights(model, inline_weights)
-    if not weights_as:
+    if not names:
         return program
     from miltext.cli.weight_names import with_weights_as
 
-    return with_weights_as(program, weights_as)
+    return with_weights_as(program, names)
 
 
 def _with_weights(model: Model, most: int) -> Program:

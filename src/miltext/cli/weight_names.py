@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,12 +19,13 @@ Names = dict[str, str]
 """New names of weight files by the old ones, both below `@model_path`."""
 
 
-def with_weights_as(program: Program, words: Sequence[str]) -> Program:
-    """Return a Program that names its weight files as these words say, `NEW` for the only one, or `OLD=NEW`.
+def read_names(programs: Iterable[Program], words: Sequence[str]) -> Names:
+    """Return the names of weight files that words say, `NEW` for the only one of all programs, or `OLD=NEW`.
 
     A name without a folder is one in the folder of the old name. End the command for names that cannot be had.
     """
-    old = sorted({held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(program)})
+    values = (held.value for program in programs for held in blob_values(program))
+    old = sorted({value.blobFileValue.fileName.partition("/")[2] for value in values})
     names: Names = {}
     for word in words:
         before, new = _pair(word, old)
@@ -34,6 +35,11 @@ def with_weights_as(program: Program, words: Sequence[str]) -> Program:
     after = [names.get(each, each) for each in old]
     if twice := next((each for each in after if after.count(each) > 1), None):
         raise click.UsageError(f"--weights-as would name two weight files {twice!r}")
+    return names
+
+
+def with_weights_as(program: Program, names: Mapping[str, str]) -> Program:
+    """Return a Program that has other names for weight files."""
     made = deepcopy(program)
     rename_files(made, names)
     return made
