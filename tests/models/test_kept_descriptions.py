@@ -188,7 +188,6 @@ def test_an_image_keeps_a_data_type_that_others_do_not_have() -> None:
 
 
 LOST_DEFAULTS = [
-    ("fp16", array("fp32", 2, float=0.1), "0.100000001"),
     ("fp16", array("fp32", 2, float=70000), "70000"),
     ("int32", array("fp32", 2, float=0.5), "0.5"),
     ("int32", array("fp32", 2, float=float("nan")), "nan"),
@@ -207,6 +206,24 @@ def test_a_default_that_is_not_exact_is_lost_and_said(dtype: str, entry: Feature
     ]
     with refused("MIL454", f"the default value {number}", "--no-loss"):
         built(text(f"{dtype} [2]"), model(text("fp32 [2]"), entry), no_loss=True)
+
+
+ROUNDED_DEFAULTS = [
+    ("fp32", 0.1, "fp16", "0.100000001", "0.0999755859"),
+    ("fp32", 1e-9, "fp16", "9.99999972e-10", "0"),
+    ("fp32", 65519.0, "fp16", "65519", "65504"),
+]
+
+
+@pytest.mark.parametrize(("before", "number", "dtype", "said", "rounded"), ROUNDED_DEFAULTS)
+def test_a_default_is_rounded_and_said(before: str, number: float, dtype: str, said: str, rounded: str) -> None:
+    entry = array(before, 2, float=number)
+    made = built(text(f"{dtype} [2]"), model(text(f"{before} [2]"), entry))
+    assert made.warnings == [f"MIL450 the type of the input `x` changed: the default value {said} becomes {rounded}"]
+    assert made.input.type.multiArrayType.floatDefaultValue == pytest.approx(float(rounded))
+    assert made.input.type.isOptional
+    again = built(text(f"{dtype} [2]"), model(text(f"{before} [2]"), entry), no_loss=True)
+    assert again.input == made.input
 
 
 def test_two_losses_are_one_warning() -> None:

@@ -328,7 +328,7 @@ def test_the_command_tells_on_standard_error(package: Path, tmp_path: Path) -> N
 
 
 def test_no_loss_refuses_before_anything_is_written(tmp_path: Path) -> None:
-    old = model(text("fp32 [2]"), array("fp32", 2, float=0.1))
+    old = model(text("fp32 [2]"), array("fp32", 2, float=7e4))
     write_package(tmp_path / "M.mlpackage", old.spec.SerializeToString())
     (tmp_path / "edited.mil").write_text(text("fp16 [2]"))
     out = tmp_path / "N.mlpackage"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
-from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, said
+from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, rounding, said
 from miltext.models.building.losses import Loss
 from miltext.models.building.placing import Subject
 from miltext.models.building.ranges import by_function
@@ -242,6 +242,9 @@ class _Side:
             renamed = f" (now `{name}`)" if name != entry.name else ""
             message = f"the type of the {self._side} `{entry.name}`{renamed} changed, and its description loses"
             self.losses.append(Loss(f"{message} {_listed(lost)}"))
+        if rounded := rounding(entry, made):
+            message = f"the type of the {self._side} `{entry.name}` changed: {rounded}"
+            self.losses.append(Loss(message, is_rounding=True))
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:

@@ -185,8 +185,10 @@ def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -
 def _fit_elements(
     array: ArrayFeatureType, made: ArrayFeatureType, old: ValueType | None, value: Value
 ) -> tuple[str, ...]:
-    """Give an array the data type of its program, and convert its default value if that is exact; return what is
-    lost.
+    """Give an array the data type of its program, and convert its default value; return what is lost.
+
+    A number is rounded from one type of floats to another if it is finite in both. It is lost in all other cases where
+    it would not be the same.
     """
     before, now = _tensor(old), _tensor(value.type)
     if before is not None and now is not None and before.dtype == now.dtype:
@@ -196,7 +198,7 @@ def _fit_elements(
     if field is None:
         return ()
     number = getattr(array, field)
-    converted = _exact(number, _CODES[made.dataType])
+    converted = _converted(number, _CODES[made.dataType])
     array.ClearField(field)
     if converted is None:
         return (_default_words(number),)
@@ -204,15 +206,29 @@ def _fit_elements(
     return ()
 
 
-def _exact(number: float, code: str) -> float | None:
-    """Return a number as `struct`'s type has it; None if that has another or none."""
+def rounding(entry: FeatureDescription, fitted: FeatureDescription) -> str:
+    """Return in words which other number the default value of a fitted entry was rounded to; empty if it was not."""
+    arrays = [each.type.multiArrayType for each in (entry, fitted)]
+    fields = [array.WhichOneof("defaultOptionalValue") for array in arrays]
+    numbers = [getattr(array, field) for array, field in zip(arrays, fields, strict=True) if field is not None]
+    if len(numbers) < len(arrays):
+        return ""
+    number, rounded = numbers
+    if number == rounded or math.isnan(number):
+        return ""
+    return f"{_default_words(number)} becomes {rounded:.9g}"
+
+
+def _converted(number: float, code: str) -> float | None:
+    """Return a number as `struct`'s type has it, a float rounded; None if that has none that is finite as it is."""
     is_whole = code in "ib"
     try:
         packed = struct.pack(f"<{code}", int(number) if is_whole else number)
     except (OverflowError, ValueError, struct.error):
         return None
     found: float = struct.unpack(f"<{code}", packed)[0]
-    return found if found == number or (math.isnan(number) and not is_whole) else None
+    is_near = not is_whole and math.isfinite(found) == math.isfinite(number)
+    return found if found == number or is_near else None
 
 
 # ---- sizes

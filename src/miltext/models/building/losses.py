@@ -13,17 +13,21 @@ if TYPE_CHECKING:
 
 
 class Loss(NamedTuple):
-    """Something that a description said and does not say any more; `is_meant` where the program lost that itself."""
+    """Something that a description said and does not say any more; `is_meant` where the program lost that itself.
+
+    A number that is rounded to the data type of the program is only told.
+    """
 
     message: str
     is_meant: bool = False
+    is_rounding: bool = False
 
 
 def warnings_of(losses: Sequence[Loss], *, refused: bool) -> list[Diagnostic]:
     """Return a warning for each loss that is not meant; raise ModelError (MIL454) for all of them if `refused`."""
-    if refused and losses:
+    if refused and not all(loss.is_rounding for loss in losses):
         failure = refusal("MIL454", "")
         (way,) = failure.diagnostics[0].notes
-        failure.diagnostics = [error("MIL454", loss.message, None, way) for loss in losses]
+        failure.diagnostics = [error("MIL454", loss.message, None, way) for loss in losses if not loss.is_rounding]
         raise failure
     return [warning("MIL450", loss.message) for loss in losses if not loss.is_meant]
