@@ -148,6 +148,24 @@ def test_a_text_names_weights_that_are_beside_it_or_elsewhere(package: Path, tmp
     np.testing.assert_array_equal(miltext.load(tmp_path / "N.mlpackage").weights["w"], halves())
 
 
+@pytest.mark.parametrize("word", ["weight.bin=M.mlpackage", "weight.bin=M.mlpackage/Data", "M.mlpackage", "."])
+def test_the_command_takes_weights_as_build_does(
+    word: str, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("alone").mkdir()
+    Path("alone/m.mil").write_text(miltext.to_text(miltext.load(package).program))
+    name = min(weight.blob.fileName for weight in miltext.load(package).weights.entries.values() if weight.blob)
+    word = word.replace("weight.bin", name.removeprefix("@model_path/"))
+    told = run("alone/m.mil", "--to", "fp16", "-o", "N.mlpackage", "--weights", word)
+    is_there = not word.endswith(("Data", "."))
+    assert (told[0], Path("N.mlpackage").exists()) == (0 if is_there else 1, is_there), told
+    if is_there:
+        np.testing.assert_array_equal(miltext.load("N.mlpackage").weights["w"], halves())
+        return
+    assert "error[MIL3" in told[2]
+
+
 def test_a_compiled_model_becomes_a_package(package: Path, tmp_path: Path) -> None:
     compiled = compile_package(package, tmp_path / "M.mlmodelc")
     miltext.convert_weights(compiled, "fp16", tmp_path / "N.mlpackage")

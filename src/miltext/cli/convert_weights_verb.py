@@ -12,6 +12,7 @@ from miltext.cli.streams import model_argument, nested_option, open_whole, show,
 from miltext.cli.writing_verbs import (
     check_option,
     force_option,
+    given_weights,
     model_output,
     no_loss_option,
     range_option,
@@ -44,7 +45,13 @@ Examples:
     "--io", is_flag=True, help="Convert inputs, outputs and states, too, but for images, and describe them so."
 )
 @nested_option()
-@click.option("--weights", metavar="DIR", help="The folder of the weight files that a text names.  [its folder]")
+@click.option(
+    "--weights",
+    multiple=True,
+    metavar="DIR|NAME=FILE",
+    help="Where weight files are that a text names: in a folder or model, or the file of that name in the text; "
+    "several times for several.  [its folder]",
+)
 @click.option("--full", is_flag=True, help="List all constants that lost something, not only the ten that lost most.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The output format.  [text]"
@@ -59,7 +66,7 @@ def command(
     output: str,
     io: bool,
     nested: str | None,
-    weights: str | None,
+    weights: tuple[str, ...],
     full: bool,
     form: str,
     ranges: tuple[str, ...],
@@ -74,9 +81,9 @@ def command(
     from miltext.models.sizes import read_sizes
 
     whole = open_whole(model)
-    if weights is not None and whole.kind not in TEXTS:
+    if weights and whole.kind not in TEXTS:
         raise click.UsageError("MODEL has weights of its own: leave out --weights")
-    told = {"to": to, "output": output, "io": io, "weights": weights, "ranges": read_sizes(ranges)}
+    told = {"to": to, "output": output, "io": io, "weights": given_weights(weights), "ranges": read_sizes(ranges)}
     made = _convert(whole, nested, **told, **choices)
     write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])
 

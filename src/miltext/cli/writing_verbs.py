@@ -149,7 +149,7 @@ def build(
     if choices["versions"] is not None and not output.lower().endswith(".mlmodelc"):
         raise click.UsageError("only an .mlmodelc states versions of Apple's compiler: name one with -o")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
-    write_model(whole, output, original=kept, model=nested, weights=_given(weights), **choices)
+    write_model(whole, output, original=kept, model=nested, weights=given_weights(weights), **choices)
 
 
 def _versions(component: str | None, compiler: str | None) -> Versions | None:
@@ -161,7 +161,7 @@ def _versions(component: str | None, compiler: str | None) -> Versions | None:
     return Versions(**known) if known else None
 
 
-def _given(words: Sequence[str]) -> GivenWeights | None:
+def given_weights(words: Sequence[str]) -> GivenWeights | None:
     """Return the weights that are given as `DIR` or `NAME=FILE`; a folder may have a `=` in its name."""
     given: list[str | dict[str, str]] = []
     for word in words:

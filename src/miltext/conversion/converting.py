@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
     from miltext.models.building.filling import Array
+    from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
@@ -76,7 +77,7 @@ def convert_weights(
     *,
     io: bool = False,
     stage: str | int | None = None,
-    weights: str | os.PathLike[str] | None = None,
+    weights: GivenWeights | None = None,
     ranges: Mapping[str, Range] | None = None,
     force: bool = False,
     check: bool = True,
@@ -90,8 +91,8 @@ def convert_weights(
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are,
     with casts beside them; with `io`, they are converted, too, and described so, but for images. `stage` says which
-    model of a pipeline is meant, `weights` the folder of the weight files that a text names. A draft is completed
-    first. `reading` is called with the bytes of weights that are read to find what they lose; all else is as in
+    model of a pipeline is meant, `weights` where the files are that a text names. A draft is completed first.
+    `reading` is called with the bytes of weights that are read to find what they lose; all else is as in
     `miltext.build`, with what it raises.
 
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
@@ -121,9 +122,7 @@ def convert_weights(
     return made
 
 
-def _folder(
-    source: Model, weights: str | os.PathLike[str] | None, reading: Progress | None, program: Program
-) -> BlobFolder:
+def _folder(source: Model, weights: GivenWeights | None, reading: Progress | None, program: Program) -> BlobFolder:
     """Return the folder of the weight files that a program names."""
     is_whole = source.kind in WITH_DESCRIPTION
     own = BlobFolder(source.model_path) if is_whole else LooseFolder(source.model_path or Path.cwd())

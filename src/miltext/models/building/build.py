@@ -202,7 +202,8 @@ def _check_read(new: NewModel, output: Path, choices: Choices) -> None:
 def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: Choices) -> NewModel:
     """Return the model of a program by itself, with the weight files that it names and the arrays to be stored."""
     try:
-        folder = GivenFolder(LooseFolder(source.model_path or Path.cwd()), choices.weights, [new.spec.mlProgram])
+        own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
+        folder = GivenFolder(own, choices.weights, [new.spec.mlProgram], is_edited=is_edited)
         new.find_files(folder)
     except WeightsError as failure:
         found = failure.diagnostics[0]

@@ -28,14 +28,20 @@ class GivenFolder(BlobFolder):
 
     A name that is `held` means the file in one's own folder; any other name means that only if no file is given for it.
     `taken` are the names, below `@model_path`, of the files that come from elsewhere. If a text by itself is given
-    folders, its own is not looked at.
+    folders, its own is not looked at. After an edit (`is_edited`), a file may be given that no value has any more.
 
     Raise WeightsError as BlobFolder does; MIL310 for a name under which there are files with different content, and
     MIL311 for one under which a file is given, but that no value has.
     """
 
     def __init__(
-        self, own: BlobFolder, given: GivenWeights | None, programs: Iterable[Program], held: Collection[str] = ()
+        self,
+        own: BlobFolder,
+        given: GivenWeights | None,
+        programs: Iterable[Program],
+        held: Collection[str] = (),
+        *,
+        is_edited: bool = False,
     ) -> None:
         super().__init__(own.model_path)
         self.taken: set[str] = set()
@@ -46,7 +52,7 @@ class GivenFolder(BlobFolder):
         self._own = LooseFolder(_model_path(folders[0])) if folders and isinstance(own, LooseFolder) else own
         self._folders = [LooseFolder(_model_path(folder)) for folder in folders]
         self._by_name: dict[str, list[Path]] = {}
-        for name, path in files:
+        for name, path in [(name, path) for name, path in files if not is_edited or self._meant(name)]:
             self._by_name.setdefault(self._full_name(name), []).append(_weight_file(Path(path)))
         self._known: dict[str, Path] = {}
 
@@ -76,14 +82,19 @@ class GivenFolder(BlobFolder):
 
     def _full_name(self, name: str) -> str:
         """Return the fileName that is meant by what stands in it after `@model_path/`, or by its last part alone."""
+        meant = self._meant(name)
         name = name.removeprefix(f"{MODEL_PATH}/")
-        meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
-        meant = meant or [each for each in self._named if each.rpartition("/")[2] == name]
         if len(meant) == 1:
             return meant[0]
         what = "several values are in different weight files" if meant else "no value is in a weight file"
         names = ", ".join(sorted(self._named)) or "none"
         raise refusal("MIL311", f"{what} {name!r}", None, Note(f"the weight files of the program: {names}"))
+
+    def _meant(self, name: str) -> list[str]:
+        """Return the names of weight files that have a name after `@model_path/`, or else as their last part."""
+        name = name.removeprefix(f"{MODEL_PATH}/")
+        meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
+        return meant or [each for each in self._named if each.rpartition("/")[2] == name]
 
 
 def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:
