@@ -223,6 +223,33 @@ def test_info_tells_of_unused_weights(tmp_path: Path) -> None:
         assert shown.count(": 1 records, 784 bytes, 384 of them unused\n") == (1 if arguments else 2)
 
 
+def packed(folder: Path, *files: str) -> Path:
+    """A package of a program with two weights, and with more weight files that nothing names."""
+    offsets = write_weights(folder / WEIGHT, [numbers(1), numbers(2)])
+    text = program_of(function_of({f"w{place}": (WEIGHT, offset) for place, offset in enumerate(offsets)}))
+    (folder / "m.mil").write_text(text)
+    done("build", folder / "m.mil", "-o", folder / "M.mlpackage")
+    for name in files:
+        write_weights(folder / "M.mlpackage/Data/com.apple.CoreML" / name, [numbers(3)])
+    return folder / "M.mlpackage"
+
+
+def test_info_lists_weight_files_that_nothing_names(tmp_path: Path) -> None:
+    shown = done("info", packed(tmp_path, "weights/old.bin", "more.bin"))
+    for name in ("more.bin", "weights/old.bin"):
+        assert f"  @model_path/{name}: 0 records, 208 bytes, 208 of them unused\n" in shown
+    assert "weights/weight.bin: 2 records, 400 bytes\n" in shown
+
+
+def test_info_says_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path) -> None:
+    package = packed(tmp_path)
+    path = package / "Data/com.apple.CoreML" / WEIGHT
+    for size, beyond in ((400, 0), (399, 1), (208, 1), (100, 2), (0, 2)):
+        path.write_bytes(path.read_bytes()[:size])
+        shown = done("info", package)
+        assert (f", {beyond} of the records reach beyond its end\n" in shown) == bool(beyond), shown
+
+
 def test_info_of_what_is_not_whole(tmp_path: Path) -> None:
     text = tmp_path / "model.mil"
     done("print", EXAMPLE, "-o", text)

@@ -184,6 +184,18 @@ def test_a_name_that_both_have_is_refused(
         assert "B.mlpackage" in said
 
 
+def test_two_files_that_are_given_for_one_name_are_said_to_be(
+    packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
+) -> None:
+    a, b = packages
+    text = text_model(program_of(function_of({"w0": (OTHER, offsets[0])})), tmp_path / "text")
+    for given in ([{OTHER: a}, {OTHER: b}], [{OTHER: b}, {OTHER: a}]):
+        said = refused_build(
+            "MIL310", "leave one out", text, tmp_path / "C.mlpackage", original=load(a), weights=given
+        )  # fmt: skip
+        assert "--weights gives both" in said
+
+
 def test_files_of_one_name_and_the_same_bytes_are_one(
     packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
 ) -> None:

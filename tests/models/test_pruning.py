@@ -357,6 +357,33 @@ def test_a_build_tells_of_many_unused_bytes(size: int, kept: int, tells: bool, t
         assert "--prune-weights" in found[0].notes[0].message
 
 
+@pytest.mark.parametrize(("suffix", "tells"), [("mlpackage", True), ("mlmodel", False)])
+def test_a_build_tells_of_a_large_file_that_nothing_names(suffix: str, tells: bool, tmp_path: Path) -> None:
+    """A package is written with all of its files."""
+    offsets = write_weights(tmp_path / WEIGHT, [numbers(1)])
+    text = program_of(function_of({"w": (WEIGHT, offsets[0])}))
+    miltext.build(text_model(text, tmp_path), tmp_path / "A.mlpackage")
+    write_weights(tmp_path / "A.mlpackage/Data/com.apple.CoreML/weights/old.bin", [numbers(2, 1 << 20)])
+    found = miltext.build(open_model(tmp_path / "A.mlpackage"), tmp_path / "new" / f"B.{suffix}")
+    assert [(each.code, "nothing refers to 2,097,2" in each.message) for each in found] == [("MIL312", True)] * tells
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_file_that_a_text_beside_the_model_names_stays_and_is_told(is_named: bool, tmp_path: Path) -> None:
+    offsets = write_weights(tmp_path / "a" / WEIGHT, [numbers(1), numbers(2)])
+    text = program_of(function_of({"w": (WEIGHT, offsets[0])}))
+    output = tmp_path / "b" / "M.mlmodel"
+    miltext.build(text_model(text, tmp_path / "a"), output)
+    model = open_model(output)
+    if is_named:
+        (output.parent / "m.mil").write_text(miltext.to_text(model.program))
+    [found] = miltext.build(model, output, prune_weights=True, force=True)
+    assert [note.message.endswith("another file there names it, or it is behind a link") for note in found.notes] == (
+        [True] * is_named
+    )
+    assert len([*output.parent.rglob("*.bin")]) == 1 + is_named
+
+
 # ---- with arrays that are stored
 
 

@@ -56,7 +56,9 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
     for file in record.get("blobFiles", ()):
         size = f"{file['bytes']:,} bytes" if "bytes" in file else file["problem"]
         unused = f", {file['unusedBytes']:,} of them unused" if file.get("unusedBytes") else ""
-        yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}"
+        cut = file.get("recordsBeyondEnd")
+        beyond = f", {cut} of the records reach beyond its end" if cut else ""
+        yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}{beyond}"
     for side in ("inputs", "states", "outputs"):
         for feature in record.get(side, ()):
             yield f"{indent}  {side[:-1]} {feature['name']}: {feature['type']}"

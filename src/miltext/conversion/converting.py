@@ -39,7 +39,7 @@ PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp
 """What is taken away, by what takes its place."""
 
 LEFT_OUT = "MIL312"
-"""The code of the note that records were left out, which is so of all that are converted."""
+"""The code of the note that records were left out, which is so of all that are converted; it may have more to say."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ def convert_weights(
         edit=partial(_convert, made, partial(_folder, source, weights, reading), _border(source, io)),
     )
     told = build_as_chosen(source, Path(output), choices)
-    made.warnings += [each for each in told if each.code != LEFT_OUT]
+    made.warnings += [each for each in told if each.code != LEFT_OUT or each.notes]
     return made
 
 

@@ -48,6 +48,8 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
         found.update(_program(model, whole))
     elif model.description is not None:
         found.update(_features(model.description))
+    if model is whole and (unnamed := _unnamed_files(model)):
+        found["blobFiles"] = [*found.get("blobFiles", ()), *unnamed]
     if model.is_pipeline:
         found["connections"] = _connections(model)
         found["models"] = [summarize(inner, whole) for inner in model.models]
@@ -123,12 +125,13 @@ def _parameters(model: Model) -> dict[str, Summary]:
 
 
 def _blob_files(model: Model, whole: Model) -> list[Summary]:
-    """Return the weight files that the program names: values and distinct records there, the bytes of the file, and how
-    many of them nothing refers to.
+    """Return the weight files that the program names: values and distinct records there, the bytes of the file, how
+    many of them nothing refers to, and how many records reach beyond its end, if it is cut.
     """
     from miltext.models.model_weights import BlobFolder, blob_values
     from miltext.models.refusals import WeightsError
     from miltext.models.weight_usage import used_bytes, used_sizes
+    from miltext.models.weights import ALIGNMENT
 
     offsets: dict[str, list[int]] = {}
     for held in blob_values(model.program):
@@ -141,10 +144,30 @@ def _blob_files(model: Model, whole: Model) -> list[Summary]:
         try:
             file["bytes"] = BlobFolder(model.model_path).path(name).stat().st_size
             file["unusedBytes"] = max(0, file["bytes"] - used_bytes(used[name]))
+            beyond = sum(offset + ALIGNMENT + size > file["bytes"] for offset, size in used[name].items())
+            file |= {"recordsBeyondEnd": beyond} if beyond else {}
         except WeightsError as failure:
             file["problem"] = failure.diagnostics[0].message
         files.append(file)
     return files
+
+
+def _unnamed_files(model: Model) -> list[Summary]:
+    """Return the weight files of a package that no model in it names."""
+    from miltext.models.building.beside import mentions
+    from miltext.models.manifest import model_file
+    from miltext.models.model_weights import MODEL_PATH, is_weight_file
+
+    if model.kind != "mlpackage" or model.path is None or model.model_path is None:
+        return []
+    folder, naming = model.model_path, model_file(model.path)
+    files = [path for path in sorted(folder.rglob("*.bin")) if path.is_file() and is_weight_file(path)]
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in files}
+    return [
+        {"path": f"{MODEL_PATH}/{name}", "values": 0, "records": 0, "bytes": size, "unusedBytes": size}
+        for name, size in sizes.items()
+        if not mentions(naming, name)
+    ]
 
 
 def _sharing(whole: Model, model: Model) -> Iterator[Model]:

@@ -77,7 +77,7 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
             *(known_faults(new) if choices.check else ()),
         ]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
-        prune(new, output) if choices.prune_weights else note_unused(new)
+        prune(new, output) if choices.prune_weights else note_unused(new, output)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new

@@ -69,7 +69,8 @@ class GivenFolder(BlobFolder):
         for other in found[1:]:
             if not have_same_bytes(found[0], other):
                 message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
-                raise refusal("MIL310", message)
+                both = [Note("--weights gives both: leave one out, if they are of one model")] * (not own)
+                raise refusal("MIL310", message, None, *both)
         if not own:
             self.taken.add(file_name.partition("/")[2])
         return found[0]

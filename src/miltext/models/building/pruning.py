@@ -100,7 +100,8 @@ def prune(new: NewModel, output: Path) -> None:
     there = {os.path.realpath(path) for path in (*new.dropped, *[file.path for file in files])}
     total = sum(map(os.path.getsize, there))
     if total:
-        new.warnings.append(_left_out(total - kept, total))
+        stays = [] if is_package else _staying(new, output)
+        new.warnings.append(_left_out(total - kept, total)._replace(notes=tuple(stays)))
 
 
 def _refuse_unknown_fields(program: Program) -> None:
@@ -169,9 +170,13 @@ def _left_out(size: int, total: int) -> Diagnostic:
     return Diagnostic("note", "MIL312", f"{size:,} of {total:,} bytes of weights were left out: nothing needs them")
 
 
-def note_unused(new: NewModel) -> None:
-    """Note that more than half of the weights that are written are of no use, if that is many bytes."""
-    total = sum(path.stat().st_size for path in new.files.values())
+def note_unused(new: NewModel, output: Path) -> None:
+    """Note that more than half of the weights that are written are of no use, if that is many bytes.
+
+    A package has its files with it that nothing names.
+    """
+    unnamed = _unnamed_files(new) if output.suffix.lower() == ".mlpackage" else []
+    total = sum(path.stat().st_size for path in (*new.files.values(), *unnamed))
     if total < MANY:
         return
     sizes = used_sizes(ml_programs(new.spec))
@@ -183,6 +188,14 @@ def note_unused(new: NewModel) -> None:
 
 
 # ---- files that nothing refers to
+
+
+def _staying(new: NewModel, output: Path) -> Iterator[Note]:
+    """Yield a note for each weight file beside the `.mlmodel` to be replaced that stays, as another file names it."""
+    for name in sorted(each for each in new.former if each in new.pruned or each not in new.files):
+        is_there = not suspicion(f"{MODEL_PATH}/{name}") and output.is_file() and (output.parent / name).is_file()
+        if is_there and not is_own(output, name):
+            yield Note(f"{name} stays beside the model as it was: another file there names it, or it is behind a link")
 
 
 def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
