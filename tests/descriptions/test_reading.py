@@ -37,7 +37,22 @@ MISTAKES = {
     # not TOML
     'specificationVersion = "': ("MIL470", "1:25", "this is not TOML: it ends too early"),
     "[[input]\n": ("MIL470", "1:9", "this is not TOML"),
-    f"{X}name = 'y'\n": ("MIL470", "", "this is not TOML"),
+    f"{X}name = 'y'\n": ("MIL470", "3:1", 'this is not TOML: Key "name" already exists'),
+    f"{X}type = 'image'\n[[output]]\nname = 'y'\n'name' = 'z'\n": ("MIL470", "6:1", 'Key "name" already exists'),
+    "isUpdatable = true\n\nisUpdatable = false\n[metadata]\n": ("MIL470", "3:1", 'Key "isUpdatable" already exists'),
+    "isUpdatable = true\nisUpdatable = false": ("MIL470", "2:1", 'Key "isUpdatable" already exists'),
+    "[metadata]\nauthor = 'a'\n[metadata]\nlicense = 'b'": ("MIL470", "3:2", 'Key "metadata" already exists'),
+    # keys in another place
+    f"{X}specificationVersion = 9\n": ("MIL471", "3:1", "`specificationVersion`: it belongs to the model, above the"),
+    f"{X}classLabels = ['a']\n": ("MIL471", "3:1", "no key `classLabels`: it belongs to the model, above the first"),
+    "[metadata.userDefined]\ncom.x.y = 'nested'\n": ("MIL472", "2:11", 'a key with dots in quotes, `"com.x.y" = ...`'),
+    # two words
+    f"{ARRAY}shapeRange = [[1, 2]]\nenumeratedShapes = [[1]]\n": (
+        "MIL475",
+        "5:14",
+        "beside `enumeratedShapes`, for the",
+    ),
+    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, for"),
     "isUpdatable = yes": ("MIL470", "1:15", "this is not TOML"),
     # keys
     "specificationversion = 9": (
@@ -108,7 +123,7 @@ MISTAKES = {
     "[[input]]\n[[input]]\nname = 'x'": ("MIL475", "1:1", "has no `name`"),
     "[[input]]\nname = 'x'\n[[input]]\nisOptional = true": ("MIL475", "3:1", "has no `name`"),
     "[[function]]": ("MIL475", "1:1", "this `[[function]]` has no `name`"),
-    f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": ("MIL475", "7:14", "beside another word"),
+    f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": ("MIL475", "7:14", "beside `enumeratedShapes`, for the same"),
     f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "leave one of them out"),
     f"{X}type = 'multiArray'\ndefault = 1": ("MIL475", "4:11", "`default` needs a `dataType`"),
 }

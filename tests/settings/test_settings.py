@@ -160,7 +160,7 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
     [
         ("[tool.miltext]\nselect = [\n", "MIL460", "3:1", "this is not TOML: it ends too early"),
         ("[tool.miltext]\nselect = what\n", "MIL460", "2:10", "this is not TOML"),
-        ("[tool.miltext]\nignore = []\nignore = []\n", "MIL460", None, "this is not TOML"),
+        ("[tool.miltext]\nignore = []\nignore = []\n", "MIL460", "3:1", "this is not TOML"),
         ("[tool.miltext]\n\n  igno = []\n", "MIL461", "3:3", "`[tool.miltext]` has no setting `igno`"),
         ("[tool.miltext]\nper_file_ignores = {}\n", "MIL461", "2:1", "did you mean `per-file-ignores`?"),
         ("[tool.miltext]\n'line length' = 3\n", "MIL461", "2:1", "it has `select`, `ignore`, "),

@@ -71,7 +71,9 @@ check_option = click.option(
     help="Write it whatever `miltext check` would find; only drafts must be right.",
 )
 no_loss_option = click.option(
-    "--no-loss", is_flag=True, help="Refuse what would leave the description with fewer details."
+    "--no-loss",
+    is_flag=True,
+    help="Refuse what would leave the description with fewer details; what a given --description says is meant.",
 )
 
 range_option = click.option(

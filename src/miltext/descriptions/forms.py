@@ -71,12 +71,16 @@ class Form:
         raise NotImplementedError
 
 
+_CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
+"""What members of a oneof are called whose own names are not words."""
+
+
 def _refuse_other(holder: Any, name: str) -> None:
     """Refuse a second member of a oneof."""
     field = holder.DESCRIPTOR.fields_by_name.get(name)
     there = holder.WhichOneof(field.containing_oneof.name) if field and field.containing_oneof else None
     if there not in (None, name):
-        raise Wrong(CLASH, "stands beside another word for the same: leave one of them out")
+        raise Wrong(CLASH, f"stands beside {_CALLED.get(there, f'`{there}`')}, for the same: leave one of them out")
 
 
 class Text(Form):
@@ -259,7 +263,7 @@ class Default(Form):
         value: int | float = getattr(holder, member)
         if math.isnan(value) and struct.pack("<d", value) != struct.pack("<d", math.nan):
             return None  # TOML has one NaN
-        return value if member != "floatDefaultValue" else _shortest(value)
+        return value if member != "floatDefaultValue" else shortest(value)
 
     def fill(self, holder: Any, value: object) -> None:
         member = DEFAULT_FIELDS.get(holder.dataType)
@@ -278,7 +282,7 @@ class Default(Form):
         setattr(holder, member, number_held)
 
 
-def _shortest(value: float) -> float:
+def shortest(value: float) -> float:
     """Return the number with the fewest digits that is the same as fp32."""
     if not math.isfinite(value):
         return value

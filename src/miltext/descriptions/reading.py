@@ -30,6 +30,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.proto import Metadata
 from miltext.schema.proto import Model as Spec
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
+from miltext.toml.writing import value_text
 
 NOT_TOML, UNKNOWN_KEY = "MIL470", "MIL471"
 
@@ -54,6 +55,10 @@ def refuse(mistakes: list[Mistake], source: str, path: str) -> None:
     """Raise ModelError for mistakes in a description, each at its place, if there are any."""
     if mistakes:
         raise ModelError([each.told(source) for each in mistakes[:MOST_TOLD]], text=source, path=path)
+
+
+TOP = (*MODEL, LABELS)
+"""The keys that stand above all tables, and are easily written below them."""
 
 
 class _Reading:
@@ -117,6 +122,9 @@ class _Reading:
         defined = self.table(table.get(USER_DEFINED, {}), (*at, USER_DEFINED)) or {}
         for key, value in defined.items():
             with self.noting(key, (*at, USER_DEFINED)):
+                if isinstance(value, dict):
+                    quoted = _quoted(key, value)
+                    raise Wrong(TYPE, f"takes a string, not a table: write a key with dots in quotes, `{quoted}`")
                 made.userDefined[key] = text(value)
         self.unspelled(made, table, at)
 
@@ -152,6 +160,8 @@ class _Reading:
             near = nearest(key, known)
             place = f"`{_header(at)}`" if at else "a description"
             listed = "" if near else f"; it has {', '.join(f'`{each}`' for each in known)}"
+            if at and near is None and key in TOP:
+                listed = ": it belongs to the model, above the first table"
             message = f"{place} has no key `{key}`{did_you_mean(near)}{listed}"
             self.mistake(UNKNOWN_KEY, message, (*at, key), suggestion=near)
 
@@ -207,6 +217,14 @@ class _Noting:
 def _types_with(key: str) -> list[str]:
     """Return the types, in quotes, that a key goes with."""
     return [f'"{kind}"' for kind, words in BY_TYPE.items() if key in words]
+
+
+def _quoted(key: str, value: object) -> str:
+    """Return a dotted key in quotes, as it is written where it is one."""
+    while isinstance(value, dict) and value:
+        first, value = next(iter(value.items()))
+        key = f"{key}.{first}"
+    return f"{value_text(key)} = ..."
 
 
 def _header(at: Keys) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from miltext.descriptions.forms import shortest
 from miltext.schema.proto import Message
 from miltext.syntax.literals import quote
 
@@ -39,4 +40,6 @@ def _text(field: FieldDescriptor, value: Any) -> str:
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(value)
         return known.name if known else str(value)
+    if field.cpp_type == field.CPPTYPE_FLOAT:
+        return str(shortest(value))
     return quote(value) if isinstance(value, str) else value.hex() if isinstance(value, bytes) else str(value)

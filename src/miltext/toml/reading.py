@@ -53,10 +53,26 @@ def _not_toml(failure: Exception, text: str) -> NotToml:
     span, line = None, getattr(failure, "line", None)
     if "Unexpected character: '\\x00'" in reason or "Unexpected end of file" in reason:  # so tomlkit sees the end
         reason, span = "it ends too early", Span(len(text), len(text))
+    elif twice := re.fullmatch(r'Key "(.*)" already exists\.', reason):
+        span = _second(text, twice[1], line)
     elif line is not None:
         start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + getattr(failure, "col", 0)
         span = Span(min(start, len(text)), min(start + 1, len(text)))
     return NotToml(reason, span)
+
+
+def _second(text: str, key: str, line: int | None) -> Span | None:
+    """Return where a key is that stands twice: the last one up to the `line` that tomlkit names, which may be the next
+    one; if it names none, the second one below a header.
+    """
+    known = re.compile(rf"^[ \t]*\[*[ \t]*([\"']?{re.escape(key)}[\"']?)[ \t]*[=\].]|^[ \t]*\[", re.MULTILINE)
+    end = len(text) if line is None else sum(len(each) + 1 for each in text.split("\n")[:line])
+    last = None
+    for found in known.finditer(text, 0, min(end, len(text))):
+        if line is None and last is not None and found[1] is not None:
+            return Span(*found.span(1))
+        last = found if found[1] is not None else last if line is not None else None
+    return None if last is None or line is None else Span(*last.span(1))
 
 
 def noun(value: object) -> str:

@@ -62,7 +62,8 @@ def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: st
     if name in before:
         return Mistake(NOT_THERE, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
-    message = f"{where} has no {noun} `{name}`{did_you_mean(near)}"
+    way = "" if near else ": names are those of the program, which `miltext rename` changes"
+    message = f"{where} has no {noun} `{name}`{did_you_mean(near)}{way}"
     return Mistake(NOT_THERE, message, (*at, "name"), suggestion=None if near is None else value_text(near))
 
 
