@@ -123,7 +123,11 @@ MISTAKES = {
     "[[input]]\n[[input]]\nname = 'x'": ("MIL475", "1:1", "has no `name`"),
     "[[input]]\nname = 'x'\n[[input]]\nisOptional = true": ("MIL475", "3:1", "has no `name`"),
     "[[function]]": ("MIL475", "1:1", "this `[[function]]` has no `name`"),
-    f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": ("MIL475", "7:14", "beside `enumeratedShapes`, for the same"),
+    f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": (
+        "MIL475",
+        "7:14",
+        "beside `enumeratedShapes`, for the same",
+    ),
     f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "leave one of them out"),
     f"{X}type = 'multiArray'\ndefault = 1": ("MIL475", "4:11", "`default` needs a `dataType`"),
 }

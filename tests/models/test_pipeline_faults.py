@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_files
-from support.containers import NEURAL_NETWORK, refused, write_package
+from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import binary, piped, unary, write_compiled
 from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.diagnostics import ModelError, line_and_column
 from miltext.drafting.building import build
 from miltext.models.opening import open_model
 from miltext.models.pipelines.connections import agree
@@ -134,8 +135,13 @@ def test_a_description_that_parts_models_is_refused(tmp_path: Path) -> None:
     text = miltext.describe(path)
     for old, wrong, code in (('"x"', '"w"', "MIL457"), ("[1, 4]", "[1, 8]", "MIL456")):
         toml.write_text(text.replace(old, wrong, 1))
-        with refused(code, "model 0 takes"):
+        with pytest.raises(ModelError, match=f"{code}.*model 0 takes") as failure:
             build(open_model(path), new, description=toml)
+        [found] = failure.value.diagnostics
+        assert found.span is not None
+        line, _ = line_and_column(toml.read_text(), found.span.start)
+        assert toml.read_text().split("\n")[line - 1] == "[[model]]"
+        assert "`miltext rename` changes a name in all models at once" in [note.message for note in found.notes]
         assert [each.code for each in build(open_model(path), new, description=toml, check=False, force=True)] == [code]
         new.unlink()
     toml.write_text(text.replace("[[input]]", "[[input]]\nshortDescription = 'what it looks at'", 1))

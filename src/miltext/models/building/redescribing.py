@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.descriptions.labels import NoFit, replace_labels
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
-from miltext.descriptions.words import LABELS
-from miltext.diagnostics import warning
+from miltext.descriptions.words import LABELS, STAGES
+from miltext.diagnostics import Note, warning
 from miltext.models.building.contradictions import contradictions
 from miltext.models.building.description import known_version, required_version
 from miltext.models.building.misfits import NOT_THERE, misfits
@@ -22,11 +22,14 @@ from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
+from miltext.toml.places import start_span, value_span
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
+    from miltext.diagnostics import ModelError
     from miltext.models.building.new_model import NewModel
+    from miltext.models.pipelines.faults import Fault
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
@@ -64,8 +67,18 @@ def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited
     redescribe(new.spec, path, edited)
     for fault in [each for each in faults(new.spec) if each.tells not in before]:
         if check:
-            raise refusal(fault.code, fault.message, path)
+            raise _refused(fault, path)
         new.warnings.append(warning(fault.code, fault.message))
+
+
+def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
+    """Return the error of a fault that a description makes, at the model that takes what is not given so."""
+    text = text_of(Path(path))
+    at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
+    made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
+    made.diagnostics = [made.diagnostics[0]._replace(span=value_span(text, at) or start_span(text))]
+    made.text = text
+    return made
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:

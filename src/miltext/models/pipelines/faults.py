@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 
 
 class Fault(NamedTuple):
-    """What is wrong, and the code of it. What `tells` it from others does not change with the names of stages."""
+    """What is wrong, the code of it, and the path of the model that takes what is not given so. What `tells` it from
+    others does not change with the names of stages.
+    """
 
     code: str
     message: str
     tells: tuple[object, ...]
+    where: str
 
 
 def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
@@ -68,10 +71,11 @@ def message_of(model: Model) -> Spec:
 def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator[Fault]:
     name, giver = connection.name, connection.giver
     for taker in connection.takers:
+        where = place.path if taker == OUTER else place.inside(spec, taker).path
         does = f"{place} gives" if taker == OUTER else f"{place.inside(spec, taker)} takes"
         if giver is None:
             if is_described(spec) and _is_needed(spec, name, taker):
-                yield Fault("MIL457", f"nobody gives `{name}`, which {does}", (place.path, name, taker))
+                yield Fault("MIL457", f"nobody gives `{name}`, which {does}", (place.path, name, taker), where)
             continue
         there = (taken(spec) if giver == OUTER else given(stages(spec)[giver]))[name]
         entry = (given(spec) if taker == OUTER else taken(stages(spec)[taker]))[name]
@@ -79,7 +83,7 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
             first = f"{place} takes" if giver == OUTER else f"{place.inside(spec, giver)} gives"
             types = type_words(there.type), type_words(entry.type)
             message = f"{first} `{name}` as {types[0]}, but {does} {types[1]}"
-            yield Fault("MIL456", message, (place.path, name, giver, taker, *types))
+            yield Fault("MIL456", message, (place.path, name, giver, taker, *types), where)
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:
