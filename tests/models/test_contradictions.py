@@ -206,3 +206,12 @@ def test_a_text_with_a_dimension_of_any_size_asks_for_its_range(tmp_path: Path) 
     toml = write(tmp_path / "d.toml", miltext.describe(TextModel(ANY.encode(), "m.mil", None)).encode())
     with pytest.raises(ModelError, match=r"d.toml:\d+:\d+: error\[MIL452\].* write one, as in `\[1, 4\]`"):
         prepare(TextModel(ANY.encode(), "m.mil", None), Path("N.mlpackage"), Choices(description=toml))
+
+
+def test_a_range_that_loses_one_axis_is_told_alone(tmp_path: Path) -> None:
+    old = model(ANY, array("fp32", 1, 3, 8, 8, ranges=[(1, 1), (3, 3), (2, 100), (4, 64)]))
+    one, both = (TextModel(text(f"fp32 [1, 3, {sizes}]").encode(), "m.mil", None) for sizes in ("8, ?", "8, 8"))
+    [warning] = prepare(one, Path("N.mlpackage"), Choices(old)).warnings
+    assert warning.message.endswith("its description loses the range 2..100 of axis 2")
+    [warning] = prepare(both, Path("N.mlpackage"), Choices(old)).warnings
+    assert warning.message.endswith("its description loses the ranges [1, 3, 2..100, 4..64]")

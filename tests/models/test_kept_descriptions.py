@@ -51,7 +51,7 @@ KEPT = {
         "fp32 [1, 3, ?, ?]",
         "fp32 [1, 3, ?, 48]",
         image("RGB", 64, 48, [(16, 512), (48, 48)]),
-        "the ranges [1, 3, 16..512, 16..512]",
+        "the range 16..512 of axis 3",
     ),
     "all ranges of an image become sizes": Kept(
         image("RGB", 64, 64, [(16, 512), (16, 512)]),
@@ -100,7 +100,7 @@ KEPT = {
         "fp32 [?, ?]",
         "fp32 [?, 8]",
         array("fp32", 1, 8, ranges=[(1, 9), (8, 8)]),
-        "the ranges [1..9, 2..8]",
+        "the range 2..8 of axis 1",
     ),
     "a range of another rank": Kept(
         array("fp32", 1, 4, ranges=RANGES), "fp32 [1, ?]", "fp32 [8]", array("fp32", 8), "the ranges [1, 2..8]"

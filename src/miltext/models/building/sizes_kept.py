@@ -89,10 +89,15 @@ def _ranged(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
         _nearest(size, limits) if now is None else now
         for now, size, limits in zip(new, was.default, ranges, strict=True)
     ]
-    is_less = any(_is_fixed(now) and not _is_fixed(before) for before, now in zip(given, ranges, strict=True))
-    is_fixed = all(map(_is_fixed, ranges)) and (is_less or not was.ranges)
+    less = [
+        axis
+        for axis, (before, now) in enumerate(zip(given, ranges, strict=True))
+        if _is_fixed(now) and not _is_fixed(before)
+    ]
+    is_fixed = all(map(_is_fixed, ranges)) and (bool(less) or not was.ranges)
     unbounded = tuple(axis for axis, limits in enumerate(found) if limits is None)
-    lost = said_of_sizes(was) if is_less else ()
+    each = tuple(f"the range {_spelled(given[axis])} of axis {axis}" for axis in less)
+    lost = said_of_sizes(was) if less and is_fixed else each
     return KeptSizes(Flexible(default, [], [] if is_fixed else ranges), lost, unbounded)
 
 
