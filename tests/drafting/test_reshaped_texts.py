@@ -185,13 +185,15 @@ HALVED = """program(1.3)
 {
     func main<ios18>(tensor<fp32, [1, 3, 8, 8]> x) {
             tensor<int32, [2]> two = const()[val = tensor<int32, [2]>([2, 2])];
-            tensor<fp32, [1, 3, 4, 4]> h = max_pool(kernel_sizes = two, pad_type = string("valid"), strides = two, x = x);
-            tensor<fp32, [1, 3, 8, 8]> u = upsample_nearest_neighbor(scale_factor_height = fp32(2), \
-scale_factor_width = fp32(2), x = h);
+            string pad = const()[val = string("valid")];
+            tensor<fp32, [1, 3, 4, 4]> h = max_pool(kernel_sizes = two, pad_type = pad, strides = two, x = x);
+            fp32 f = const()[val = fp32(2)];
+            tensor<fp32, [1, 3, 8, 8]> u = upsample_nearest_neighbor(scale_factor_height = f, scale_factor_width = f,
+                x = h);
             tensor<fp32, [1, 3, 8, 8]> y = add(x = x, y = u);
         } -> (y);
 }
-""".replace("\\\n", "")
+"""
 
 
 @pytest.mark.parametrize(

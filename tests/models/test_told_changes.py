@@ -133,6 +133,7 @@ def test_a_prediction_follows_its_output_and_is_told() -> None:
 # ---- functions
 
 ONE = function(f"{SMALL} a", f"{SMALL} y = relu(x = a);", "y", "one")
+MAIN = ONE.replace("func one", "func main")
 TWO = function(f"{SMALL} a", f"{SMALL} y = tanh(x = a);", "y", "two")
 FUNCTIONS = {
     "one is renamed": (
@@ -185,13 +186,13 @@ def test_a_function_that_is_gone_may_lose_what_it_said() -> None:
 
 
 def test_the_only_function_is_listed_when_another_comes() -> None:
-    old = colored(program(ONE), a="RGB")
-    made = built(program(ONE, TWO), old)
+    old = colored(program(MAIN), a="RGB")
+    made = built(program(MAIN, TWO), old)
     assert made.changes == [
         "+ function two",
         "+ input a of two: fp32 [1, 3, 8, 8]",
         "+ output y of two: fp32 [1, 3, 8, 8]",
-        '+ defaultFunctionName: "one"',
+        '+ defaultFunctionName: "main"',
     ]
     assert made.spec.description.functions[0].input[0] == old.spec.description.input[0]
 
@@ -209,7 +210,7 @@ def test_a_description_without_entries_stays_without() -> None:
 
 
 def test_two_entries_of_one_name_go_the_same_way() -> None:
-    source = program(ONE)
+    source = program(MAIN)
     old = colored(source, a="RGB")
     old.spec.description.input.append(named(array("fp32", 1, 3, 8, 8), "a"))
     made = built(grown(source).replace("> a)", "> b)").replace("x = a", "x = b"), old)
@@ -303,27 +304,27 @@ def test_an_image_that_is_given_out_in_any_size() -> None:
 
 
 def test_a_model_of_a_pipeline_is_told_by_its_path(tmp_path: Path) -> None:
-    old = colored(program(ONE), a="RGB")
+    old = colored(program(MAIN), a="RGB")
     whole = SpecModel("mlmodel", "old", None, None, pipeline(model(text("fp32 [2]")).spec, old.spec))
-    made = built(grown(program(ONE)), whole, model="1")
+    made = built(grown(program(MAIN)), whole, model="1")
     assert made.changes == [f"~ model 1: input a: {GROWN}", f"~ model 1: {Y[2:]}"]
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    old = colored(program(ONE), a="RGB")
+    old = colored(program(MAIN), a="RGB")
     return write_package(tmp_path / "M.mlpackage", old.spec.SerializeToString())
 
 
 def test_the_command_tells_on_standard_error(package: Path, tmp_path: Path) -> None:
     edited = tmp_path / "edited.mil"
-    edited.write_text(grown(program(ONE)))
+    edited.write_text(grown(program(MAIN)))
     arguments = ["build", str(edited), "--from", str(package), "-o", str(tmp_path / "N.mlpackage"), "--force"]
     result = RUNNER.invoke(command, arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"~ input a: {GROWN}\n{Y}\n")
     shown = RUNNER.invoke(command, ["--color", "always", *arguments])
     assert shown.stderr.startswith(f"\x1b[33m~ input a: {GROWN}\x1b[0m\n")
-    edited.write_text(program(ONE))
+    edited.write_text(program(MAIN))
     assert RUNNER.invoke(command, arguments).stderr == ""
 
 
@@ -386,7 +387,7 @@ def test_a_range_on_the_command_line(tmp_path: Path) -> None:
 
 def test_python_gets_the_changes_when_all_is_written(package: Path, tmp_path: Path) -> None:
     out, told = tmp_path / "N.mlpackage", []
-    source = TextModel(grown(program(ONE)).encode(), "edited.mil", None)
+    source = TextModel(grown(program(MAIN)).encode(), "edited.mil", None)
     old = open_model(package)
     miltext.build(source, out, original=old, on_change=lambda change: told.append((change, out.exists())))
     assert [str(change) for change, _ in told] == [f"~ input a: {GROWN}", Y]

@@ -103,7 +103,7 @@ TITLES: dict[str, str] = {
     "MIL423": "compiled model is not an ML Program",
     "MIL424": "type that is not one of an image",
     "MIL425": "sizes that an input cannot have",
-    "MIL426": "wrong name for a value",
+    "MIL426": "wrong name",
     "MIL427": "references to weights unknown",
     "MIL428": "several texts for a single file",
     "MIL430": "unknown name",

@@ -27,6 +27,7 @@ from miltext.models.building.placing import placed
 from miltext.models.building.pruning import note_unused, prune
 from miltext.models.building.redescribing import Edited, redescribe, redescribe_whole
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
+from miltext.models.building.unreached import unreached
 from miltext.models.building.writing import work, write_model
 from miltext.models.compiling.writing import compiled_work, write_compiled
 from miltext.models.model_weights import MODEL_PATH, LooseFolder, resolve
@@ -72,10 +73,9 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         _check_read(new, output, choices)
         if choices.renames:
             rename(new.spec, original, choices.renames, choices)
-        new.warnings += [
-            *warnings_of(new.losses, refused=choices.no_loss),
-            *(known_faults(new) if choices.check else ()),
-        ]
+        new.warnings += warnings_of(new.losses, refused=choices.no_loss)
+        if choices.check:
+            new.warnings += [*known_faults(new), *unreached(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
         prune(new, output) if choices.prune_weights else note_unused(new, output)
     except ModelError as failure:

@@ -171,8 +171,9 @@ def _model(
                 yield from _entries(getattr(old[name], side), (), _Names(None, side, {}), side, name, path)
     for name, described in new.items():
         was = paired.get(name)
-        if was and was != name:
-            yield DescriptionChange("=", "function", name, was, model=path)
+        old_name = known[name].name if name in known else was
+        if was is not None and name and old_name != name:
+            yield DescriptionChange("=", "function", name, old_name or "", model=path)
         elif was is None and name:
             yield DescriptionChange("+", "function", name, model=path)
         shown = name if len(new) > 1 else ""

@@ -83,7 +83,7 @@ def update(
         if not asked and not _has_more(after, known):
             return Updated(losses, known)
         before, known = Version({}, None), {}  # else half of the model would be described
-    if description.functions or len(after) > 1:
+    if description.functions or len(after) > 1 or _has_to_be_listed(program, before, after):
         described = _described_functions(description, before, after, known, losses)
     else:
         described = dict.fromkeys(after, description)
@@ -104,6 +104,18 @@ def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) 
         name not in known or {*types} - {*known[name].sides[side].values()}
         for name, each in after.items()
         for side, types in each.sides.items()
+    )
+
+
+def _has_to_be_listed(program: Program, before: Version, after: Collection[str]) -> bool:
+    """Tell whether an only function is reached by its name alone, and can be: of a model that lists no functions, Core
+    ML runs `main`.
+    """
+    return any(
+        name != DEFAULT_FUNCTION
+        and name not in before.interfaces
+        and SPECIFICATION_BY_PROTO.get(program.functions[name].opset, 0) >= SEVERAL_FUNCTIONS
+        for name in after
     )
 
 

@@ -1,0 +1,43 @@
+"""A function that nobody reaches: of a model whose description lists no functions, Core ML runs `main`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.models.building.description import DEFAULT_FUNCTION
+from miltext.models.contents import stages
+from miltext.models.pipelines.connections import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.new_model import NewModel
+    from miltext.models.pipelines.connections import Place
+    from miltext.schema.proto import Model as Spec
+
+
+def unreached(new: NewModel) -> Iterator[Diagnostic]:
+    """Yield a warning for an only function of another name, where no description says that it is the default.
+
+    A model whose original has it so is not told of.
+    """
+    yield from _unreached(new, new.spec, WHOLE)
+
+
+def _unreached(new: NewModel, spec: Spec, place: Place) -> Iterator[Diagnostic]:
+    names = [] if spec.description.functions else [*spec.mlProgram.functions]
+    known = new.known.get(place.path, {})
+    for name in names if len(names) == 1 else ():
+        was = known[name].name if name in known else "" if not new.around else name
+        if name not in (DEFAULT_FUNCTION, was):
+            where = f" of {place}" if place.path else ""
+            before = f", which was `{was}`" if was else ""
+            message = (
+                f"the only function{where} is `{name}`{before}, and Core ML runs `{DEFAULT_FUNCTION}` of a model that "
+                f"lists no functions: call it `{DEFAULT_FUNCTION}`, or give it the opset ios18, which has them listed"
+            )
+            yield warning("MIL426", message)
+    for index, model in enumerate(stages(spec)):
+        yield from _unreached(new, model, place.inside(spec, index))

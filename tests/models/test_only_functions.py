@@ -1,0 +1,121 @@
+"""A model whose only function is not called `main`: Core ML finds it by the description's list, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.pipeline_edits import replaced
+from support.pipelines import piped, write_compiled
+
+import miltext
+from miltext.drafting.building import build
+from miltext.models.opening import open_model
+from miltext.models.programs import TextModel
+from miltext.schema.proto import Model
+
+TEXT = """program(1.3)
+{
+    func NAME<OPSET>(tensor<fp32, [1, 4]> IN) {
+            tensor<fp32, [1, 4]> OUT = relu(x = IN)[name = string("OUT")];
+        } -> (OUT);
+}
+"""
+
+
+def text(name: str, opset: str, given: str = "x", made: str = "y") -> TextModel:
+    words = {"NAME": name, "OPSET": opset, "IN": given, "OUT": made}
+    return TextModel(replaced(TEXT, words).encode(), "m.mil", None)
+
+
+class Building:
+    """Builds, with the warnings and changes that they tell."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.count = folder, 0
+        self.warnings: list[str] = []
+        self.changes: list[str] = []
+
+    def __call__(self, source: Any, original: Any = None, **choices: Any) -> Model:
+        self.count += 1
+        out = self.folder / f"{self.count}.mlmodel"
+        changes: list[Any] = []
+        found = build(source, out, original=original, on_change=changes.append, **choices)
+        self.warnings, self.changes = [f"{each.code}: {each.message}" for each in found], [*map(str, changes)]
+        made = open_model(out)
+        assert made.spec is not None
+        return made.spec
+
+    @property
+    def last(self) -> Any:
+        return open_model(self.folder / f"{self.count}.mlmodel")
+
+
+@pytest.fixture
+def building(tmp_path: Path) -> Building:
+    return Building(tmp_path)
+
+
+def listed(spec: Model) -> tuple[list[str], str, int]:
+    description = spec.description
+    return [each.name for each in description.functions], description.defaultFunctionName, len(description.input)
+
+
+def test_main_needs_no_list(building: Building) -> None:
+    for opset in ("ios16", "ios18"):
+        assert listed(building(text("main", opset))) == ([], "", 1)
+        assert building.warnings == []
+
+
+def test_one_of_another_name_is_listed(building: Building) -> None:
+    assert listed(building(text("other", "ios18"))) == (["other"], "other", 0)
+    assert building.warnings == []
+    original = building.folder / "old.mlmodel"
+    build(text("main", "ios18"), original)
+    made = building(text("other", "ios18"), open_model(original))
+    assert listed(made) == (["other"], "other", 0)
+    assert made.specificationVersion == 9
+    assert [entry.name for entry in made.description.functions[0].input] == ["x"]
+    assert building.changes == ["= function main -> other", '+ defaultFunctionName: "other"']
+    again = building(text("third", "ios18"), building.last)
+    assert listed(again) == (["third"], "third", 0)
+    assert building.changes[0] == "= function other -> third"
+    assert building.warnings == []
+
+
+def test_where_none_can_be_listed_it_is_told(building: Building) -> None:
+    assert listed(building(text("other", "ios17"))) == ([], "", 1)
+    (told,) = building.warnings
+    assert told.startswith("MIL426: the only function is `other`, and Core ML runs `main`")
+    building(building.last)
+    assert building.warnings == []
+    original = building.folder / "old.mlmodel"
+    build(text("main", "ios17"), original)
+    building(text("other", "ios17"), open_model(original))
+    (told,) = building.warnings
+    assert told.startswith("MIL426: the only function is `other`, which was `main`, and Core ML runs `main`")
+    building(text("other", "ios17"), open_model(original), check=False)
+    assert building.warnings == []
+
+
+def test_one_that_had_the_name_before_keeps_it(building: Building) -> None:
+    old = building(text("other", "ios17"))
+    building(TextModel(miltext.to_text(old.mlProgram).replace("relu", "tanh").encode(), "m.mil", None), building.last)
+    assert building.warnings == []
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_a_model_of_a_pipeline(building: Building, is_compiled: bool) -> None:
+    first, second = building(text("main", "ios17")), building(text("main", "ios18", "y", "z"))
+    whole = piped(first, second, names=("one", "two"))
+    path = building.folder / "P.mlmodel"
+    path.write_bytes(whole.SerializeToString())
+    original = open_model(write_compiled(building.folder / "P.mlmodelc", whole) if is_compiled else path)
+    building(text("other", "ios17"), original, model=0)
+    (told,) = building.warnings
+    assert "the only function of model 0" in told
+    made = building(text("other", "ios18", "y", "z"), original, model=1)
+    assert building.warnings == []
+    assert listed(made.pipeline.models[1]) == (["other"], "other", 0)
+    assert building.changes[0] == "= model 1: function main -> other"
