@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.checking.verifier import infer_draft
+from miltext.checking.verifier import infer_anew, infer_draft
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
 from miltext.drafting.reshaping import reshape
 from miltext.models.sizes import read_sizes, spell_sizes
@@ -95,6 +95,13 @@ def test_line_ends_stay() -> None:
 def test_refuses(words: list[str], function: str | None, code: str, message: str) -> None:
     found = refused(TEXT, *words, function=function)
     assert (found.code, found.message) == (code, message)
+
+
+def test_a_function_is_offered_only_where_there_are_several() -> None:
+    offered = "--function chooses one of several functions"
+    assert offered in [note.message for note in refused(TEXT, "image=3").notes]
+    assert offered not in [note.message for note in refused(TEXT, "image=3", function="main").notes]
+    assert offered not in [note.message for note in refused(DRAFT, "x=3").notes]
 
 
 def test_names_the_inputs_that_there_are() -> None:
@@ -214,16 +221,13 @@ def test_sizes_inside_a_range_are_tried_too(text: str, words: list[str], tried: 
 
 
 def test_each_size_of_a_range_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from miltext.drafting import reshaping
-
     tried: list[str] = []
-    infer = reshaping.infer_anew
 
     def counted(text: str, path: str | None, ask: Any) -> Any:
         tried.append(spell_sizes(ask.keywords["sizes"]["x"]))
-        return infer(text, path, ask)
+        return infer_anew(text, path, ask)
 
-    monkeypatch.setattr(reshaping, "infer_anew", counted)
+    monkeypatch.setattr("miltext.drafting.reshaping.infer_anew", counted)
     resized(DRAFT, "x=2,3..4")
     resized(DRAFT, "x=2,0..9")
     assert tried == ["2,3", "2,4", "2,3..4", "2,1", "2,9", "2,2", "2,5", "2,0..9"]

@@ -192,7 +192,8 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
 
     Without --function, in every function that has such a value. OUT may also be a .mil. In a pipeline, OLD is what it
     takes or gives, or what its models give one another: the name changes in the pipeline and all of its models. A NEW
-    that `miltext check` calls wrong, such as `a b` or a reserved word, is refused.
+    that `miltext check` calls wrong, such as `a b` or a reserved word, is refused, where an ML Program gets it: other
+    models, such as neural networks, have any names.
     """
     from miltext.models.building import editing
     from miltext.schema.proto.kinds import PROGRAM

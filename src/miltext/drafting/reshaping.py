@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 
+NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
+
+ENDS = 2
+"""How many of the sizes that are tried are ends of a range."""
+
+
 def reshape(
     text: str,
     sizes: Mapping[str, Sizes],
@@ -43,13 +49,14 @@ def reshape(
 
     Comments, layout, and what a draft leaves out stay. All functions that have such an input are changed, or only
     `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and its
-    greatest size, the one after the least, and one in the middle; sizes of several ranges are tried together. `on_warning` gets what is told of types that may be out of date (MIL436).
+    greatest size, the one after the least, and one in the middle; sizes of several ranges are tried together.
+    `on_warning` gets what is told of types that may be out of date (MIL436).
 
     Raise ParseError with the errors that `check` finds in the result, at their places in the text; ModelError: MIL430
     for an unknown function or input, MIL435 for sizes that an input cannot have.
     """
-    for each, notes in _tried(sizes).items():
-        _inferred(text, dict(each), function, path, notes)
+    for tried, notes in _tried(sizes).items():
+        _inferred(text, dict(tried), function, path, notes)
     made = _inferred(text, sizes, function, path)
     outdated = [each for each in made.diagnostics if each.code == STALE]
     for each in [*_listed_by_the_compiler(text, sizes), *outdated]:
@@ -82,11 +89,6 @@ def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tu
         said = Note(f"so it is with {_said(tried)}, which the range has")
         found.setdefault((*tried.items(),), (said, NOT_ALL_FIT) if which >= ENDS else (said,))
     return found
-
-
-NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
-ENDS = 2
-"""How many of the sizes that are tried are ends of a range."""
 
 
 def _only(size: Size, choose: Callable[[int, int], int]) -> Size:
@@ -149,8 +151,11 @@ def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None
         if name not in known:
             near = did_you_mean(nearest(name, sorted(known)))
             raise refusal("MIL430", f"unknown input {named(name)}{near}", path, *_listed(known))
+    others = (Note("--function chooses one of several functions"),) if len(functions) > 1 else ()
     return {
-        each: {name: _reshaped(value, sizes[name], each, path) for name, value in values.items() if name in sizes}
+        each: {
+            name: _reshaped(values[name], asked, each, path, others) for name, asked in sizes.items() if name in values
+        }
         for each, values in inputs.items()
     }
 
@@ -160,8 +165,8 @@ def _listed(known: set[str]) -> Iterator[Note]:
         yield Note(f"the inputs are {listed(sorted(known), 'and')}")
 
 
-def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | None) -> Type:
-    """Return the type of an input or a state of these sizes. Raise ModelError (MIL435)."""
+def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | None, others: tuple[Note, ...]) -> Type:
+    """Return the type of an input or a state of these sizes. Raise ModelError (MIL435), with notes about `others`."""
     kind = read_type(value.type)
     held = kind.wrapped if isinstance(kind, StateType) else kind
     noun = f"{named(value.name)} of {named(function)}"
@@ -169,7 +174,7 @@ def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | No
         raise refusal("MIL435", f"{noun} is {type_text(value.type)}, whose sizes cannot be changed", path)
     if len(held.shape) != len(sizes):
         message = f"{noun} has {counted(len(held.shape), 'dimension')}, {show(held.shape)}, not {len(sizes)}"
-        raise refusal("MIL435", message, path, Note("--function chooses one of several functions"))
+        raise refusal("MIL435", message, path, *others)
     made = held._replace(shape=shape_of(sizes))
     if not isinstance(kind, StateType):
         return made

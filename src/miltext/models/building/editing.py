@@ -62,14 +62,17 @@ def rename(
     return edited(text, edits)
 
 
-def _require_fit(name: str, functions: list[Node], path: str | None) -> None:
-    """Refuse a name that is not an identifier, and suggest one that no value of the functions has."""
+RENAMED = Note("an output is called what its value is: `miltext rename` gives that another name")
+
+
+def _require_fit(name: str, functions: list[Node], path: str | None, *more: Note) -> None:
+    """Refuse a name that is not an identifier, with `more` notes; suggest one that no value of the functions has."""
     why = unfit(name)
     if not why:
         return
     near = fitting(name, {name_in(token) for phrase in functions for token in _value_names(phrase)})
     notes = [Note(f"did you mean `{near}`?")] if near else []
-    raise refusal("MIL426", f"the name {quote(name)} {why}", path, *notes)
+    raise refusal("MIL426", f"the name {quote(name)} {why}", path, *notes, *more)
 
 
 def expose(
@@ -98,7 +101,7 @@ def expose(
         if name in [*listed, *added]:
             raise refusal("MIL432", f"`{name}` is an output already", path)
         if not any_name:
-            _require_fit(name, functions, path)
+            _require_fit(name, functions, path, RENAMED)
         added.append(name)
     return edited(text, [_listed(text, place, added) for place, added in edits.items()])
 
