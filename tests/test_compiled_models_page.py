@@ -9,6 +9,7 @@ from support.pipelines import unary
 
 from miltext.models.compiling.histogram import _TABLE
 from miltext.models.compiling.metadata import AVAILABILITY, metadata
+from miltext.models.compiling.unseen import UNSEEN
 from miltext.models.compiling.writing import _doubts
 from miltext.models.coremldata import FORM_VERSIONS
 from miltext.schema.proto import Model, Operation
@@ -28,6 +29,11 @@ def test_the_versions_are_those_of_the_table() -> None:
     assert {int(version): ios for version, _, ios in told} == {
         each: AVAILABILITY[each]["iOS"] for each in FORM_VERSIONS
     }
+
+
+def test_what_was_not_seen_has_its_row() -> None:
+    told = {row[0] for row in rows(UNPROVEN, 3) if row[1] == "no"}
+    assert {*UNSEEN} <= told
 
 
 def doubtful(change: str) -> Model:
@@ -59,7 +65,7 @@ def test_each_doubt_has_its_row() -> None:
     known = {
         re.compile(re.escape(row[0]).replace("…", ".+")): row[1] == "yes"
         for row in rows(UNPROVEN, 3)
-        if row[1] in ("yes", "no")
+        if row[1] in ("yes", "no") and row[0] not in UNSEEN
     }
     met = set()
     for change in ("version", "state", "image", "weights", "endless", "enumerated"):

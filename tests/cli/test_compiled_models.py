@@ -300,6 +300,18 @@ def test_inputs_that_only_one_file_has_are_told(bundle: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("content", [b"x", None], ids=["damaged", "missing"])
+def test_a_description_that_core_ml_cannot_read_is_told(content: bytes | None, bundle: Path, made: Path) -> None:
+    path = bundle / "coremldata.bin"
+    path.unlink() if content is None else path.write_bytes(content)
+    checked, compared = invoked("check", bundle), invoked("diff", made, bundle)
+    assert (checked.exit_code, "warning[MIL260]: coremldata.bin" in checked.output) == (1, True)
+    assert (compared.exit_code, "file coremldata.bin: " in compared.output) == (1, True)
+    path.unlink(missing_ok=True)
+    shutil.copytree(bundle, bundle.with_name("Same.mlmodelc"))
+    assert "coremldata.bin" not in invoked("diff", bundle, bundle.with_name("Same.mlmodelc")).stdout
+
+
 def test_an_unreadable_description_is_an_error(bundle: Path) -> None:
     (bundle / "metadata.json").unlink()
     (bundle / "coremldata.bin").write_bytes(b"\xff" * 64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import struct
 from base64 import b64encode
 from pathlib import Path
@@ -22,6 +23,8 @@ import miltext
 from miltext.diagnostics import ModelError
 from miltext.models.compiling.analytics import analytics, details_of, parse_analytics, tables_of
 from miltext.models.compiling.metadata import metadata
+from miltext.models.compiling.precision import stored_as
+from miltext.models.compiling.unseen import unseen
 from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.manifest import model_file
 from miltext.models.opening import open_model
@@ -175,9 +178,6 @@ def normal(spec: Model) -> Model:
         pairs.sort(key=lambda pair: pair.key.SerializeToString())
     for held in values(spec.mlProgram):
         held.value.docString = ""
-        if held.value.WhichOneof("value") == "blobFileValue":
-            path = held.value.blobFileValue
-            path.fileName = re.sub(r"/(\d-)*([^/]+)$", r"/\2", path.fileName)
     for stage in spec.pipeline.models:
         stage.CopyFrom(normal(stage))
     return spec
@@ -266,7 +266,10 @@ def test_versions_that_were_not_seen_need_leave(version: int, tmp_path: Path) ->
     assert (told.code, f"version {version}" in told.message) == ("MIL214", True)
 
 
-@pytest.mark.parametrize("name", ["model.mil", "Metadata.JSON", "analytics/coremldata.bin", "coremldata.bin"])
+PARTS = "model.mil Metadata.JSON analytics/coremldata.bin coremldata.bin modelNames/w.bin MODELNAMES/w.bin model0/w.bin"
+
+
+@pytest.mark.parametrize("name", PARTS.split())
 def test_a_weight_file_does_not_take_the_place_of_a_part(name: str, tmp_path: Path) -> None:
     weight_file(tmp_path).rename(tmp_path / "w.bin")
     (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -439,3 +442,58 @@ def test_an_operation_that_was_not_seen_is_told(tmp_path: Path) -> None:
     (told,) = miltext.build(source, tmp_path / "C.mlmodelc")
     assert (told.code, "`softsign` of ios16" in told.message) == ("MIL214", True)
     assert "Softsign" in shown(tmp_path / "C.mlmodelc")["mlProgramOperationTypeHistogram"]
+
+
+def test_weights_compressed_as_none_that_was_seen_are_told() -> None:
+    function = unary("x", "y").mlProgram.functions["main"]
+    operations = function.block_specializations[function.opset].operations
+    operations[0].inputs["y"].arguments.add(name="w")
+    made = operations.add(type="constexpr_blockwise_shift_scale")
+    made.outputs.add(name="w")
+    _, doubts = stored_as(operations)
+    assert ["`constexpr_blockwise_shift_scale`" in each.what for each in doubts] == [True]
+
+
+@pytest.mark.parametrize(
+    ("names", "again"),
+    [
+        (["0-weight.bin", "1-weight.bin"], ["0-weight.bin", "1-weight.bin"]),
+        (["w.bin", "w.bin"], ["0-w.bin", "1-w.bin"]),
+    ],
+    ids=["as coremltools names them", "of one name"],
+)
+def test_weights_keep_names_that_are_unlike(names: list[str], again: list[str], tmp_path: Path) -> None:
+    path = weight_file(tmp_path)
+    for name in names:
+        shutil.copy(path, path.with_name(name))
+    stages = [of_text(blob(f"@model_path/weights/{name}")) for name in names]
+    (tmp_path / "P.mlmodel").write_bytes(piped(*stages).SerializeToString())
+    for source, target in (("P.mlmodel", "P.mlmodelc"), ("P.mlmodelc", "Q.mlpackage"), ("Q.mlpackage", "R.mlmodelc")):
+        miltext.build(open_model(tmp_path / source), tmp_path / target, check=False)
+    miltext.build(open_model(tmp_path / "R.mlmodelc"), tmp_path / "S.mlpackage", check=False)
+    for made in ("Q.mlpackage", "S.mlpackage"):
+        found = (tmp_path / made / "Data" / "com.apple.CoreML" / "weights").iterdir()
+        assert sorted(each.name for each in found) == again
+
+
+def optional(spec: Model) -> None:
+    spec.description.input[0].type.isOptional = True
+
+
+def predicting(spec: Model) -> None:
+    spec.description.predictedFeatureName = "y"
+
+
+def updatable(spec: Model) -> None:
+    spec.isUpdatable = True
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [(optional, "optional inputs"), (predicting, "a classifier"), (updatable, "an updatable model")]
+)
+def test_what_no_known_model_has_is_told(change: Any, said: str) -> None:
+    made = unary("x", "y")
+    assert unseen(made) == []
+    change(made)
+    assert [said in doubt.what for doubt in unseen(made)] == [True]
+    assert ["pipeline" in doubt.what for doubt in unseen(piped(unary("x", "y")))] == [True]

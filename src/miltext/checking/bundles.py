@@ -34,6 +34,9 @@ COMPARED = (
 ).split()
 """The keys of `metadata.json` that follow from the program and the description, beside the credits."""
 
+UNUSUAL = "MIL260"
+"""The code of what a bundle's description cannot be read from."""
+
 LEFT_OUT = ("MIL252", "MIL302", "MIL303")
 """The codes of files that a copy of a model is kept without: in git-lfs, or weights elsewhere."""
 
@@ -49,7 +52,8 @@ def bundle_findings(bundle: Model, hashes: Collection[str] = ()) -> list[Diagnos
         return [_told(failure.diagnostics[0].code, failure, error)]
     read = stated(bundle.folder)
     codes = {METADATA: "MIL261", ANALYTICS: "MIL262"}
-    found = [_told(codes[name], failure, warning) for name, failure in read.problems.items()]
+    found = [each for each in bundle.warnings if each.code == UNUSUAL and not bundle.is_described]
+    found += [_told(codes[name], failure, warning) for name, failure in read.problems.items()]
     found += _analytics(read.analytics, spec, hashes)
     if spec is None:
         return found

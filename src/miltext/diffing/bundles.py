@@ -14,6 +14,7 @@ from miltext.diffing.structure import Change
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
 from miltext.models.compiling.stated import CLASS, Stated, class_name, stated
+from miltext.models.coremldata import FILE_NAME as COREMLDATA
 from miltext.models.files import PIECE
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.syntax.literals import quote
@@ -37,6 +38,8 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     if [each.metadata.get(CLASS) for each in read] == names:
         shown = [{path: text for path, text in each.items() if path != CLASS} for each in shown]
     known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - {*read[0].problems, *read[1].problems}
+    if not (old.is_described and new.is_described):
+        known.discard(COREMLDATA)
     files = [_files(each.folder, known) for each in (old, new)]
     return [
         *_changes("analytics", *analytics),

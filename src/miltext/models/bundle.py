@@ -77,6 +77,11 @@ class BundleModel(Model):
     def description(self) -> ModelDescription | None:
         return self._record.description if self._record else None
 
+    @property
+    def is_described(self) -> bool:
+        """Whether `coremldata.bin`, by which Core ML itself goes, can be read."""
+        return isinstance(self._coremldata, CoreMLData)
+
     @cached_property
     def models(self) -> Sequence[Model]:
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:

@@ -112,12 +112,17 @@ def order_inputs(spec: Spec) -> None:
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
     """Return the weight files that a bundle's program names, once they are checked, under names that have the
-    prefix.
+    prefix; a name that has it already stays.
     """
     found, missing = named_files(program, folder)
     for failure in missing.values():
         raise failure
     folder.close()
-    names = {name: str(PurePosixPath(name).with_name(prefix + PurePosixPath(name).name)) for name in found}
+    names: dict[str, str] = {}
+    for name in sorted(found, key=lambda name: not PurePosixPath(name).name.startswith(prefix)):
+        new = PurePosixPath(name)
+        while not new.name.startswith(prefix) or str(new) in names.values():
+            new = new.with_name(prefix + new.name)
+        names[name] = str(new)
     rename_files(program, names)
     return {names[name]: path for name, path in found.items()}

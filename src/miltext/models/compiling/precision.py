@@ -26,6 +26,9 @@ _WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
 _SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" for bits in (2, 4, 6, 8))}
 """How weights were seen to be stored."""
 
+_COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constexpr_sparse_to_dense")
+"""The operations whose weights were seen in a weight file, with their parts as attributes."""
+
 _DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
 """The attribute whose data type a weight is stored in, by what makes it."""
 
@@ -47,12 +50,19 @@ def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]
     found: set[str] = set()
     doubts: set[str] = set()
     for operation in operations:
-        words = _words_of(operation) if any(output.name in used for output in operation.outputs) else set()
-        found |= words
-        if not words <= _SEEN or (words and operation.type.startswith("constexpr_") and operation.inputs):
-            doubts.add(operation.type)
+        if any(output.name in used for output in operation.outputs):
+            words = _words_of(operation)
+            found |= words
+            if not words <= _SEEN or _is_compressed_otherwise(operation):
+                doubts.add(operation.type)
     told = [Doubt(f"how weights of `{name}` are called in the storage precision", STORAGE) for name in sorted(doubts)]
     return found, told
+
+
+def _is_compressed_otherwise(operation: Operation) -> bool:
+    """Tell whether a weight is compressed in a way of which no compiled model is known: any that iOS18 brought, too."""
+    is_compressed = operation.type.startswith("constexpr_")
+    return is_compressed and (operation.type not in _COMPRESSED or bool(operation.inputs))
 
 
 def _taken(operation: Operation) -> Iterator[str]:

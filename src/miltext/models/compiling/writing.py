@@ -5,6 +5,7 @@ A stage of a pipeline is a folder of its own in it, `model0` and so on, with the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from miltext.models.building.writing import serialized, write_weights
 from miltext.models.compiling import analytics
 from miltext.models.compiling.doubts import Doubt
 from miltext.models.compiling.metadata import metadata
+from miltext.models.compiling.unseen import unseen
 from miltext.models.contents import kind_of_model, parse_spec, pipeline_of
 from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS, NAMES, TEXT, coremldata, names_data
 from miltext.models.files import copy_file, write_new
@@ -60,7 +62,8 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(_source(new)))
         staging.commit()
-    return [*told, *_told([*doubts, *shown.doubts])]
+    guesses = [doubt for each in (new.spec, *_stages(new.spec)) for doubt in unseen(each)]
+    return [*told, *_told([*doubts, *guesses, *shown.doubts])]
 
 
 def compiled_work(new: NewModel) -> int:
@@ -106,7 +109,7 @@ def _weights(new: NewModel, spec: Spec) -> set[str]:
 
 def _check_name(name: str) -> None:
     first = PurePosixPath(name).parts[0].casefold()
-    if first in OWN_FILES:
+    if first in map(str.casefold, OWN_FILES) or re.fullmatch(r"model\d+", first):
         file_name = f"{MODEL_PATH}/{name}"
         message = f"the weight file {file_name!r} would be where a compiled model has a file of its own"
         raise refusal("MIL301", message, about=Subject("weight", file_name))
