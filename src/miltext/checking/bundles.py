@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import ModelError, error, warning
+from miltext.diagnostics import MiltextError, ModelError, error, warning
 from miltext.models.building.decompiling import strip
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
@@ -81,11 +82,18 @@ def _spec(bundle: Model) -> Spec | None:
     pipeline = pipeline_of(spec, bundle.type)
     if pipeline is None:
         return None
-    inner = [model.spec or _spec(model) for model in bundle.models]
+    inner = [_inner(model) for model in bundle.models]
     if None in inner:
         return None
     pipeline.models.extend(each for each in inner if each is not None)
     return spec
+
+
+def _inner(model: Model) -> Spec | None:
+    """Return the Model message of a pipeline's model; what keeps it from being read is told of that model."""
+    with suppress(MiltextError):
+        return model.spec or _spec(model)
+    return None
 
 
 # ---- analytics

@@ -14,7 +14,7 @@ import click
 from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, write_text
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, SettingsError
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
@@ -168,6 +168,8 @@ class Run:
             whole = open_whole(each.name)
             yield from self._connected(whole, each.name)
             stages = whole.select_all()
+        except SettingsError:
+            raise
         except MiltextError as error:
             yield _refused(error, each.name, passed_over=each.found)
         else:
@@ -181,7 +183,9 @@ class Run:
         from miltext.models.pipelines.faults import faults_in
         from miltext.models.refusals import refusal
 
-        found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+        found: list[Diagnostic] = []
+        with suppress(MiltextError):  # which is told of the model that it is about
+            found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
         if left := self.rules.selection(name).chosen(found):
             self.joints += 1
             yield Report(whole.name, left, None)

@@ -66,7 +66,7 @@ def _table(name: str, table: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _string(text: str) -> bytes:
-    data = text.encode()
+    data = text.encode(errors="replace")  # a file's name need not be UTF-8
     return _LENGTH.pack(len(data)) + data
 
 
