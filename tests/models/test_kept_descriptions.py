@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.containers import coremldata, refused
-from support.entries import ELEMENTS, Built, array, built, image, model, named, text
+from support.entries import Built, array, built, image, model, named, text
 
 import miltext
 import miltext.models.building.editing
 from miltext.models.opening import open_model
 from miltext.models.spec import SpecModel
 from miltext.printing.coremlc import as_coremlc
+from miltext.schema.features import ELEMENTS
 from miltext.schema.proto import FeatureDescription
 
 

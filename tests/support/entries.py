@@ -11,15 +11,9 @@ from miltext.models.building.choices import Choices
 from miltext.models.building.description import describe
 from miltext.models.programs import TextModel
 from miltext.models.spec import SpecModel
-from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, Model
+from miltext.schema.features import ELEMENTS
+from miltext.schema.proto import FeatureDescription, ImageFeatureType, Model
 
-ELEMENTS = {
-    "fp16": ArrayFeatureType.FLOAT16,
-    "fp32": ArrayFeatureType.FLOAT32,
-    "fp64": ArrayFeatureType.DOUBLE,
-    "int32": ArrayFeatureType.INT32,
-    "int8": ArrayFeatureType.INT8,
-}
 COLORS = {
     "RGB": ImageFeatureType.RGB,
     "BGR": ImageFeatureType.BGR,

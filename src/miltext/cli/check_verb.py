@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, write_text
-from miltext.diagnostics import MiltextError, SettingsError
+from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
@@ -148,7 +148,7 @@ class Run:
     """A run of the command: what it was asked for, and how many suggestions it leaves that could be applied.
 
     `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`, and
-    `joints` the reports about how models of a pipeline are connected.
+    `around` the reports about what is around the models of a pipeline.
     """
 
     rules: Rules
@@ -158,49 +158,28 @@ class Run:
     hashes: Sequence[str] = ()
     fixable: int = 0
     unsafe: int = 0
-    joints: int = 0
+    around: int = 0
 
     # ---- the findings
 
     def reports(self, each: Input) -> Iterator[Report]:
-        """Yield the findings in each program of a file or model, and before them those between models of a pipeline."""
+        """Yield the findings in each program of a file or model, and before them those around a pipeline's models."""
+        from miltext.diagnostics.reports import Report
+
+        around: list[Diagnostic] = []
+        programs: Iterable[Report]
         try:
             whole = open_whole(each.name)
-            yield from self._connected(whole, each.name)
+            around = _around(whole, self.hashes)
             stages = whole.select_all()
-        except SettingsError:
-            raise
         except MiltextError as error:
-            yield _refused(error, each.name, passed_over=each.found)
+            programs = [_refused(error, each.name, passed_over=each.found)]
         else:
-            if whole.is_pipeline and (found := self._around(whole, each.name)):
-                yield found
-            yield from (_named(self._checked(stage.model, each.name), stage) for stage in stages)
-
-    def _connected(self, whole: Model, name: str) -> Iterator[Report]:
-        """Yield the report of what does not fit between the models of a pipeline, if there is any."""
-        from miltext.diagnostics.reports import Report
-        from miltext.models.pipelines.faults import faults_in
-        from miltext.models.refusals import refusal
-
-        found: list[Diagnostic] = []
-        with suppress(MiltextError):  # which is told of the model that it is about
-            found = [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
-        if left := self.rules.selection(name).chosen(found):
-            self.joints += 1
-            yield Report(whole.name, left, None)
-
-    def _around(self, whole: Model, name: str) -> Report | None:
-        """Return what does not fit around the models of a compiled pipeline."""
-        if whole.kind != "mlmodelc":
-            return None
-        from miltext.checking.bundles import bundle_findings
-        from miltext.diagnostics.reports import Report
-
-        with suppress(MiltextError):  # which is told of the model that it is about
-            found = self.rules.selection(name).chosen(bundle_findings(whole, self.hashes))
-            return Report(whole.name, found, None) if found else None
-        return None
+            programs = (_named(self._checked(stage.model, each.name), stage) for stage in stages)
+        if around and (found := self.rules.selection(each.name).chosen(around)):
+            self.around += 1
+            yield Report(whole.name, found, None)
+        yield from programs
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -239,7 +218,7 @@ class Run:
         """Return the line that ends a report for people."""
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
-        programs = f"in {_counted(len(reports) - self.joints, 'program')}"
+        programs = f"in {_counted(len(reports) - self.around, 'program')}"
         said = f"{', '.join(_counted(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
         if self.fixing is not None and self.fixing.diff:
             said = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
@@ -267,6 +246,27 @@ def _named(report: Report, stage: Stage) -> Report:
     """Return a report that names the model of the pipeline that it is about."""
     name = stage.name if report.path == stage.model.name else report.path
     return report._replace(model=stage.place, title=stage.title, name=name)
+
+
+def _around(whole: Model, hashes: Sequence[str]) -> list[Diagnostic]:
+    """Return what does not fit between the models of a pipeline, and of a compiled one around them.
+
+    What keeps that from being known is told of the model that it is about.
+    """
+    if not whole.is_pipeline:
+        return []
+    from miltext.models.pipelines.faults import faults_in
+    from miltext.models.refusals import refusal
+
+    found: list[Diagnostic] = []
+    with suppress(MiltextError):
+        found += [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+    if whole.kind == "mlmodelc":
+        from miltext.checking.bundles import bundle_findings
+
+        with suppress(MiltextError):
+            found += bundle_findings(whole, hashes)
+    return found
 
 
 def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:

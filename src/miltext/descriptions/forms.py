@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int
 """The numbers that these have; TOML's own are the second, and no uint64."""
 
 
-class Form:
+class Form(ABC):
     """A word's form; `path` is the way from the table's message to the field, parted by dots."""
 
     def __init__(self, path: str) -> None:
@@ -66,9 +67,9 @@ class Form:
         """Return the value for the message that holds the field."""
         return getattr(holder, self.field) or None
 
+    @abstractmethod
     def fill(self, holder: Any, value: object) -> None:
         """Fill the field of the message that holds it. Raise Wrong."""
-        raise NotImplementedError
 
 
 _CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
@@ -206,13 +207,13 @@ class Listed(Form):
             with inside(index):
                 self.add(getattr(held, self.inner), each)
 
+    @abstractmethod
     def element(self, each: Any) -> list[Any]:
         """Return the numbers of one message in the list."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, listed: Any, value: object) -> None:
         """Add the message of some numbers. Raise Wrong."""
-        raise NotImplementedError
 
 
 class Shapes(Listed):
