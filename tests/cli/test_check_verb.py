@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from support.commands import miltext, miltext_process
 
 from miltext.diagnostics.codes import TITLES, explanation
 
@@ -32,14 +33,7 @@ EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 
 def run(*arguments: object, input: str | None = None, cwd: Path | None = None) -> tuple[int, str, str]:
     """The exit status, standard output and standard error of a command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "miltext", *[each if isinstance(each, bytes) else str(each) for each in arguments]],
-        input=None if input is None else input.encode(),
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True,
-        cwd=cwd,
-        check=False,
-    )
+    done = miltext(*arguments, input=None if input is None else input.encode(), cwd=cwd)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -273,11 +267,15 @@ def test_github_shows_a_command_for_each_finding(files: Path) -> None:
 def test_any_name_of_a_file_can_be_reported(files: Path) -> None:
     with open(os.fsencode(files) + b"/\xff\x1b.mil", "wb") as file:
         file.write(BAD.encode())
-    out = {form: run("check", b"\xff\x1b.mil", "--format", form, cwd=files)[1] for form in ("json", "sarif", "github")}
+    name = b"\xff\x1b.mil"
+    out = {
+        form: miltext_process("check", name, "--format", form, cwd=files).stdout.decode()
+        for form in ("json", "sarif", "github")
+    }
     assert json.loads(out["json"])["diagnostics"][0]["path"] == "\ufffd\x1b.mil"
     assert '"uri": "%FF%1B.mil"' in out["sarif"]
     assert out["github"].startswith("::error file=\ufffd\x1b.mil,")
-    assert run("check", b"\xff\x1b.mil", cwd=files)[1].startswith("\ufffd\ufffd.mil:4:55: ")
+    assert miltext_process("check", name, cwd=files).stdout.decode().startswith("\ufffd\ufffd.mil:4:55: ")
 
 
 def test_sarif_has_an_absolute_path_as_a_uri(files: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest import slow_imports
+from support.commands import miltext as run
+from support.commands import miltext_process
 
 import miltext
 
@@ -25,25 +27,50 @@ program(1.3)
 }
 """
 
-Result = subprocess.CompletedProcess[bytes]
-
-
-def run(*arguments: object, input: bytes | None = None, **environment: str) -> Result:
-    return subprocess.run(
-        [sys.executable, "-m", "miltext", *map(str, arguments)],
-        input=input,
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
-
-
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     path = tmp_path / "program.mil"
     path.write_text(TEXT)
     return path
+
+
+WRONG = TEXT.replace("relu(x = x)", "rellu(x = q)").replace('"y"', '"\u00fc"')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("print good.mil", 0),
+        ("print --color always wrong.mil", 2),
+        ("--color always print syntax.mil", 1),
+        ("print -", 0),
+        ("parse good.mil --to pb", 0),
+        ("parse wrong.mil --to txtpb", 0),
+        ("fmt --check --diff wrong.mil good.mil syntax.mil", 1),
+        ("check wrong.mil missing.mil", 2),
+        ("check --format json .", 1),
+        ("infer -", 0),
+        ("explain mil604", 0),
+        ("explain MIL999", 2),
+        ("ops relu", 0),
+        ("diff good.mil wrong.mil", 1),
+        ("info good.mil", 0),
+        ("run good.mil --random", 0),
+        ("compare good.mil good.mil --random", 0),
+        ("locate good.mil 4", 0),
+        ("prnt", 2),
+        ("", 2),
+    ],
+)
+def test_a_command_says_in_a_process_of_its_own_what_it_says_in_the_tests(
+    arguments: str, status: int, tmp_path: Path
+) -> None:
+    for name, text in (("good", TEXT), ("wrong", WRONG), ("syntax", TEXT.replace(";", ""))):
+        (tmp_path / f"{name}.mil").write_text(text, encoding="utf-8")
+    input = TEXT.encode() if "-" in arguments.split() else None
+    here, there = (each(*arguments.split(), input=input, cwd=tmp_path) for each in (run, miltext_process))
+    assert (here.stdout, here.stderr, here.returncode) == (there.stdout, there.stderr, status)
+    assert there.returncode == status
 
 
 def test_the_readmes_first_command_prints_the_example() -> None:
@@ -245,8 +272,7 @@ def test_a_fifo_in_a_folder_is_not_waited_for(verb: tuple[str, ...], tmp_path: P
     (tmp_path / "c.mil").symlink_to("c.mil")
     (tmp_path / "d.mil").mkdir()
     (tmp_path / "d.mil" / "e.mil").write_text("program(1.3) {")
-    command = [sys.executable, "-m", "miltext", *verb, str(tmp_path)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+    done = miltext_process(*verb, tmp_path)
     said = (done.stdout + done.stderr).decode()
     assert [name for name in "abcde" if f"{name}.mil:" in said] == ["b", "c", "e"]
     assert done.returncode
