@@ -27,6 +27,7 @@ program(1.3)
 }
 """
 
+
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     path = tmp_path / "program.mil"
@@ -67,8 +68,9 @@ def test_a_command_says_in_a_process_of_its_own_what_it_says_in_the_tests(
 ) -> None:
     for name, text in (("good", TEXT), ("wrong", WRONG), ("syntax", TEXT.replace(";", ""))):
         (tmp_path / f"{name}.mil").write_text(text, encoding="utf-8")
-    input = TEXT.encode() if "-" in arguments.split() else None
-    here, there = (each(*arguments.split(), input=input, cwd=tmp_path) for each in (run, miltext_process))
+    words = arguments.split()
+    given = TEXT.encode() if "-" in words else None
+    here, there = (each(*words, input=given, cwd=tmp_path) for each in (run, miltext_process))
     assert (here.stdout, here.stderr, here.returncode) == (there.stdout, there.stderr, status)
     assert there.returncode == status
 

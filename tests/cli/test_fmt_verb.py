@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.commands import miltext, miltext_process
 
 from miltext.cli import fmt_verb
 
@@ -16,9 +15,10 @@ FOOT = "        } -> (y);\n}\n"
 COUNT = fmt_verb.ENOUGH // len(LINE) // 2
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "miltext", "fmt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*arguments: object) -> tuple[int, str]:
+    """The exit status and standard error of `miltext fmt`."""
+    done = miltext("fmt", *arguments)
+    return done.returncode, done.stderr.decode()
 
 
 def test_many_large_files_are_told_of_in_their_order(tmp_path: Path) -> None:
@@ -26,12 +26,12 @@ def test_many_large_files_are_told_of_in_their_order(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / f"{name}.mil").write_text(good.replace("= x)", "=x)"))
     (tmp_path / "b.mil").write_text("program(1.3) {")
-    result = run(tmp_path)
+    result = miltext_process("fmt", tmp_path)
     assert result.returncode == 1
-    places = [result.stderr.index(word) for word in ("reformatted", "b.mil:1:15: error[MIL", "c.mil")]
+    places = [result.stderr.decode().index(word) for word in ("reformatted", "b.mil:1:15: error[MIL", "c.mil")]
     assert places == sorted(places)
     assert [(tmp_path / f"{name}.mil").read_text() == good for name in "abc"] == [True, False, True]
-    assert run("--check", tmp_path / "a.mil", tmp_path / "c.mil").returncode == 0
+    assert miltext_process("fmt", "--check", tmp_path / "a.mil", tmp_path / "c.mil").returncode == 0
 
 
 def test_several_processes_find_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,13 +49,13 @@ def test_several_processes_find_what_one_does(tmp_path: Path, monkeypatch: pytes
 def test_to_a_width_long_lists_are_broken(tmp_path: Path) -> None:
     path = tmp_path / "m.mil"
     path.write_text(HEAD + LINE + FOOT)
-    assert run("--check", "--width", 80, path).returncode == 0
-    assert run("--width", 60, path).returncode == 0
+    assert run("--check", "--width", 80, path)[0] == 0
+    assert run("--width", 60, path)[0] == 0
     assert max(map(len, path.read_text().splitlines())) <= 60
-    assert run("--check", "--width", 60, path).returncode == 0
-    assert run(path).returncode == 0
+    assert run("--check", "--width", 60, path)[0] == 0
+    assert run(path)[0] == 0
     assert path.read_text() == HEAD + LINE + FOOT
-    assert run("--width", 0, path).returncode == 2
+    assert run("--width", 0, path)[0] == 2
 
 
 def test_hidden_folders_and_environments_are_passed_over(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_hidden_folders_and_environments_are_passed_over(tmp_path: Path) -> None
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)
     (tmp_path / "env" / "pyvenv.cfg").touch()
-    told = run("--check", tmp_path).stderr.splitlines()
+    told = run("--check", tmp_path)[1].splitlines()
     assert told == [f"would reformat {tmp_path / name}" for name in ("a.mil", "deep/f.mil")]
-    assert run("--check", tmp_path / ".git").returncode == 1
+    assert run("--check", tmp_path / ".git")[0] == 1
 
 
 def test_texts_of_models_are_formatted_only_if_they_are_named(tmp_path: Path) -> None:
@@ -73,20 +73,19 @@ def test_texts_of_models_are_formatted_only_if_they_are_named(tmp_path: Path) ->
     for name in ("a.mil", "X.mlmodelc/model.mil", "Y.MLMODELC/model0/model.mil", "Z.mlpackage/Data/z.mil"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(loose)
-    assert run("--check", tmp_path).stderr.splitlines() == [f"would reformat {tmp_path / 'a.mil'}"]
-    assert run(tmp_path).returncode == 0
+    assert run("--check", tmp_path)[1].splitlines() == [f"would reformat {tmp_path / 'a.mil'}"]
+    assert run(tmp_path)[0] == 0
     assert (tmp_path / "X.mlmodelc" / "model.mil").read_text() == loose
     for named in (tmp_path / "X.mlmodelc" / "model.mil", tmp_path / "Y.MLMODELC"):
-        assert run(named).returncode == 0
+        assert run(named)[0] == 0
     assert (tmp_path / "Y.MLMODELC" / "model0" / "model.mil").read_text() == HEAD + LINE + FOOT
     (tmp_path / "a.mil").unlink()
-    assert run(tmp_path).returncode == 2
+    assert run(tmp_path)[0] == 2
 
 
 def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.mil"
     path.write_text(HEAD + LINE.replace("= x)", "=x)") + FOOT)
     path.chmod(0o444)
-    result = run(path)
-    assert (result.returncode, result.stderr) == (2, f"miltext: {path}: the file is read-only, and is left as it is\n")
+    assert run(path) == (2, f"miltext: {path}: the file is read-only, and is left as it is\n")
     assert path.read_text() == HEAD + LINE.replace("= x)", "=x)") + FOOT

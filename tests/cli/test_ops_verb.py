@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from conftest import slow_imports
+from support import commands
 
 import miltext
 from miltext.reference.entries import entries
 
 
-def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "miltext", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
+def run(*arguments: str) -> tuple[int, str, str]:
+    done = commands.miltext(*arguments)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -63,9 +55,8 @@ def test_json_is_what_the_public_function_returns() -> None:
 def test_an_example_goes_through_infer() -> None:
     status, out, _ = run("ops", "conv", "--example")
     assert (status, out) == (0, entries()["conv"].example().text)
-    inferred = subprocess.run(
-        [sys.executable, "-m", "miltext", "infer", "-"], input=out.encode(), capture_output=True, check=True
-    )
+    inferred = commands.miltext("infer", "-", input=out.encode())
+    assert inferred.returncode == 0
     assert miltext.check(inferred.stdout.decode()) == []
     older, newer = (run("ops", "crop_resize", "--example", "--opset", opset)[1] for opset in ("ios16", "ios17"))
     assert "func main<ios15>(tensor<fp32, [1, 3, 8, 8]> x, tensor<fp32, [2, 1, 4, 1, 1]> boxes)" in older

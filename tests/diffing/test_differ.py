@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT, Check
+from support.commands import miltext as run
 from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 
 import miltext
@@ -227,17 +225,6 @@ def test_weights_are_measured_in_pieces(tmp_path: Path) -> None:
 # ---- the command
 
 OLD, NEW = FOLDER / "change_argument" / "a.mil", FOLDER / "change_argument" / "b.mil"
-
-
-def run(*arguments: object, input: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "miltext", *map(str, arguments)],
-        input=input,
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        check=False,
-    )
 
 
 def test_exit_status_says_whether_there_is_a_difference() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, corpus_files
+from support.commands import miltext
 
 from miltext import format_text
 from miltext.formatting.document import keep_line_ends
@@ -51,9 +50,7 @@ ENDED = [("\n", "\r\n")[ends in (windows, mixed)] for ends in ENDS]
 
 
 def run(*arguments: object, input: bytes | None = None, cwd: Path | None = None) -> tuple[int, bytes]:
-    done = subprocess.run(
-        [sys.executable, "-m", "miltext", *map(str, arguments)], input=input, capture_output=True, cwd=cwd, check=False
-    )
+    done = miltext(*arguments, input=input, cwd=cwd)
     return done.returncode, done.stdout
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from conftest import CORPUS, ROOT, corpus_files
+from support import commands
 
 import miltext
 from miltext.models.compact import compact, compact_pieces
@@ -112,7 +111,7 @@ def test_three_thousand_operations_take_eighty_characters_each() -> None:
 
 
 def run(*arguments: object, status: int = 0) -> tuple[str, str]:
-    done = subprocess.run([sys.executable, "-m", "miltext", *map(str, arguments)], capture_output=True, check=False)
+    done = commands.miltext(*arguments)
     assert done.returncode == status, done.stderr.decode()
     return done.stdout.decode(), done.stderr.decode()
 
