@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
-from miltext.syntax.lexer import COARSE, END, lexer
+from miltext.syntax.lexer import COARSE, END, FINE, lexer
 from miltext.syntax.tables import Rule, load_grammar
 
 NESTING_LIMIT = 2000
@@ -174,7 +174,7 @@ class Parser:
             return names[match.lastindex - 1], match[0]  # type: ignore[operator]  # some group always matches
         if (long := self._lexer.long_string(text, start)) and long[0] in states[-1]:
             return long
-        _, token, at = next(self._lexer.tokens(text, start))
+        _, token, at = next(lexer(FINE).tokens(text, start))  # as a reader sees it, not a whole operation
         raise SyntaxFailure(start, at + len(token), self.expected(states))
 
     def read(self, terminal: str, token: Parsed, stack: Stack) -> None:
