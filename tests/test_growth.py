@@ -147,13 +147,13 @@ def peak(run: Callable[[], Any]) -> int:
 @pytest.mark.parametrize(
     "text",
     [
-        value('string("' + "\\n" * 300_000 + '")'),
-        value('string("' + "\\na" * 200_000 + '")'),
-        value('string("' + "\\\\" * 300_000 + '")'),
-        'program(1.3) [$"' + "\\n" * 300_000 + '" = int32(1)] {}',
-        value('string("' + "\\n" * 300_000),
-        "/* " + "*a" * 300_000 + " */ program(1.3) {}",
-        "program(1.3) {}" + " " * 600_000,
+        value('string("' + "\\n" * 100_000 + '")'),
+        value('string("' + "\\na" * 70_000 + '")'),
+        value('string("' + "\\\\" * 100_000 + '")'),
+        'program(1.3) [$"' + "\\n" * 100_000 + '" = int32(1)] {}',
+        value('string("' + "\\n" * 100_000),
+        "/* " + "*a" * 100_000 + " */ program(1.3) {}",
+        "program(1.3) {}" + " " * 200_000,
     ],
     ids=["escapes", "escapes apart", "backslashes", "a name", "an open string", "stars", "spaces"],
 )
