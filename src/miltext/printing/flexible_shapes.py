@@ -14,7 +14,7 @@ listed (seen in one text); that several are sorted by name, as all else is, is u
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, MutableMapping
 from typing import NamedTuple
 
 from miltext.diagnostics import PrintError, error
@@ -106,6 +106,33 @@ def read_information(attribute: Value | None) -> dict[str, Flexible]:
         )
         for name, default in sections.get("DefaultShapes", {}).items()
     }
+
+
+def keep_inputs(attributes: MutableMapping[str, Value], names: Collection[str]) -> None:
+    """Leave in a function's FlexibleShapeInformation only what it says of some inputs; without any, take it out."""
+    attribute = attributes.get(ATTRIBUTE)
+    found = read_information(attribute)
+    if attribute is None or all(name in names for name in found):
+        return
+    if not any(name in names for name in found):
+        del attributes[ATTRIBUTE]
+        return
+    parts, types = attribute.immediateValue.tuple.values, attribute.type.tupleType.types
+    for place in reversed(range(len(parts))):
+        _keep_entries(parts[place].immediateValue.tuple.values[1], names)
+        if not parts[place].immediateValue.tuple.values[1].immediateValue.dictionary.values:
+            del parts[place], types[place]
+
+
+def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
+    """Leave in a part of the attribute what it has for some inputs; of enumerated shapes, under each key."""
+    pairs = dictionary.immediateValue.dictionary.values
+    for place in reversed(range(len(pairs))):
+        is_key = pairs[place].value.immediateValue.WhichOneof("value") == "dictionary"
+        if is_key:
+            _keep_entries(pairs[place].value, names)
+        if not _entries(pairs[place].value) if is_key else _word(pairs[place].key) not in names:
+            del pairs[place]
 
 
 def _section(part: Value) -> tuple[str, dict[str, Value]] | None:

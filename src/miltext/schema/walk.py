@@ -44,10 +44,16 @@ class Held(NamedTuple):
 
 def own_block(function: Function) -> Block | None:
     """Return the block of the function's own opset, or the only one there is."""
+    opset = own_opset(function)
+    return None if opset is None else function.block_specializations[opset]
+
+
+def own_opset(function: Function) -> str | None:
+    """Return the opset of the function's own block: its own, or that of the only block there is."""
     blocks = function.block_specializations
     if function.opset in blocks:
-        return blocks[function.opset]
-    return blocks[next(iter(blocks))] if len(blocks) == 1 else None
+        return function.opset
+    return next(iter(blocks)) if len(blocks) == 1 else None
 
 
 def messages(program: Message) -> Iterator[tuple[Path, Message]]:

@@ -58,7 +58,7 @@ def rename(
         ]
         edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
-        raise _unknown(old, found, path)
+        raise unknown_value(old, found, path)
     return edited(text, edits)
 
 
@@ -92,7 +92,7 @@ def expose(
         if not holders:
             if name in {name_in(token) for phrase in functions for token in _value_names(phrase)}:
                 raise refusal("MIL432", f"`{name}` is a value of an inner block", path)
-            raise _unknown(name, {each for phrase in functions for each in _top_values(phrase)}, path)
+            raise unknown_value(name, {each for phrase in functions for each in _top_values(phrase)}, path)
         if len(holders) > 1:
             raise refusal("MIL432", f"several functions have a value `{name}`; choose one with --function", path)
         outputs = outputs_of(holders[0])
@@ -122,7 +122,8 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _unknown(name: str, known: set[str], path: str | None) -> ModelError:
+def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
+    """Return the error about a name that no value has, with names that are like it."""
     from difflib import get_close_matches
 
     close = [each for each in sorted(known) if name in each][:3] or get_close_matches(name, known, 3)

@@ -1,0 +1,1 @@
+"""The part of a program between values, by itself."""

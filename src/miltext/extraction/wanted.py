@@ -1,0 +1,116 @@
+"""Which values are wanted, and the function that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics import Note
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.models.building.editing import unknown_value
+from miltext.models.refusals import refusal
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import ModelError
+    from miltext.schema.proto import Block, Function, Program
+
+NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
+"""The codes of a value that cannot be an input, of one that no output needs, of one that cannot be an output, and of
+blocks that are left out.
+"""
+
+SHOWN = 3
+"""How many names a message has at most."""
+
+
+class Wanted(NamedTuple):
+    """The names of the values that a part gives and, beside the function's own inputs, takes."""
+
+    outputs: list[str]
+    inputs: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        return list(dict.fromkeys([*self.outputs, *self.inputs]))
+
+    def code(self, name: str) -> str:
+        """Return the code of what is wrong with a value."""
+        return NO_OUTPUT if name in self.outputs else NO_INPUT
+
+
+def listed(names: list[str], others: str = "more") -> str:
+    """Return names for a message, the first of many."""
+    *first, last = [f"`{name}`" for name in names[:SHOWN]]
+    if len(names) > SHOWN:
+        return f"{', '.join([*first, last])} and {len(names) - SHOWN} {others}"
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def function_with(program: Program, wanted: Wanted, name: str | None) -> str:
+    """Return the name of the function that has all values in its own block: the one of that `name`, or the only one.
+
+    Raise ModelError: MIL430 for what is unknown, MIL446 and MIL448 for a value of an inner block, one that is named
+    twice or for both sides, and where not one function has all.
+    """
+    _refuse_repeated(wanted)
+    if name is not None and name not in program.functions:
+        raise refusal("MIL430", f"unknown function `{name}`{did_you_mean(nearest(name, program.functions))}")
+    functions = [name] if name is not None else sorted(program.functions)
+    values = {each: top_values(program.functions[each]) for each in functions}
+    found = [each for each in functions if values[each].issuperset(wanted.names)]
+    if len(found) == 1:
+        return found[0]
+    raise _several(wanted, found) if found else _missing(program, wanted, values)
+
+
+def _refuse_repeated(wanted: Wanted) -> None:
+    if not wanted.outputs:
+        raise refusal(NO_OUTPUT, "no value is named that the part gives")
+    for side, code in ((wanted.outputs, NO_OUTPUT), (wanted.inputs, NO_INPUT)):
+        twice = next((name for name in side if side.count(name) > 1), None)
+        if twice is not None:
+            raise refusal(code, f"`{twice}` is named twice")
+    both = next((name for name in wanted.outputs if name in wanted.inputs), None)
+    if both is not None:
+        raise refusal(NO_OUTPUT, f"`{both}` is named as an input, so nothing makes it as an output")
+
+
+def top_values(function: Function) -> set[str]:
+    """Return the names of a function's inputs and of what its own block makes."""
+    block = own_block(function)
+    made = [output.name for each in block.operations for output in each.outputs] if block is not None else []
+    return {*made, *(value.name for value in function.inputs)}
+
+
+def _several(wanted: Wanted, functions: list[str]) -> ModelError:
+    noun = "has" if len(wanted.names) == 1 else "have"
+    message = f"the functions {listed(functions)} have {listed(wanted.names)}"
+    message = message if noun == "has" else f"{message}, each all of them"
+    return refusal(NO_OUTPUT, message, None, Note("choose one with --function"))
+
+
+def _missing(program: Program, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:
+    """Return what is wrong where no function has all of the values."""
+    known = set[str]().union(*values.values())
+    for name in wanted.names:
+        if name not in known:
+            if any(name in inner_names(program.functions[function]) for function in values):
+                return refusal(wanted.code(name), f"`{name}` is a value of an inner block, which cannot be cut")
+            return unknown_value(name, known, None)
+    homes = [f"`{name}` is in {listed([each for each in values if name in values[each]])}" for name in wanted.names]
+    return refusal(NO_OUTPUT, f"no function has all of the values: {', '.join(homes[:SHOWN])}")
+
+
+def inner_names(function: Function) -> set[str]:
+    """Return the names of the values inside the blocks of a function's operations."""
+    return {name for block in function.block_specializations.values() for name in _inner_names(block)}
+
+
+def _inner_names(block: Block) -> Iterator[str]:
+    for operation in block.operations:
+        for inner in operation.blocks:
+            yield from (value.name for value in inner.inputs)
+            yield from (output.name for each in inner.operations for output in each.outputs)
+            yield from _inner_names(inner)
