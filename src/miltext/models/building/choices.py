@@ -26,7 +26,9 @@ Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """What is told, before anything is written, the function that returns how many bytes there will be."""
 
 Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
-"""What changes the program that is written; it is given the arrays that are to be stored, and returns those then."""
+"""What changes the program that is written, and keeps all names; it is given the arrays that are to be stored, and
+returns those then.
+"""
 
 
 @dataclass(frozen=True)

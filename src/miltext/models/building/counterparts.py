@@ -35,20 +35,34 @@ class Version(NamedTuple):
 
 
 class Counterpart(NamedTuple):
-    """The function of the original that a function was: its name, its Interface, and the Names of each side."""
+    """The function of the original that a function was: its name, its Interface, and the Names of each side.
+
+    `keeps_names`: what is not there by its name is gone.
+    """
 
     name: str
     interface: Interface
     sides: Mapping[str, Names]
+    keeps_names: bool = False
 
 
-def counterparts(before: Version, after: Version) -> dict[str, Counterpart]:
-    """Return the Counterpart of each function that the original had already, by its new name."""
+def counterparts(before: Version, after: Version, *, keeps_names: bool = False) -> dict[str, Counterpart]:
+    """Return the Counterpart of each function that the original had already, by its new name.
+
+    After an edit that `keeps_names`, everything is what it is called.
+    """
+    if keeps_names:
+        there = {name: (before.interfaces[name], now) for name, now in after.interfaces.items() if name in before.interfaces}
+        return {name: Counterpart(name, old, _same_names(old, now), True) for name, (old, now) in there.items()}
     pairing = _Pairing(before, after)
     return {
         new: Counterpart(old, before.interfaces[old], pairing.sides(old, new))
         for old, new in pairing.functions().items()
     }
+
+
+def _same_names(old: Interface, new: Interface) -> dict[str, Names]:
+    return {side: {name: name for name in types if name in new.sides[side]} for side, types in old.sides.items()}
 
 
 class _Pairing:

@@ -67,17 +67,19 @@ def update(
     program: Program,
     after: dict[str, Interface],
     asked: Mapping[str, Sizes] | None = NO_SIZES,
+    *,
+    keeps_names: bool = False,
 ) -> Updated:
     """Make a description fit a program that was changed, and the sizes that are `asked` for its inputs.
 
     An entry stays with what it describes: it gets the new name if that was renamed, and keeps all that fits the new
-    type. Entries for what is new are made from the type; those for what is gone are removed. A description without any
-    entry has none until there is something new, and then all of them. Raise ModelError: MIL420 and MIL422 for what
-    cannot be described, MIL424 for what is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?`
-    without a range.
+    type. Entries for what is new are made from the type; those for what is gone are removed. After an edit that
+    `keeps_names`, nothing is taken for renamed. A description without any entry has none until there is something new,
+    and then all of them. Raise ModelError: MIL420 and MIL422 for what cannot be described, MIL424 for what is not an
+    image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
-    known = counterparts(before, Version(after, program))
+    known = counterparts(before, Version(after, program), keeps_names=keeps_names)
     losses: list[Loss] = []
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
@@ -220,6 +222,7 @@ class _Side:
         self._side, self._function = side, function
         self._old = was.interface.sides[side] if was else {}
         self._names = was.sides[side] if was else {}
+        self._keeps_names = was is not None and was.keeps_names
         self._new = new
         self._asked, self._told = asked, told
         self.losses: list[Loss] = []
@@ -238,7 +241,7 @@ class _Side:
         there = {*self._names.values(), *(entry.name for entry in kept)}
         added = [name for name in self._new if name not in there]
         for entry in gone:
-            self._tell_gone(entry, added)
+            self._tell_gone(entry, [] if self._keeps_names else added)
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
     def _value(self, name: str) -> Value:

@@ -28,7 +28,9 @@ def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: Choices
     needed = required_version(before.program, spec.description) if before.program else 0
     if choices.asked or _listed(after) != _listed(before.interfaces):
         pipelines = pipelines_around(way, choices.check)
-        losses, known = update(spec.description, before, spec.mlProgram, after, choices.asked)
+        losses, known = update(
+            spec.description, before, spec.mlProgram, after, choices.asked, keeps_names=choices.edit is not None
+        )
         carried = carry(pipelines, spec, known)
         new.losses += [*losses, *carried.losses]
         new.warnings += carried.warnings

@@ -1,0 +1,123 @@
+"""What a model can take and give, and the values near one that it can.
+
+coremltools 9.0 describes inputs and outputs as multi-arrays of some data types (`converters/mil/backend/mil/load.py`),
+refuses tensors of more than five dimensions, and warns of inputs without any (`converters/mil/mil/program.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Note, warning
+from miltext.extraction.needs import free_names
+from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, SHOWN, listed
+from miltext.models.refusals import refusal
+from miltext.printing.printer import type_text
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.features import ELEMENTS
+from miltext.schema.operations import signature
+from miltext.schema.proto import NamedValueType
+from miltext.schema.types import TensorType, read_type
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic, ModelError
+    from miltext.extraction.planning import Plan
+    from miltext.schema.proto import Block, Function, ValueType
+
+MOST_DIMENSIONS = 5
+
+OF_CLASSES = "classify"
+"""The operation whose outputs may be what no others can: a label, and a dictionary of probabilities."""
+
+
+def is_array(value_type: ValueType) -> bool:
+    """Tell whether a model can take or give what is of this type, as a multi-array."""
+    known = read_type(value_type)
+    return isinstance(known, TensorType) and known.dtype in ELEMENTS and len(known.shape) <= MOST_DIMENSIONS
+
+
+def is_scalar(value_type: ValueType) -> bool:
+    """Tell whether a type is that of a tensor without dimensions."""
+    known = read_type(value_type)
+    return isinstance(known, TensorType) and known.shape == ()
+
+
+class Border:
+    """What a part takes besides the inputs of its function, and what it gives, held to what a model can.
+
+    `function` is that of the whole Program, and `block` the own block of it.
+    """
+
+    def __init__(self, function: Function, block: Block, planned: Plan) -> None:
+        self._function, self._planned = function, planned
+        self._operations = block.operations
+        self._makers = {output.name: each for each in block.operations for output in each.outputs}
+        self._types = {value.name: value.type for value in function.inputs}
+        for each in block.operations:
+            self._types.update((output.name, output.type) for output in each.outputs)
+
+    def faults(self) -> Iterator[ModelError]:
+        """Yield an error for each value that a model cannot take or give, with the values near it that it can."""
+        for value in self._planned.new:
+            if not is_array(value.type):
+                message = f"`{value.name}` is {type_text(value.type)}, which a model cannot take"
+                notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
+                yield refusal(NO_INPUT, message, None, *notes)
+        for name in self._planned.outputs:
+            if not is_array(self._types[name]) and self._makers[name].type != OF_CLASSES:
+                value = NamedValueType(name=name, type=self._types[name])
+                message = f"`{name}` is {type_text(value.type)}, which a model cannot give"
+                notes = [*self._givable(name), *self._cast(value, "`cast` it to {} in the text, and name that")]
+                yield refusal(NO_OUTPUT, message, None, *notes)
+
+    def doubts(self) -> Iterator[Diagnostic]:
+        """Yield a warning for each value that Core ML may not take."""
+        for value in self._planned.new:
+            if is_array(value.type) and is_scalar(value.type):
+                message = f"`{value.name}` is a scalar: coremltools warns that Core ML may not run what takes one"
+                yield warning(NO_INPUT, message, None, Note("if it does not, cut at values before or after this one"))
+
+    def _takeable(self, name: str) -> Iterator[Note]:
+        """Yield a note with the nearest values before one that a model can take."""
+        found = list(self._before(name))
+        new = [each for each in found if each in self._makers]
+        if new:
+            asked = " ".join(f"--input {each}" for each in new[:SHOWN])
+            yield Note(f"{listed(new)}, of which it is made, can be: {asked}")
+        elif found:
+            yield Note(f"it is made of {listed(found)}, which the function takes")
+
+    def _before(self, name: str) -> Iterator[str]:
+        """Yield the nearest values that one is made of, and that a model can take; no constants."""
+        todo, seen = [name], {name}
+        while todo:
+            maker = self._makers.get(todo.pop(0))
+            for each in dict.fromkeys(free_names(maker)) if maker is not None else ():
+                if each not in seen and each in self._types:
+                    seen.add(each)
+                    if not is_array(self._types[each]):
+                        todo.append(each)
+                    elif each not in self._makers or self._makers[each].type != "const":
+                        yield each
+
+    def _givable(self, name: str) -> Iterator[Note]:
+        """Yield a note with the nearest values after one that a model can give."""
+        made, found = {name}, list[str]()
+        for operation in self._operations:
+            if not made.isdisjoint(free_names(operation)):
+                names = [output.name for output in operation.outputs]
+                found += [each for each in names if is_array(self._types[each])]
+                made.update(each for each in names if not is_array(self._types[each]))
+        if found:
+            yield Note(f"{listed(found)}, made of it, can be")
+
+    def _cast(self, value: NamedValueType, way: str) -> Iterator[Note]:
+        """Yield a note with the `way` to cast a value, if that is all that is needed."""
+        known = read_type(value.type)
+        if not isinstance(known, TensorType) or len(known.shape) > MOST_DIMENSIONS or known.dtype in ELEMENTS:
+            return
+        cast = signature("cast", self._function.opset)
+        if cast is not None and known.dtype in cast.dtypes("x"):
+            target = "fp32" if BY_NAME[known.dtype].kind == "float" else "int32"
+            yield Note(f"or {way.format(target, known.dtype)}")

@@ -1,0 +1,118 @@
+"""Extracting: a model of the part of another between values, or the text of that part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.drafting.building import build_as_chosen
+from miltext.extraction.borders import Border
+from miltext.extraction.cutting import as_planned
+from miltext.extraction.planning import plan
+from miltext.extraction.wanted import LEFT_OUT, Wanted, listed
+from miltext.models.building.choices import Choices
+from miltext.models.building.originals import WITH_DESCRIPTION
+from miltext.models.model_weights import blob_values
+from miltext.models.opening import open_model
+from miltext.schema.walk import own_block
+from miltext.syntax.names import opset_text
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.extraction.planning import Plan
+    from miltext.models.building.changes import DescriptionChange
+    from miltext.models.building.choices import Expect
+    from miltext.models.building.filling import Array
+    from miltext.models.building.given_weights import GivenWeights
+    from miltext.models.building.ranges import Range
+    from miltext.models.files import Progress
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+PRUNED = "MIL312"
+"""The code of the note that weights were left out, which is so of all that a part does not need."""
+
+
+def extract(
+    model: str | os.PathLike[str] | Model,
+    values: Iterable[str],
+    output: str | os.PathLike[str],
+    *,
+    inputs: Iterable[str] = (),
+    function: str | None = None,
+    stage: str | int | None = None,
+    weights: GivenWeights | None = None,
+    ranges: Mapping[str, Range] | None = None,
+    force: bool = False,
+    check: bool = True,
+    no_loss: bool = False,
+    on_change: Callable[[DescriptionChange], object] | None = None,
+    progress: Progress | None = None,
+    expect: Expect | None = None,
+) -> list[Diagnostic]:
+    """Write the part of a model that makes some `values`, given the `inputs`; return the warnings there are.
+
+    The part is a model with one function: that which has all of the values, or the one of the name `function`. It
+    takes the `inputs`, of the types that they have, and those inputs of the function that are still needed; names stay.
+    The description says what it said of what is still there, and weights are those that are used. All that is written
+    to a state that the part uses is in it. `stage` says which model of a pipeline is meant; without it, that which has
+    the values. `weights` says where the files are that a text names. A draft is completed first. All else is as in
+    `miltext.build`, with what it raises.
+
+    Raise ModelError: MIL430 for what is unknown, MIL446 for what cannot be an input, MIL447 for an input that no value
+    needs, MIL448 for what cannot be given.
+    """
+    wanted = Wanted([*values], [*inputs])
+    whole = open_model(model) if isinstance(model, str | os.PathLike) else model
+    source = whole.select(stage)
+    told: list[Diagnostic] = []
+    choices = Choices(
+        original=source if source.kind in WITH_DESCRIPTION else None,
+        weights=weights,
+        ranges=ranges or {},
+        force=force,
+        check=check,
+        no_loss=no_loss,
+        on_change=on_change,
+        progress=progress,
+        expect=expect,
+        prune_weights=True,
+        edit=partial(_edit, wanted, function, told),
+    )
+    built = build_as_chosen(source, Path(output), choices)
+    return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
+
+
+@with_room
+def _edit(
+    wanted: Wanted, function: str | None, told: list[Diagnostic], program: Program, arrays: dict[str, Array]
+) -> dict[str, Array]:
+    """Leave in a program only the part; return the arrays of it, which are to be stored."""
+    planned = plan(program, wanted, function)
+    border = _border(program, planned)
+    for fault in border.faults():
+        raise fault
+    told += [*border.doubts(), *_left_out(planned)]
+    program.CopyFrom(as_planned(program, planned))
+    named = {held.value.blobFileValue.fileName for held in blob_values(program)}
+    return {name: array for name, array in arrays.items() if name in named}
+
+
+def _border(program: Program, planned: Plan) -> Border:
+    function = program.functions[planned.function]
+    block = own_block(function)
+    assert block is not None  # or the function would not have the values
+    return Border(function, block, planned)
+
+
+def _left_out(planned: Plan) -> list[Diagnostic]:
+    """Return a warning about the blocks that are left out, if there are any."""
+    if not planned.left_out:
+        return []
+    opsets = listed([opset_text(each) for each in planned.left_out])
+    return [warning(LEFT_OUT, f"the block of `{planned.function}` for {opsets} does not have the values: left out")]
