@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
     from miltext.evaluation.evaluator import Evaluator as Evaluator
     from miltext.evaluation.evaluator import run as run
+    from miltext.extraction.extracting import extract as extract
     from miltext.formatting.formatter import format_text as format_text
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
@@ -66,6 +67,7 @@ _HOMES = {
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),
     "evaluation.evaluator": ("Evaluator", "run"),
+    "extraction.extracting": ("extract",),
     "formatting.formatter": ("format_text",),
     "models.model": ("Model",),
     "models.opening": ("load", "open_model"),

@@ -22,6 +22,7 @@ VERBS = {
     "rename": "Rename a value, an input or an output.",
     "reshape": "Give inputs other sizes.",
     "expose": "Make inner values outputs of a model.",
+    "extract": "Take the part of a model between values.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
     "run": "Compute what a program makes of its inputs.",

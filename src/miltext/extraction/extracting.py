@@ -8,16 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import warning
-from miltext.drafting.building import build_as_chosen
+from miltext.checking.left_out import program_of
+from miltext.diagnostics import ModelError, ParseError, warning
+from miltext.drafting.building import build_as_chosen, completed, is_draft
 from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
-from miltext.extraction.wanted import LEFT_OUT, Wanted, listed
+from miltext.extraction.trimming import trimmed
+from miltext.extraction.wanted import LEFT_OUT, Wanted, listed, top_values
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
+from miltext.parsing.parser import attempt
+from miltext.printing.printing import to_text
 from miltext.schema.walk import own_block
 from miltext.syntax.names import opset_text
 from miltext.syntax.recursion import with_room
@@ -69,7 +73,7 @@ def extract(
     """
     wanted = Wanted([*values], [*inputs])
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
-    source = whole.select(stage)
+    source = model_with(whole, wanted.names, stage)
     told: list[Diagnostic] = []
     choices = Choices(
         original=source if source.kind in WITH_DESCRIPTION else None,
@@ -86,6 +90,61 @@ def extract(
     )
     built = build_as_chosen(source, Path(output), choices)
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
+
+
+def model_with(whole: Model, names: Iterable[str], stage: str | int | None) -> Model:
+    """Return the ML Program of that place in a pipeline; without one, the only one that has all values, if any has.
+
+    Raise ModelError as `Model.select` does.
+    """
+    if stage is None and whole.is_pipeline:
+        wanted = {*names}
+        found = [
+            each.place
+            for each in whole.programs()
+            if any(wanted <= top_values(function) for function in each.model.program.functions.values())
+        ]
+        stage = found[0] if len(found) == 1 else None
+    return whole.select(stage)
+
+
+@with_room
+def part_text(
+    source: Model, values: Iterable[str], inputs: Iterable[str] = (), *, function: str | None = None
+) -> tuple[str, list[Diagnostic]]:
+    """Return the text of the part of an ML Program that `extract` writes a model of, and the warnings there are.
+
+    Of a text, comments and layout of what stays stay, and a draft is completed first. What no model takes or gives is
+    a warning (MIL446, MIL448). Raise ModelError and ParseError as `extract` does.
+    """
+    text, program, found = _read(source)
+    try:
+        planned = plan(program, Wanted([*values], [*inputs]), function)
+    except ModelError as failure:
+        failure.path = source.name
+        raise
+    border = _border(program, planned)
+    faults = [each._replace(severity="warning") for fault in border.faults() for each in fault.diagnostics]
+    part = as_planned(program, planned)
+    made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
+    return made, [*found, *faults, *border.doubts(), *_left_out(planned)]
+
+
+def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
+    """Return the text of a source if it is one, the program, and warnings; values that a text leaves out are open."""
+    text = source.text if source.kind == "mil" else None
+    if text is None:
+        return None, source.program, []
+    program = attempt(text) or program_of(text, ())[0]
+    if program is not None:
+        return text, program, []
+    try:
+        return text, source.program, []
+    except ParseError as failure:
+        if not is_draft(source, failure):
+            raise
+    whole, made = completed(source)
+    return (*_read(whole)[:2], made.diagnostics)
 
 
 @with_room

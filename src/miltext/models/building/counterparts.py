@@ -52,7 +52,9 @@ def counterparts(before: Version, after: Version, *, keeps_names: bool = False) 
     After an edit that `keeps_names`, everything is what it is called.
     """
     if keeps_names:
-        there = {name: (before.interfaces[name], now) for name, now in after.interfaces.items() if name in before.interfaces}
+        there = {
+            name: (before.interfaces[name], now) for name, now in after.interfaces.items() if name in before.interfaces
+        }
         return {name: Counterpart(name, old, _same_names(old, now), True) for name, (old, now) in there.items()}
     pairing = _Pairing(before, after)
     return {

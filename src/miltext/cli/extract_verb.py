@@ -1,0 +1,137 @@
+"""`miltext extract`: the part of a model between values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.progress import Progress
+from miltext.cli.streams import nested_option, open_whole, show, write_text
+from miltext.cli.writing_verbs import (
+    check_option,
+    force_option,
+    function_option,
+    given_weights,
+    no_loss_option,
+    range_option,
+    show_changes,
+)
+
+if TYPE_CHECKING:
+    from miltext.models.building.changes import DescriptionChange
+    from miltext.models.model import Model
+
+EPILOG = """\b
+Examples:
+  miltext extract Model.mlpackage relu_3 -o Part.mlpackage                     # all that makes relu_3
+  miltext extract Model.mlpackage relu_3 --input conv_1 -o Part.mlpackage      # from conv_1 on
+  miltext extract Model.mlpackage out --input q --input k -o Part.mlmodelc     # compiled, as Apple's compiler does it
+  miltext extract Model.mlpackage relu_3 --input conv_1                        # the text of it
+  miltext extract model.mil relu_3 -o part.mil                                 # comments of what stays are kept
+  miltext extract Pipeline.mlpackage relu_3 --model 1 -o Part.mlpackage        # a part of one of its models
+\b
+Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and nothing is written; 2 usage, files.
+"""
+
+
+@click.command("extract", epilog=EPILOG)
+@click.argument("model", metavar="MODEL")
+@click.argument("values", nargs=-1, required=True, metavar="VALUE...")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="VALUE",
+    help="A value that the part takes, in place of what makes it; several times for several.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    default="-",
+    help="The .mlpackage, .mlmodel, .mlmodelc or .mil to write.  [the text, on standard output]",
+)
+@function_option
+@nested_option()
+@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="Where weight files are that a text names.")
+@range_option
+@no_loss_option
+@force_option
+@check_option
+def command(
+    model: str,
+    values: tuple[str, ...],
+    inputs: tuple[str, ...],
+    output: str,
+    function: str | None,
+    nested: str | None,
+    **choices: Any,
+) -> None:
+    """Write the part of MODEL that makes each VALUE, as a model of its own: its outputs are these values.
+
+    It takes each --input as it is computed in MODEL, and those inputs of MODEL that are still needed. Names and order
+    stay, and of the description and the weights all that is still there. What is written to a state that the part uses
+    is in it, too. Only values of a function's own block can be cut at, not those of blocks inside it.
+
+    Of several functions, the one that has the values is meant, or --function says which; of a pipeline, one model.
+    """
+    from miltext.extraction.extracting import model_with
+
+    source = model_with(open_whole(model), {*values, *inputs}, nested)
+    if output == "-" or Path(output).suffix.lower() == ".mil":
+        _write_text(source, model, output, values, inputs, function, choices)
+    else:
+        _write_model(source, output, values, inputs=inputs, function=function, **choices)
+
+
+def _write_text(
+    source: Model,
+    name: str,
+    output: str,
+    values: tuple[str, ...],
+    inputs: tuple[str, ...],
+    function: str | None,
+    choices: dict[str, Any],
+) -> None:
+    """Write the text of a part of a model, which is called by its `name`, and show warnings."""
+    from miltext.cli.infer_verb import refuse_elsewhere
+    from miltext.extraction.extracting import part_text
+    from miltext.models.files import write_file
+    from miltext.models.outputs import check_name
+
+    if choices["ranges"] or choices["no_loss"] or choices["weights"]:
+        raise click.UsageError(
+            "a text has no description and no weights: name a model with -o, or leave the options out"
+        )
+    text, told = part_text(source, values, inputs, function=function)
+    show(told, source.text, source.name)
+    if output == "-":
+        write_text(output, [text])
+    else:
+        check_name(Path(output), "mil")
+        refuse_elsewhere(text, name, output)
+        write_file(Path(output), [text.encode()], replace=choices["force"])
+
+
+def _write_model(
+    source: Model,
+    output: str,
+    values: tuple[str, ...],
+    *,
+    ranges: tuple[str, ...],
+    weights: tuple[str, ...],
+    **how: Any,
+) -> None:
+    """Write the model of a part, and show a bar, warnings and what changed in the description."""
+    from miltext.extraction.extracting import extract
+    from miltext.models.sizes import read_sizes
+
+    changes: list[DescriptionChange] = []
+    with Progress("writing weights") as bar:
+        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        given: dict[str, Any] = {"ranges": read_sizes(ranges), "weights": given_weights(weights)}
+        warnings = extract(source, values, output, **given, **told, **how)
+    show(warnings, source.text, source.name)
+    show_changes(changes)

@@ -1,0 +1,212 @@
+"""The text of a part: the text of the whole, without what does not stay. Comments and layout of the rest stay.
+
+A comment goes with what it stands beside, or right above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.models.building.editing import Edit, edited, function_name, name_in
+from miltext.parsing.locating import results
+from miltext.parsing.parser import parse_tree
+from miltext.parsing.spans import bodies_of
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.printing.printer import Printer
+from miltext.printing.tensors import Style
+from miltext.syntax.lexer import dialect_of
+from miltext.syntax.names import name_text
+from miltext.syntax.tree import named
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
+    from miltext.extraction.planning import BlockPlan, Plan
+    from miltext.schema.proto import Function
+    from miltext.syntax.tree import Node
+
+_SPACES = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"\r?\n|\Z")
+_BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
+
+
+def trimmed(text: str, planned: Plan, function: Function) -> str:
+    """Return a text with only what stays; `function` is what becomes of the function."""
+    tree = parse_tree(text, whole=True)
+    return edited(text, _Trimming(text, tree.comments, planned).edits(tree.root, function))
+
+
+class _Trimming:
+    """The edits that leave in a text what stays."""
+
+    def __init__(self, text: str, comments: Iterable[Span], planned: Plan) -> None:
+        self._text, self._planned = text, planned
+        self._starts = {each.start: each for each in comments}
+        self._ends = {each.end: each for each in self._starts.values()}
+        self._printer = Printer(Style(dialect_of(text)))
+
+    def edits(self, program: Node, made: Function) -> Iterator[Edit]:
+        """Yield the edits of a text, whose program is the phrase; `made` is what its function becomes."""
+        functions = list(named(program, "function"))
+        yield from self._without(functions, [function_name(each) == self._planned.function for each in functions])
+        (function,) = (each for each in functions if function_name(each) == self._planned.function)
+        yield from self._parameters(next(named(function, "parameters")))
+        yield from self._information(function, made)
+        bodies = list(bodies_of(function))
+        kept = [self._planned.blocks.get(str(path[-1])) for path, _ in bodies]
+        yield from self._without([body for _, body in bodies], [each is not None for each in kept])
+        for (_, body), planned in zip(bodies, kept, strict=True):
+            if planned is not None:
+                yield from self._block(body if body.name == "block" else next(named(body, "block")), planned)
+
+    def _block(self, block: Node, planned: BlockPlan) -> Iterator[Edit]:
+        operations, kept = list(named(block, "operation")), {*planned.operations}
+        yield from self._without(operations, [place in kept for place in range(len(operations))])
+        for (place, index), name in planned.renamed.items():
+            token = results(operations[place])[index].children[-1]
+            yield token.start, token.end, name_text(name)
+        outputs = next(named(block, "outputs"))
+        tokens = list(named(outputs, "NAME"))
+        if [name_in(token) for token in tokens] != self._planned.outputs:
+            start, end = (tokens[0].start, tokens[-1].end) if tokens else (outputs.end - 1, outputs.end - 1)
+            yield start, end, ", ".join(map(name_text, self._planned.outputs))
+
+    # ---- what is listed between brackets
+
+    def _parameters(self, parameters: Node) -> Iterator[Edit]:
+        values = list(named(parameters, "named_value"))
+        kept = [name_in(value.children[-1]) in self._planned.taken for value in values]
+        yield from self._without_listed(values, kept)
+        if self._planned.new:
+            types = [f"{self._printer.type_of(each, 'type').text} {name_text(each.name)}" for each in self._planned.new]
+            last = next((value for value, stays in reversed([*zip(values, kept, strict=True)]) if stays), None)
+            place = parameters.start + 1 if last is None else last.end
+            yield place, place, ", ".join(types if last is None else ["", *types])
+
+    def _information(self, function: Node, made: Function) -> Iterator[Edit]:
+        """Yield what becomes of what Apple's compiler notes of flexible inputs."""
+        for attributes in named(function, "attributes"):
+            listed = list(attributes.children)
+            listed = [each for each in listed if each.name in ("attribute", "draft_attribute")]
+            is_it = [each.children[0].token == ATTRIBUTE for each in listed]
+            if ATTRIBUTE in made.attributes:
+                for each in (each for each, found in zip(listed, is_it, strict=True) if found):
+                    value = each.children[2]
+                    yield value.start, value.end, self._printer.value(made.attributes[ATTRIBUTE])
+            elif is_it == [True]:
+                start = self._text.rfind(")", 0, attributes.start) + 1
+                yield start, attributes.end, ""
+            else:
+                yield from self._without_listed(listed, [not found for found in is_it])
+
+    def _without_listed(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
+        """Yield the edits that take out those of a list that do not stay, each with a comma."""
+        last = max((index for index, stays in enumerate(kept) if stays), default=-1)
+        for index, stays in enumerate(kept[: last + 1]):
+            if not stays:
+                yield listed[index].start, self._next_line(listed[index].end, listed[index + 1].start), ""
+        if last + 1 < len(listed):
+            end = self._after_comments(listed[-1].end)
+            if last < 0:
+                yield listed[0].start, end, ""
+            else:
+                yield from self._without_rest(listed[last].end, listed[last + 1].start, end)
+
+    def _without_rest(self, start: int, following: int, end: int) -> Iterator[Edit]:
+        """Yield the edits that take out all of a list after what ends at `start`, but for the comments beside that."""
+        comma = next(place for place in range(start, following) if self._text[place] == "," and not self._is_in(place))
+        beside = self._after_comments(comma + 1)
+        if beside == self._after_spaces(comma + 1):
+            yield start, end, ""
+            return
+        yield comma, comma + 1, ""
+        yield beside if _LINE_END.match(self._text, end) else self._after_line(beside), end, ""
+
+    def _is_in(self, place: int) -> bool:
+        """Tell whether a place is in a comment."""
+        return any(each.start <= place < each.end for each in self._starts.values())
+
+    def _next_line(self, start: int, end: int) -> int:
+        """Return where what belongs to the next of a list begins: a comment on a line of its own, or itself."""
+        own = (each.start for each in self._starts.values() if start <= each.start < end)
+        return next((place for place in own if "\n" in self._text[start:place]), end)
+
+    # ---- what stands one after another
+
+    def _without(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
+        """Yield the edits that take out those of a sequence that do not stay, with their comments."""
+        done = 0
+        for start, end in self._lines_of_gone(phrases, kept):
+            start, end = self._stretch(start, end)
+            if end > done:
+                yield max(start, done), end, ""
+                done = end
+
+    def _lines_of_gone(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[tuple[int, int]]:
+        """Yield where what does not stay begins and ends, of each line all together."""
+        start = end = -1
+        for phrase, stays in zip(phrases, kept, strict=True):
+            is_beside = start >= 0 and "\n" not in self._text[end : phrase.start]
+            if start >= 0 and (stays or not is_beside):
+                yield start, end
+                start = -1
+            if not stays:
+                start, end = phrase.start if start < 0 else start, phrase.end
+        if start >= 0:
+            yield start, end
+
+    def _stretch(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stretch of text that goes with what stands between two places: of whole lines also the comments
+        beside and right above, and what would be a second empty line.
+        """
+        line, after = self._line_start(start), self._after_comments(end)
+        if line is None or not _LINE_END.match(self._text, after):
+            return start, self._after_spaces(end)
+        first, after = self._with_comments_above(line), self._after_line(after)
+        code = self._end_of_code(first)
+        blank = min(self._after_line(self._after_spaces(code)), first)
+        if blank < first or self._text[code - 1] == "{":
+            after = _after(_BLANK, self._text, after)
+            if self._text.startswith("}", self._after_spaces(after)):
+                first = blank
+        return first, after
+
+    def _end_of_code(self, place: int) -> int:
+        """Return where what is before a place ends, but for empty space."""
+        while place and self._text[place - 1].isspace():
+            place -= 1
+        return place
+
+    def _line_start(self, place: int) -> int | None:
+        """Return where the line of a place begins, if only spaces stand before it there."""
+        start = self._text.rfind("\n", 0, place) + 1
+        return start if _after(_SPACES, self._text, start) >= place else None
+
+    def _after_spaces(self, place: int) -> int:
+        return _after(_SPACES, self._text, place)
+
+    def _after_comments(self, place: int) -> int:
+        """Return where the comments beside a place end, and the spaces after them, all in its line."""
+        place = self._after_spaces(place)
+        while place in self._starts and "\n" not in self._text[place : self._starts[place].end]:
+            place = self._after_spaces(self._starts[place].end)
+        return place
+
+    def _after_line(self, place: int) -> int:
+        return _after(_LINE_END, self._text, place)
+
+    def _with_comments_above(self, line: int) -> int:
+        """Return where the comments right above a line begin, those that have lines of their own; else the line."""
+        while True:
+            end = line - 2 if self._text[line - 2 : line] == "\r\n" else line - 1
+            comment = self._ends.get(end)
+            start = None if comment is None else self._line_start(comment.start)
+            if start is None:
+                return line
+            line = start
+
+
+def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return place if found is None else found.end()
