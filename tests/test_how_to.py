@@ -132,6 +132,12 @@ def compiled_in_ci(folder: Path) -> None:
         assert path.is_dir() or path.read_bytes() == (fresh / path.relative_to(made)).read_bytes()
 
 
+def part(folder: Path) -> None:
+    front, back = types(folder / "Front.mlpackage"), types(folder / "Back.mlpackage")
+    assert [*front, *back] == [each for each in ORIGINAL if each != "classify"]
+    assert described(folder / "Back.mlpackage", "input") == {"pooled_cast_fp16": "multiArrayType"}
+
+
 def running(folder: Path) -> None:
     assert np.load(folder / "lit.npy").shape == (1, 6, 8, 8)
     with np.load(folder / "total.npz") as states:
@@ -155,6 +161,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "compiled-model-to-package": compiled,
     "compile-in-ci": compiled_in_ci,
     "run-a-model": running,
+    "take-a-part": part,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,
     "describe-a-model": model_described,
