@@ -14,7 +14,7 @@ from support.weighted import function_of, held_weights, numbers, program_of, tex
 
 import miltext
 from miltext.diagnostics import ModelError, render
-from miltext.extraction.borders import is_array
+from miltext.extraction.borders import can_give, can_take
 from miltext.extraction.extracting import extract, part_text
 from miltext.models.building.description import describe, known_version
 from miltext.models.model import Model
@@ -257,10 +257,14 @@ def test_more_than_five_dimensions_are_refused(tmp_path: Path) -> None:
     assert "which a model cannot give" in refused(source, "c", tmp_path / "P.mlpackage")
 
 
-def test_a_scalar_that_is_taken_is_told_of(tmp_path: Path) -> None:
-    whole = read_model(draft("n = reduce_max(x); y = add(x, n);", "y").encode(), "w.mil")
-    assert changes(whole, "y", tmp_path / "Part.mlpackage", "n") == ["MIL446"]
-    assert miltext.run(tmp_path / "Part.mlpackage", {"x": np.ones((2, 3)), "n": np.float32(1)})["y"][0, 0] == 2
+def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
+    whole = read_model(draft("m = exp(x); n = reduce_max(m); y = add(x, n);", "y").encode(), "w.mil")
+    assert changes(whole, "n", tmp_path / "Part.mlpackage") == []
+    assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
+        "error[MIL446]: `n` is a scalar, fp32, which a model cannot take",
+        "note: `m`, of which it is made, can be: --input m",
+        "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
+    ]
 
 
 # ---- functions, states, pipelines
@@ -368,8 +372,10 @@ def test_what_the_whole_has_wrong_already_is_a_warning(tmp_path: Path) -> None:
     extract(read_model(text.encode(), "w.mil"), ["b"], tmp_path / "B.mlpackage", check=False)
 
 
-def test_types_that_models_take_are_those_of_multi_arrays() -> None:
+def test_types_that_models_take_and_give_are_those_of_multi_arrays() -> None:
     kinds = {"fp32": True, "fp16": True, "int32": True, "int8": True, "bool": False, "int16": False, "string": False}
-    for dtype, taken in kinds.items():
-        program = miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<{dtype}, [4]> x) {{ }} -> (x); }}")
-        assert is_array(program.functions["main"].inputs[0].type) == taken
+    for dtype, is_known in kinds.items():
+        program = miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<{dtype}, [4]> x, {dtype} y) {{ }} -> (x); }}")
+        vector, scalar = (value.type for value in program.functions["main"].inputs)
+        assert (can_take(vector), can_give(vector)) == (is_known, is_known)
+        assert (can_take(scalar), can_give(scalar)) == (False, is_known)

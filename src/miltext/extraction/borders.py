@@ -1,7 +1,8 @@
 """What a model can take and give, and the values near one that it can.
 
 coremltools 9.0 describes inputs and outputs as multi-arrays of some data types (`converters/mil/backend/mil/load.py`),
-refuses tensors of more than five dimensions, and warns of inputs without any (`converters/mil/mil/program.py`).
+refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), and opens no model that takes a scalar
+(`converters/mil/frontend/milproto/load.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Note, warning
+from miltext.diagnostics import Note
 from miltext.extraction.needs import free_names
 from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, SHOWN, listed
 from miltext.models.refusals import refusal
@@ -18,10 +19,10 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS
 from miltext.schema.operations import signature
 from miltext.schema.proto import NamedValueType
-from miltext.schema.types import TensorType, read_type
+from miltext.schema.types import TensorType, read_type, spelled
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic, ModelError
+    from miltext.diagnostics import ModelError
     from miltext.extraction.planning import Plan
     from miltext.schema.proto import Block, Function, ValueType
 
@@ -31,16 +32,25 @@ OF_CLASSES = "classify"
 """The operation whose outputs may be what no others can: a label, and a dictionary of probabilities."""
 
 
-def is_array(value_type: ValueType) -> bool:
-    """Tell whether a model can take or give what is of this type, as a multi-array."""
+def can_give(value_type: ValueType) -> bool:
+    """Tell whether a model can give what is of this type, as a multi-array."""
     known = read_type(value_type)
     return isinstance(known, TensorType) and known.dtype in ELEMENTS and len(known.shape) <= MOST_DIMENSIONS
 
 
-def is_scalar(value_type: ValueType) -> bool:
-    """Tell whether a type is that of a tensor without dimensions."""
+def can_take(value_type: ValueType) -> bool:
+    """Tell whether a model can take what is of this type, as a multi-array."""
+    return can_give(value_type) and not _is_scalar(value_type)
+
+
+def _is_scalar(value_type: ValueType) -> bool:
     known = read_type(value_type)
     return isinstance(known, TensorType) and known.shape == ()
+
+
+def _named(value_type: ValueType) -> str:
+    """Return a type for a message."""
+    return f"a scalar, {type_text(value_type)}" if _is_scalar(value_type) else type_text(value_type)
 
 
 class Border:
@@ -60,23 +70,16 @@ class Border:
     def faults(self) -> Iterator[ModelError]:
         """Yield an error for each value that a model cannot take or give, with the values near it that it can."""
         for value in self._planned.new:
-            if not is_array(value.type):
-                message = f"`{value.name}` is {type_text(value.type)}, which a model cannot take"
+            if not can_take(value.type):
+                message = f"`{value.name}` is {_named(value.type)}, which a model cannot take"
                 notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
                 yield refusal(NO_INPUT, message, None, *notes)
         for name in self._planned.outputs:
-            if not is_array(self._types[name]) and self._makers[name].type != OF_CLASSES:
+            if not can_give(self._types[name]) and self._makers[name].type != OF_CLASSES:
                 value = NamedValueType(name=name, type=self._types[name])
-                message = f"`{name}` is {type_text(value.type)}, which a model cannot give"
+                message = f"`{name}` is {_named(value.type)}, which a model cannot give"
                 notes = [*self._givable(name), *self._cast(value, "`cast` it to {} in the text, and name that")]
                 yield refusal(NO_OUTPUT, message, None, *notes)
-
-    def doubts(self) -> Iterator[Diagnostic]:
-        """Yield a warning for each value that Core ML may not take."""
-        for value in self._planned.new:
-            if is_array(value.type) and is_scalar(value.type):
-                message = f"`{value.name}` is a scalar: coremltools warns that Core ML may not run what takes one"
-                yield warning(NO_INPUT, message, None, Note("if it does not, cut at values before or after this one"))
 
     def _takeable(self, name: str) -> Iterator[Note]:
         """Yield a note with the nearest values before one that a model can take."""
@@ -96,7 +99,7 @@ class Border:
             for each in dict.fromkeys(free_names(maker)) if maker is not None else ():
                 if each not in seen and each in self._types:
                     seen.add(each)
-                    if not is_array(self._types[each]):
+                    if not can_take(self._types[each]):
                         todo.append(each)
                     elif each not in self._makers or self._makers[each].type != "const":
                         yield each
@@ -107,15 +110,18 @@ class Border:
         for operation in self._operations:
             if not made.isdisjoint(free_names(operation)):
                 names = [output.name for output in operation.outputs]
-                found += [each for each in names if is_array(self._types[each])]
-                made.update(each for each in names if not is_array(self._types[each]))
+                found += [each for each in names if can_give(self._types[each])]
+                made.update(each for each in names if not can_give(self._types[each]))
         if found:
             yield Note(f"{listed(found)}, made of it, can be")
 
     def _cast(self, value: NamedValueType, way: str) -> Iterator[Note]:
         """Yield a note with the `way` to cast a value, if that is all that is needed."""
         known = read_type(value.type)
-        if not isinstance(known, TensorType) or len(known.shape) > MOST_DIMENSIONS or known.dtype in ELEMENTS:
+        if not isinstance(known, TensorType) or len(known.shape) > MOST_DIMENSIONS:
+            return
+        if known.dtype in ELEMENTS:
+            yield Note(f"or take {spelled(known._replace(shape=(1,)))} in the text, and `squeeze` that")
             return
         cast = signature("cast", self._function.opset)
         if cast is not None and known.dtype in cast.dtypes("x"):

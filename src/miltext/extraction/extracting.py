@@ -123,11 +123,11 @@ def part_text(
     except ModelError as failure:
         failure.path = source.name
         raise
-    border = _border(program, planned)
-    faults = [each._replace(severity="warning") for fault in border.faults() for each in fault.diagnostics]
+    refused = _border(program, planned).faults()
+    faults = [each._replace(severity="warning") for fault in refused for each in fault.diagnostics]
     part = as_planned(program, planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
-    return made, [*found, *faults, *border.doubts(), *_left_out(planned)]
+    return made, [*found, *faults, *_left_out(planned)]
 
 
 def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
@@ -153,10 +153,9 @@ def _edit(
 ) -> dict[str, Array]:
     """Leave in a program only the part; return the arrays of it, which are to be stored."""
     planned = plan(program, wanted, function)
-    border = _border(program, planned)
-    for fault in border.faults():
+    for fault in _border(program, planned).faults():
         raise fault
-    told += [*border.doubts(), *_left_out(planned)]
+    told += _left_out(planned)
     program.CopyFrom(as_planned(program, planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}
