@@ -74,7 +74,7 @@ def test_each_doubt_has_its_row() -> None:
         assert doubts
         for doubt in doubts:
             (row,) = [each for each in known if each.match(doubt.what)]
-            assert known[row] == (not doubt.key), doubt
+            assert known[row] == (not doubt.place), doubt
             met.add(row.pattern)
     assert len(known) - len(met) <= 2  # ranges beside enumerated shapes, and weights by an unseen name
 

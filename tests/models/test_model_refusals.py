@@ -144,7 +144,7 @@ def test_an_older_compiled_model(tmp_path: Path) -> None:
 def test_a_compiled_model_without_its_text(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "C.mlmodelc")
     (folder / "model.mil").unlink()
-    with refused("MIL255", "the file 'model.mil' does not exist"):
+    with refused("MIL255", "the file `model.mil` does not exist"):
         load(folder)
     (folder / "coremldata.bin").unlink()
     with refused("MIL255", "no model.mil"):
@@ -205,8 +205,8 @@ def test_protobuf_text_with_a_mistake(tmp_path: Path, data: bytes, saying: str) 
         ({"itemInfoEntries": {"2": {}}}, ["lacks an item"]),
         ({"itemInfoEntries": {"2": {"path": 3}}}, ["lacks an item"]),
         ({"itemInfoEntries": {"2": {"path": ""}}}, ["lacks an item"]),
-        ({"itemInfoEntries": {"2": {"path": "gone.mlmodel"}}}, ["the file 'gone.mlmodel' does not exist"]),
-        ({"itemInfoEntries": {"2": {"path": "com.apple.CoreML"}}}, ["the file 'com.apple.CoreML' does not exist"]),
+        ({"itemInfoEntries": {"2": {"path": "gone.mlmodel"}}}, ["the file `gone.mlmodel` does not exist"]),
+        ({"itemInfoEntries": {"2": {"path": "com.apple.CoreML"}}}, ["the file `com.apple.CoreML` is not a file"]),
         ({"itemInfoEntries": {"2": {"path": "../../secret.mlmodel"}}}, ["leads outside"]),
         ({"itemInfoEntries": {"2": {"path": "../Manifest.json"}}}, ["leads outside"]),
         ({"itemInfoEntries": {"2": {"path": os.path.abspath(os.sep) + "secret.mlmodel"}}}, ["leads outside"]),
@@ -244,7 +244,7 @@ def test_a_manifest_that_is_no_json_object(tmp_path: Path, data: bytes) -> None:
 def test_a_package_without_a_manifest(tmp_path: Path) -> None:
     folder = write_package(tmp_path / "P.mlpackage", spec().SerializeToString())
     (folder / "Manifest.json").unlink()
-    with refused("MIL255", "the file 'Manifest.json' does not exist"):
+    with refused("MIL255", "the file `Manifest.json` does not exist"):
         load(folder)
 
 

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Program
 
 
+COMPILED = "mlmodelc"
+"""What a compiled model was read from."""
+
+
 class Checked(NamedTuple):
     """What a check found, and the text that the spans point into: None where nothing was found."""
 
@@ -94,7 +98,7 @@ def check(subject: str | Message | Model, *, path: str | None = None) -> list[Di
     `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
     ModelError for a model whose program cannot be had.
     """
-    return examine(subject, folder=_folder(path)).diagnostics
+    return [*_around(subject), *examine(subject, folder=_folder(path)).diagnostics]
 
 
 def _folder(path: str | None) -> Path | None:
@@ -236,13 +240,12 @@ def examine(
     with_coremltools: bool = False,
     originals: Sequence[Program] = (),
     folder: Path | None = None,
-    hashes: Collection[str] = (),
 ) -> Checked:
     """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
 
-    What a text leaves out is taken from the `originals`; the analytics of a compiled model should have one of the
-    `hashes`, if there are any. The arrays that it names are in a `folder`, if it is not a
-    model that has one. Raise ModelError as `check` does, and MIL480 where coremltools is not there.
+    Of a compiled model, that is what is wrong with its text. What a text leaves out is taken from the `originals`. The
+    arrays that it names are in a `folder`, if it is not a model that has one. Raise ModelError as `check` does, and
+    MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
     text_or_program: str | Message
@@ -256,29 +259,38 @@ def examine(
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
-            found = _check_text(text_or_program, said, folder, originals).diagnostics
-            kept = without_ignored(text_or_program, found)
-            return Checked([*_around(subject, hashes), *kept], text_or_program)
+            found = _check_text(text_or_program, said, folder, originals, _compiled(subject)).diagnostics
+            return Checked(without_ignored(text_or_program, found), text_or_program)
         return _check_program(text_or_program, said)
 
 
-def _around(subject: object, hashes: Collection[str]) -> list[Diagnostic]:
-    """Return what does not fit around the program of a compiled model, if that can be read."""
-    if isinstance(subject, Model) and subject.kind == "mlmodelc":
-        from miltext.checking.bundles import bundle_findings
+def _around(subject: object) -> list[Diagnostic]:
+    """Return what does not fit around the program of a compiled model; messages name its files."""
+    if not isinstance(subject, Model) or subject.kind != COMPILED:
+        return []
+    from miltext.checking.compiled.bundles import bundle_findings
 
-        with suppress(ParseError):
-            return bundle_findings(subject, hashes)
-    return []
+    return [found._replace(span=None) for file in bundle_findings(subject) for found in file.diagnostics]
+
+
+def _compiled(subject: object) -> Program | None:
+    """Return the Program of a compiled model, which was read once; None for what else there is, and if it is wrong."""
+    with suppress(ParseError):
+        return subject.program if isinstance(subject, Model) and subject.kind == COMPILED else None
+    return None
 
 
 def _check_text(
-    text: str, said: Sequence[Finding] = (), folder: Path | None = None, originals: Sequence[Program] = ()
+    text: str,
+    said: Sequence[Finding] = (),
+    folder: Path | None = None,
+    originals: Sequence[Program] = (),
+    known: Program | None = None,
 ) -> CheckedText:
-    """Return the findings about a text, and those that others `said` of its Program."""
+    """Return the findings about a text, and those that others `said` of its Program, which may be `known`."""
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
-    program = attempt(text)
+    program = known or attempt(text)
     if program is None:
         program, told = program_of(text, originals)
     if program is None:

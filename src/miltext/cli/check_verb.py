@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
+    from miltext.models.compiling.stated import Source
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
+
+COMPILED, PROGRAM = "mlmodelc", "mlProgram"
+"""What a compiled model was read from, and the type of one that is a program."""
 
 NO_COREMLTOOLS = "MIL480"
 
@@ -93,9 +98,10 @@ def command(
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
     rules = rules_of(unsafe=choices.pop("unsafe_fixes"), **choices)
-    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original))
+    checked = inputs(paths, rules)
+    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
     reports: list[Report] = []
-    for each in inputs(paths, rules):
+    for each in checked:
         for report in run.reports(each):
             reports.append(report)
             if form == "text":
@@ -107,15 +113,23 @@ def command(
     sys.exit(run.status(reports))
 
 
-def _originals(original: str | None) -> tuple[list[Program], list[str]]:
-    """Return the programs of the model of `--from`, and the hash that it has when it is compiled."""
+def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], Source | None]:
+    """Return the programs of the model of `--from`, and what the analytics of what was compiled of it say."""
     if original is None:
-        return [], []
-    from miltext.models.compiling.stated import hash_when_compiled
+        return [], None
+    from miltext.models.compiling.stated import source_when_compiled
+    from miltext.models.opening import is_bundle
 
     whole = open_whole(original)
-    found = hash_when_compiled(whole)
-    return [each.model.program for each in whole.select_all()], [found] if found else []
+    source = source_when_compiled(whole)
+    bundles = [each.name for each in checked if is_bundle(Path(each.name))]
+    if len(bundles) > 1:
+        named = ", ".join(bundles[:3]) + ", ..." * (len(bundles) > 3)
+        raise click.UsageError(f"--from is what one compiled model was made of, and there are several: {named}")
+    if bundles and source is None:
+        way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.kind == COMPILED else ""
+        raise click.UsageError(f"--from of a compiled model is the .mlpackage or .mlmodel that was compiled{way}")
+    return [each.model.program for each in whole.select_all()], source
 
 
 def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool) -> None:
@@ -148,14 +162,14 @@ class Run:
     """A run of the command: what it was asked for, and how many suggestions it leaves that could be applied.
 
     `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`, and
-    `around` the reports about what is around the models of a pipeline.
+    `around` the reports about what is around programs: in pipelines, and in the files of compiled models.
     """
 
     rules: Rules
     fixing: Fixing | None
     loader: bool
     originals: Sequence[Program]
-    hashes: Sequence[str] = ()
+    source: Source | None = None
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
@@ -163,23 +177,44 @@ class Run:
     # ---- the findings
 
     def reports(self, each: Input) -> Iterator[Report]:
-        """Yield the findings in each program of a file or model, and before them those around a pipeline's models."""
+        """Yield the findings in each program of a file or model, and before them those around it."""
         from miltext.diagnostics.reports import Report
 
-        around: list[Diagnostic] = []
+        around: list[Report] = []
         programs: Iterable[Report]
         try:
             whole = open_whole(each.name)
-            around = _around(whole, self.hashes)
+            around = [Report(whole.name, _connections(whole), None), *self._in_bundle(whole)]
             stages = whole.select_all()
         except MiltextError as error:
             programs = [_refused(error, each.name, passed_over=each.found)]
         else:
-            programs = (_named(self._checked(stage.model, each.name), stage) for stage in stages)
-        if around and (found := self.rules.selection(each.name).chosen(around)):
-            self.around += 1
-            yield Report(whole.name, found, None)
+            programs = (report for stage in stages for report in self._of_stage(stage, each.name))
+        yield from self._chosen(around, each.name)
         yield from programs
+
+    def _chosen(self, around: Iterable[Report], name: str) -> Iterator[Report]:
+        """Yield the reports of what is around a program, with what is asked for, if there is any."""
+        selection = self.rules.selection(name)
+        for report in around:
+            if found := selection.chosen(report.diagnostics):
+                self.around += 1
+                yield report._replace(diagnostics=found)
+
+    def _of_stage(self, stage: Stage, name: str) -> Iterator[Report]:
+        if stage.place:
+            yield from self._chosen((_named(each, stage) for each in self._in_bundle(stage.model)), name)
+        yield _named(self._checked(stage.model, name), stage)
+
+    def _in_bundle(self, model: Model) -> list[Report]:
+        """Return what does not fit around the programs of a compiled model, file by file."""
+        from miltext.diagnostics.reports import Report
+
+        if model.kind != COMPILED or (model.type != PROGRAM and not model.is_pipeline):
+            return []
+        from miltext.checking.compiled.bundles import bundle_findings
+
+        return [Report(file.path, file.diagnostics, file.text) for file in bundle_findings(model, self.source)]
 
     def _checked(self, model: Model, name: str) -> Report:
         from miltext.checking.fixing import is_fixable
@@ -206,7 +241,7 @@ class Run:
         from miltext.checking.verifier import examine
 
         try:
-            return examine(model, with_coremltools=self.loader, originals=self.originals, hashes=self.hashes)
+            return examine(model, with_coremltools=self.loader, originals=self.originals)
         except MiltextError as error:
             if error.diagnostics[0].code == NO_COREMLTOOLS:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
@@ -248,8 +283,8 @@ def _named(report: Report, stage: Stage) -> Report:
     return report._replace(model=stage.place, title=stage.title, name=name)
 
 
-def _around(whole: Model, hashes: Sequence[str]) -> list[Diagnostic]:
-    """Return what does not fit between the models of a pipeline, and of a compiled one around them.
+def _connections(whole: Model) -> list[Diagnostic]:
+    """Return what does not fit between the models of a pipeline.
 
     What keeps that from being known is told of the model that it is about.
     """
@@ -258,15 +293,9 @@ def _around(whole: Model, hashes: Sequence[str]) -> list[Diagnostic]:
     from miltext.models.pipelines.faults import faults_in
     from miltext.models.refusals import refusal
 
-    found: list[Diagnostic] = []
     with suppress(MiltextError):
-        found += [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
-    if whole.kind == "mlmodelc":
-        from miltext.checking.bundles import bundle_findings
-
-        with suppress(MiltextError):
-            found += bundle_findings(whole, hashes)
-    return found
+        return [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]
+    return []
 
 
 def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:

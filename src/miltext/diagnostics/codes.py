@@ -67,7 +67,11 @@ TITLES: dict[str, str] = {
     "MIL260": "unusual description of a compiled model",
     "MIL261": "metadata.json that does not fit",
     "MIL262": "analytics that do not fit",
-    "MIL263": "weights that a compiled model lacks",
+    "MIL263": "damaged weights in a compiled model",
+    "MIL264": "missing weight file in a compiled model",
+    "MIL265": "description that does not fit the compiled program",
+    "MIL266": "models of a compiled pipeline that do not fit",
+    "MIL267": "unknown file in a compiled model",
     # Weight files.
     "MIL301": "weight file outside the model",
     "MIL302": "missing weight file",

@@ -77,10 +77,19 @@ class BundleModel(Model):
     def description(self) -> ModelDescription | None:
         return self._record.description if self._record else None
 
+    @cached_property
+    def stored(self) -> CoreMLData | ModelError:
+        """What `coremldata.bin` says, or why it cannot be read."""
+        name = coremldata.FILE_NAME
+        try:
+            return parse_coremldata(read_inside(self.folder, name), self.folder / name)
+        except ModelError as failure:
+            return failure
+
     @property
     def is_described(self) -> bool:
         """Whether `coremldata.bin`, by which Core ML itself goes, can be read."""
-        return isinstance(self._coremldata, CoreMLData)
+        return isinstance(self.stored, CoreMLData)
 
     @cached_property
     def models(self) -> Sequence[Model]:
@@ -93,15 +102,15 @@ class BundleModel(Model):
     def _find_type(self) -> str:
         if self._has(TEXT):
             return PROGRAM
-        if isinstance(self._coremldata, CoreMLData):
-            return self._coremldata.type
+        if isinstance(self.stored, CoreMLData):
+            return self.stored.type
         return next((kind for sign, kind in SIGNS.items() if self._has(sign)), UNKNOWN)
 
     def _no_program(self) -> ModelError:
         if self.models:
             return super()._no_program()
         if self.type == UNKNOWN:
-            failure = self._coremldata
+            failure = self.stored
             why = f", and {failure.diagnostics[0].message}" if isinstance(failure, ModelError) else ""
             return refusal("MIL255", f"the compiled model has no {TEXT}{why}", self.name)
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
@@ -117,15 +126,6 @@ class BundleModel(Model):
             return parse_names(read_inside(self.folder, names), self.folder / names)
         return []
 
-    @cached_property
-    def _coremldata(self) -> CoreMLData | ModelError:
-        """What `coremldata.bin` says, or why it cannot be read."""
-        name = coremldata.FILE_NAME
-        try:
-            return parse_coremldata(read_inside(self.folder, name), self.folder / name)
-        except ModelError as failure:
-            return failure
-
     def _read_metadata(self) -> MetadataJson | None:
         name = metadata_json.FILE_NAME
         return MetadataJson(read_inside(self.folder, name), self.folder / name) if self._has(name) else None
@@ -137,7 +137,7 @@ class BundleModel(Model):
             return None
         if not self._has(coremldata.FILE_NAME):
             return self._record_of_metadata(f"{coremldata.FILE_NAME} is missing")
-        data = self._coremldata
+        data = self.stored
         if isinstance(data, CoreMLData):
             self._cross_check(data)
             return data

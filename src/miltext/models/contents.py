@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,7 +48,8 @@ def read_file(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError) as failure:
         raise refusal("MIL250", "the file or folder does not exist", path) from failure
     except (OSError, ValueError) as failure:
-        raise refusal("MIL250", f"the file cannot be read: {failure}", path) from failure
+        reason = getattr(failure, "strerror", None) or failure
+        raise refusal("MIL250", f"the file cannot be read: {reason}", path) from failure
     refuse_pointer(data, path)
     return data
 
@@ -58,11 +60,15 @@ def refuse_pointer(data: bytes, name: str | Path) -> None:
         raise refusal("MIL252", "this is a git-lfs pointer instead of the file", name)
 
 
-def read_inside(folder: Path, name: str) -> bytes:
+def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
     """Return the bytes of a file that belongs to the model in `folder`. Raise ModelError as `inside` and
-    `read_file`.
+    `read_file`, and MIL258 for more than the `most` bytes that such a file has.
     """
-    return read_file(inside(folder, name))
+    path = inside(folder, name)
+    with suppress(OSError):  # of which reading tells
+        if most is not None and (size := path.stat().st_size) > most:
+            raise refusal("MIL258", f"{name} has {size} bytes, which is far more than the compiler writes", path)
+    return read_file(path)
 
 
 def inside(folder: Path, name: str) -> Path:
@@ -74,7 +80,8 @@ def inside(folder: Path, name: str) -> Path:
     with refusing(lambda failure: _untraceable(name, folder, failure)):
         is_file = path.is_file()
     if not is_file:
-        raise refusal("MIL255", f"the file {name!r} does not exist", folder)
+        what = "is not a file" if os.path.lexists(path) else "does not exist"
+        raise refusal("MIL255", f"the file `{name}` {what}", folder)
     return path
 
 
@@ -87,12 +94,12 @@ def within(folder: Path, name: str) -> Path:
         root = os.path.realpath(folder)
         real = Path(os.path.realpath(os.path.join(root, name)))
     if not real.is_relative_to(root):
-        raise refusal("MIL255", f"{name!r} leads outside", folder)
+        raise refusal("MIL255", f"`{name}` leads outside", folder)
     return folder / name
 
 
 def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
-    return refusal("MIL255", f"{name!r} cannot be followed: {failure}", folder)
+    return refusal("MIL255", f"`{name}` cannot be followed: {getattr(failure, 'strerror', None) or failure}", folder)
 
 
 def is_binary(data: bytes) -> bool:

@@ -42,8 +42,8 @@ TEXT = "model.mil"
 NAMES = f"modelNames/{FILE_NAME}"
 """The file with the names of the models of a pipeline."""
 
-_HEAD = struct.Struct("<I24x")
-_VERSION = struct.Struct("<I28x")
+_HEAD = struct.Struct("<II20s")
+_VERSION = struct.Struct("<I28s")
 _LENGTH = struct.Struct("<Q")
 
 _WHOLE = b"spec"
@@ -65,17 +65,63 @@ class CoreMLData(NamedTuple):
     spec: Model | None = None
 
 
+class Layout(NamedTuple):
+    """The parts of the file, in their order. `held` is the description; of the form that has the whole Model, that."""
+
+    number: int
+    form_version: int
+    head: bytes
+    form: bytes
+    specification_version: int
+    zeros: bytes
+    held: bytes
+    end: bytes
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file has the whole Model."""
+        return self.form == _WHOLE
+
+
+def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
+    """Return the parts of a `coremldata.bin`. Raise ModelError (MIL258) for an unknown layout."""
+    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
+        number, form_version, head = _HEAD.unpack_from(data)
+        form, offset = _sized(data, _HEAD.size)
+        version, zeros = _VERSION.unpack_from(data, offset)
+        offset += _VERSION.size
+        held, end = (data[offset:], len(data)) if form == _WHOLE else _sized(data, offset)
+        return Layout(number, form_version, head, form, version, zeros, held, data[end:])
+
+
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
     """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) for an unknown layout."""
+    parts = layout(data, path)
     with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
-        (number,) = _HEAD.unpack_from(data)
-        form, offset = _sized(data, _HEAD.size)
-        (version,) = _VERSION.unpack_from(data, offset)
-        offset += _VERSION.size
-        if form == _WHOLE:
-            return _whole(MODEL_KINDS[number], version, data[offset:])
-        description, _ = _sized(data, offset)
-        return CoreMLData(MODEL_KINDS[number], specification_version(version), ModelDescription.FromString(description))
+        kind, version = MODEL_KINDS[parts.number], specification_version(parts.specification_version)
+        if parts.is_whole:
+            return _whole(kind, version, parts.held)
+        return CoreMLData(kind, version, ModelDescription.FromString(parts.held))
+
+
+def expected_layout(found: Layout, functions: int, stages: Iterable[Layout]) -> Layout | None:
+    """Return the parts that Apple's compiler writes of such a model, with so many functions or such stages.
+
+    What is not known of it is as it was found; None for a kind of which nothing is known.
+    """
+    kind, inner = MODEL_KINDS.get(found.number), list(stages)
+    zeros = found._replace(head=bytes(len(found.head)), zeros=bytes(len(found.zeros)))
+    if found.is_whole:
+        return zeros._replace(form_version=1)
+    if kind == PROGRAM:
+        version = FORM_VERSIONS.get(found.specification_version, found.form_version)
+        end = struct.pack("<I12x", found.number) * max(functions, 1)
+        return zeros._replace(form_version=version, form=_GENERIC.encode(), end=end)
+    if kind != "pipeline":
+        return None
+    named = [b".model%dv%d.0.0" % (index, each.form_version) + each.form for index, each in enumerate(inner)]
+    head, end = struct.pack("<12xI4x", 1), struct.pack("<QQ", len(inner), found.number)
+    return zeros._replace(form_version=1, head=head, form=_GENERIC.encode() + b"".join(named), end=end)
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
@@ -102,7 +148,7 @@ def coremldata(spec: Model) -> bytes:
     count = max(len(description.functions), 1)
     end = struct.pack("<I12x", number) * count if pipeline is None else struct.pack("<QQ", len(stages), number)
     head = struct.pack("<II12xI4x", number, form_version(spec), int(pipeline is not None))
-    version = _VERSION.pack(spec.specificationVersion)
+    version = _VERSION.pack(spec.specificationVersion, b"")
     return b"".join([head, _with_size(form.encode()), version, _with_size(written), end])
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from miltext.diagnostics import refusing
 from miltext.models.contents import specification_version
@@ -53,6 +54,9 @@ PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringTy
 
 Entry = Mapping[str, Any]
 
+_MOST_DIGITS = 300
+"""The most digits of a whole number; Python refuses thousands of them in words of its own."""
+
 
 class Facts(NamedTuple):
     """What `coremldata.bin` says, too: the specification version and the names of inputs and outputs."""
@@ -68,8 +72,8 @@ class MetadataJson:
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
         """Raise ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
         self._path = path
-        with self._refusing("is not what Apple's compiler writes"):
-            self._model: Entry = json.loads(data)[0]
+        self._model: Entry = read_metadata(data, path)
+        with _refusing("is not what Apple's compiler writes", path):
             self.facts = Facts(
                 specification_version(int(self._model["specificationVersion"])),
                 [entry["name"] for entry in self._model["inputSchema"]],
@@ -81,11 +85,56 @@ class MetadataJson:
 
         Raise ModelError (MIL258) for a feature of a type that cannot be read back.
         """
-        with self._refusing("shows a feature in an unknown way"):
+        with _refusing("shows a feature in an unknown way", self._path):
             return _description(self._model)
 
-    def _refusing(self, what: str) -> AbstractContextManager[None]:
-        return refusing(lambda failure: refusal("MIL258", f"{FILE_NAME} {what}: {failure!r}", self._path))
+
+def read_metadata(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the one model in the bytes of a file is said to have.
+
+    Raise ModelError (MIL258) for what is not JSON, has a key twice, or is not a list of one object.
+    """
+    with _refusing("is not what Apple's compiler writes", path):
+        found = json.loads(data, object_pairs_hook=_object, parse_constant=_no_number, parse_int=_integer)
+        if not isinstance(found, list) or len(found) != 1 or not isinstance(found[0], dict):
+            raise ValueError("it is not a list of one object")
+        return found[0]
+
+
+def _refusing(what: str, path: str | os.PathLike[str]) -> AbstractContextManager[None]:
+    return refusing(lambda failure: refusal("MIL258", f"{FILE_NAME} {what}: {_reason(failure)}", path))
+
+
+def _reason(failure: Exception) -> str:
+    """Return what is wrong with JSON, in words."""
+    if isinstance(failure, json.JSONDecodeError):
+        message = failure.msg[:1].lower() + failure.msg[1:]
+        return f"{message} in line {failure.lineno}, column {failure.colno}"
+    if isinstance(failure, KeyError):
+        return f"`{failure.args[0]}` is missing, or not known"
+    if isinstance(failure, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(failure, UnicodeError):
+        return "it is not Unicode"
+    return str(failure)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"it has the key `{key}` twice")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"it has a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"`{word}` is not a number of JSON")
 
 
 def _description(model: Entry) -> ModelDescription:

@@ -52,11 +52,12 @@ def resolve(file_name: str, model_path: Path) -> Path:
         real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
         regular = stat.S_ISREG(real.stat().st_mode)
     except (OSError, ValueError) as failure:
-        raise refusal("MIL302", f"the weight file {file_name!r} cannot be found: {failure}", model_path) from failure
+        why = getattr(failure, "strerror", None) or failure
+        raise refusal("MIL302", f"the weight file `{file_name}` cannot be found: {why}", model_path) from failure
     if not real.is_relative_to(root):
-        raise refusal("MIL301", f"the file name {file_name!r} leads outside through a link", model_path)
+        raise refusal("MIL301", f"the file name `{file_name}` leads outside through a link", model_path)
     if not regular:
-        raise refusal("MIL302", f"the weight file {file_name!r} is not a regular file", model_path)
+        raise refusal("MIL302", f"the weight file `{file_name}` is not a regular file", model_path)
     return real
 
 
@@ -98,7 +99,7 @@ class BlobFolder:
     def path(self, file_name: str) -> Path:
         """Return the real path of the file that a BlobFileValue's fileName names."""
         if self.model_path is None:
-            raise refusal("MIL302", f"the folder of the weight file {file_name!r} is unknown", "<stdin>")
+            raise refusal("MIL302", f"the folder of the weight file `{file_name}` is unknown", "<stdin>")
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:

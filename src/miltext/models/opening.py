@@ -61,15 +61,27 @@ def open_model(path: str | os.PathLike[str]) -> Model:
 
 
 def _open_folder(folder: Path, name: str) -> Model:
-    suffix = folder.suffix.lower()
-    if suffix == ".mlpackage" or os.path.exists(folder / MANIFEST):
+    if _is_package(folder):
         return open_package(folder, name)
-    from miltext.models.bundle import SIGNS, open_bundle
-    from miltext.models.coremldata import TEXT
+    if is_bundle(folder):
+        from miltext.models.bundle import open_bundle
 
-    if suffix == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS)):
         return open_bundle(folder, name)
     raise refusal("MIL251", "this folder is neither an .mlpackage nor an .mlmodelc", folder)
+
+
+def _is_package(folder: Path) -> bool:
+    return folder.suffix.lower() == ".mlpackage" or os.path.exists(folder / MANIFEST)
+
+
+def is_bundle(folder: Path) -> bool:
+    """Tell whether a path is that of a folder which is opened as a compiled model."""
+    from miltext.models.bundle import SIGNS
+    from miltext.models.coremldata import TEXT
+
+    if not os.path.isdir(folder) or _is_package(folder):
+        return False
+    return folder.suffix.lower() == ".mlmodelc" or any(os.path.exists(folder / sign) for sign in (TEXT, *SIGNS))
 
 
 def _kind(data: bytes) -> str:

@@ -77,7 +77,7 @@ def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iter
             if entry.name in names[:index] or entry.name not in types:
                 yield _stranger(entry.name, side, names[:index], types, where, f"`{name}`")
             elif (said := types[entry.name]) is not None:
-                yield from _misfit(entry, said, side, where)
+                yield from misfit(entry, said, side, where)
         for missing in [each for each in types if each not in names]:
             place = (*at, side, len(entries) - 1) if entries else at
             yield Mistake(NOT_THERE, _missing(missing, types[missing], side, name), place)
@@ -101,7 +101,8 @@ def _missing(name: str, value_type: ValueType | None, side: str, function: str) 
 # ---- one entry and the type of what it describes
 
 
-def _misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys) -> Iterator[Mistake]:
+def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys = ()) -> Iterator[Mistake]:
+    """Yield what in an entry does not fit the type of what it describes."""
     declared = read_type(value_type)
     member = entry.type.WhichOneof("Type")
     kind = next((word for word, each in TYPES.items() if each == member), None)

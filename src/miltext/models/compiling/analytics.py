@@ -77,12 +77,14 @@ def parse_analytics(data: bytes, path: str | os.PathLike[str]) -> dict[str, dict
         found: dict[str, dict[str, str]] = {}
         while reader.offset < len(data):
             name = reader.string()
-            found[name] = {reader.string(): reader.string() for _ in range(reader.number())}
+            if name in found:
+                raise ValueError("a table twice")
+            found[name] = reader.table()
         return found
 
 
 class _Reader:
-    """Numbers and strings, one after another."""
+    """Numbers, strings and tables, one after another."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -92,6 +94,16 @@ class _Reader:
         (value,) = _LENGTH.unpack_from(self._data, self.offset)
         self.offset += _LENGTH.size
         return int(value)
+
+    def table(self) -> dict[str, str]:
+        count = self.number()
+        found: dict[str, str] = {}
+        for _ in range(count):
+            key = self.string()
+            if key in found:
+                raise ValueError("a key twice")
+            found[key] = self.string()
+        return found
 
     def string(self) -> str:
         size = self.number()

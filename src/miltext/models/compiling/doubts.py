@@ -8,9 +8,9 @@ from typing import NamedTuple
 class Doubt(NamedTuple):
     """One thing that no known output of the compiler shows.
 
-    Core ML reads what it is about, and may not load a guess; but what has a `key` stands in `metadata.json` alone,
-    under that key, for people.
+    Core ML reads what it is about, and may not load a guess; but what has a `place` stands in `metadata.json` alone,
+    for people: below these keys, in which names stand for the entries and functions of lists.
     """
 
     what: str
-    key: str = ""
+    place: tuple[str, ...] = ()

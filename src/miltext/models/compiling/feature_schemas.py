@@ -38,7 +38,8 @@ def schemas(features: Iterable[FeatureDescription], key: str) -> tuple[list[Entr
         shown, unseen = _type(feature.type)
         common = {"name": feature.name, "shortDescription": feature.shortDescription}
         entries.append({**common, "isOptional": str(int(feature.type.isOptional)), **shown})
-        doubts += [Doubt(f"how metadata.json shows {unseen} (`{feature.name}`)", key)] * bool(unseen)
+        if unseen:
+            doubts.append(Doubt(f"how metadata.json shows {unseen} (`{feature.name}`)", (key, feature.name)))
     return entries, doubts
 
 

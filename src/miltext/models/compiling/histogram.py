@@ -100,7 +100,7 @@ def histogram(operations: Iterable[Operation], opset: str) -> Histogram:
     found = Counter(operation.type for operation in operations if operation.type != "const")
     named = {operation: _name(operation, opset) for operation in found}
     counts = {name: found[operation] for operation, (name, _) in named.items()}
-    doubts = [_doubt(operation, opset) for operation, (_, is_seen) in named.items() if not is_seen]
+    doubts = [_doubt(operation, opset, name) for operation, (name, is_seen) in named.items() if not is_seen]
     return Histogram(counts, doubts)
 
 
@@ -129,6 +129,6 @@ def _definition(operation: str, opset: str) -> tuple[str, bool]:
     return (earlier or [_OLDEST])[-1], False
 
 
-def _doubt(operation: str, opset: str) -> Doubt:
+def _doubt(operation: str, opset: str, name: str) -> Doubt:
     what = f"the name of `{operation}` of {TEXT_BY_PROTO.get(opset, opset)} in the histogram of metadata.json"
-    return Doubt(what, KEY)
+    return Doubt(what, (KEY, name))

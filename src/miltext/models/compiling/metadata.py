@@ -36,6 +36,9 @@ AVAILABILITY = {
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
 
+FUNCTIONS = "functions"
+"""Where the functions of a model of several are listed."""
+
 
 class Metadata(NamedTuple):
     """The text of a `metadata.json`, and what of it was not seen in Apple's."""
@@ -64,7 +67,7 @@ def metadata(spec: Model, name: str) -> Metadata:
     }
     if description.functions:
         model["defaultFunctionName"] = description.defaultFunctionName
-        model["functions"] = [_function(each, spec.mlProgram, doubts) for each in description.functions]
+        model[FUNCTIONS] = [_function(each, spec.mlProgram, doubts) for each in description.functions]
     text = json.dumps([model], indent=2, separators=(",", " : "), ensure_ascii=False, sort_keys=True)
     return Metadata(text, doubts)
 
@@ -77,7 +80,7 @@ def _credits(description: ModelDescription) -> Entry:
 def _availability(version: int, doubts: list[Doubt]) -> dict[str, str]:
     known = AVAILABILITY.get(version)
     if known is None or version == max(AVAILABILITY):
-        doubts.append(Doubt(f"the availability of specification version {version}", "availability"))
+        doubts.append(Doubt(f"the availability of specification version {version}", ("availability",)))
     return {**known, **dict.fromkeys(_LIKE_IOS, known["iOS"])} if known else {}
 
 
@@ -124,7 +127,10 @@ def _default_function(spec: Model) -> Function:
 
 def _function(described: FunctionDescription, program: Program, doubts: list[Doubt]) -> Entry:
     functions = [program.functions[described.name]] if described.name in program.functions else []
-    return {"name": described.name, **_features(described, doubts), **_statistics(functions, doubts)}
+    own: list[Doubt] = []
+    shown = {"name": described.name, **_features(described, own), **_statistics(functions, own)}
+    doubts += [doubt._replace(place=(FUNCTIONS, described.name, *doubt.place)) for doubt in own]
+    return shown
 
 
 def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:

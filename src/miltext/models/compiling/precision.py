@@ -55,7 +55,9 @@ def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]
             found |= words
             if not words <= _SEEN or _is_compressed_otherwise(operation):
                 doubts.add(operation.type)
-    told = [Doubt(f"how weights of `{name}` are called in the storage precision", STORAGE) for name in sorted(doubts)]
+    told = [
+        Doubt(f"how weights of `{name}` are called in the storage precision", (STORAGE,)) for name in sorted(doubts)
+    ]
     return found, told
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.diagnostics import ModelError, refusing
+from miltext.diagnostics import ModelError
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.compiling.analytics import HASH, NAME, SOURCE, Tables, parse_analytics, source_hash
 from miltext.models.contents import read_file, read_inside
 from miltext.models.manifest import model_file
 from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.refusals import refusal
+from miltext.models.metadata_json import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 CLASS = "generatedClassName"
+MOST = 1 << 26
+"""The most bytes of a file that states something; those of the compiler have a few thousand."""
+
 _SHOWN = ("computePrecision", "storagePrecision", CLASS)
 
 
@@ -41,25 +43,27 @@ def stated(folder: Path) -> Stated:
         if not os.path.lexists(folder / name):
             return {}
         try:
-            return parse(read_inside(folder, name), folder / name)
+            return parse(read_inside(folder, name, MOST), folder / name)
         except ModelError as failure:
             problems[name] = failure
             return {}
 
-    return Stated(read(ANALYTICS, parse_analytics), read(METADATA, _parse_metadata), problems)
+    return Stated(read(ANALYTICS, parse_analytics), read(METADATA, read_metadata), problems)
 
 
-def _parse_metadata(data: bytes, path: Path) -> dict[str, Any]:
-    with refusing(lambda failure: refusal("MIL258", f"{METADATA} cannot be read: {failure!r}", path)):
-        (found,) = json.loads(data)
-        return {**found}
+class Source(NamedTuple):
+    """What analytics say of the file that was compiled."""
+
+    hash: str
+    name: str
 
 
-def hash_when_compiled(model: Model) -> str | None:
-    """Return the hash that the analytics have of a model that is compiled; None for what no compiler takes."""
+def source_when_compiled(model: Model) -> Source | None:
+    """Return what the analytics say of a model that is compiled; None for what no compiler takes."""
     if model.path is None or model.kind not in ("mlpackage", "mlmodel"):
         return None
-    return source_hash(read_file(model_file(model.path) if model.kind == "mlpackage" else model.path))
+    file = model_file(model.path) if model.kind == "mlpackage" else model.path
+    return Source(source_hash(read_file(file)), file.stem)
 
 
 def class_name(folder: str) -> str:

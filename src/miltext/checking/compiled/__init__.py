@@ -1,0 +1,1 @@
+"""What does not fit together in a compiled model, file by file."""

@@ -1,0 +1,271 @@
+"""What does not fit together in a compiled model: its program, its description, what it states, and its weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.compiled.analytics import source_findings, table_findings
+from miltext.checking.compiled.json_places import places
+from miltext.checking.compiled.layouts import layout_findings, name_findings
+from miltext.checking.compiled.metadata import unlike
+from miltext.checking.compiled.program import program_findings
+from miltext.checking.compiled.weights import weight_findings
+from miltext.checking.findings import listed, located
+from miltext.diagnostics import MiltextError, ModelError, ParseError, error, warning
+from miltext.models.bundle import BundleModel
+from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
+from miltext.models.compiling.analytics import tables_of
+from miltext.models.compiling.other_files import other_files
+from miltext.models.compiling.stated import MOST, stated
+from miltext.models.contents import pipeline_of, read_inside
+from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, layout, parse_names
+from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.models.refusals import refusal
+from miltext.parsing.parser import parse_tree
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.lexer import dialect_of
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.compiling.stated import Source, Stated
+    from miltext.models.coremldata import Layout
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+POINTER = "MIL252"
+"""The code of a file that git-lfs has."""
+
+DESCRIPTION, SHOWN, COUNTED, STRUCTURE, BESIDES = "MIL260", "MIL261", "MIL262", "MIL266", "MIL267"
+
+_MOST_NAMED = 10
+
+
+class FileFindings(NamedTuple):
+    """What was found in one file of a compiled model, and the text of it that the places are in."""
+
+    path: str
+    diagnostics: list[Diagnostic]
+    text: str | None
+
+
+Told = tuple[str, "Diagnostic"]
+"""What is told of a file, by its path in the folder; of the folder itself, the path is empty."""
+
+
+@with_room
+def bundle_findings(bundle: Model, source: Source | None = None) -> list[FileFindings]:
+    """Return what does not fit in a compiled model, or in a stage of one, file by file.
+
+    Of a pipeline, that is what is around its ML Programs. Its analytics should name the `source`, if that is known. Of
+    a program that cannot be read, nothing is said here.
+    """
+    assert isinstance(bundle, BundleModel)
+    check = _Check(bundle, source)
+    by_file: dict[str, list[Diagnostic]] = {}
+    for name, told in check.findings():
+        by_file.setdefault(name, []).append(told)
+    found = [FileFindings(str(bundle.folder / name), told, check.text(name)) for name, told in by_file.items()]
+    for stage in bundle.models if bundle.is_pipeline else ():
+        found += bundle_findings(stage) if stage.type != PROGRAM else []
+    return found
+
+
+@dataclass
+class _Check:
+    """A check of one folder."""
+
+    bundle: BundleModel
+    source: Source | None
+
+    def findings(self) -> Iterator[Told]:
+        yield from self._description()
+        yield from self._metadata()
+        yield from self._analytics()
+        if self.bundle.is_pipeline:
+            yield from self._pipeline()
+        if self._program is not None:
+            yield from self._program_and_description(self._program)
+            yield from weight_findings(self._program, self.bundle.model_path)
+        if not self._is_stage:
+            yield from self._other_files()
+
+    def text(self, name: str) -> str | None:
+        """Return the text that places in a file are in."""
+        if name == TEXT:
+            return self.bundle.text
+        return self._metadata_text if name == METADATA else None
+
+    # ---- what is there
+
+    @property
+    def _is_stage(self) -> bool:
+        return self.bundle.folder != self.bundle.path
+
+    @cached_property
+    def _program(self) -> Program | None:
+        with suppress(ParseError):
+            return self.bundle.program if self.bundle.type == PROGRAM else None
+        return None
+
+    @cached_property
+    def _spec(self) -> Spec | None:
+        """The Model message as far as it is known; None without a description, or without a program."""
+        with suppress(MiltextError):
+            return _message(self.bundle)
+        return None
+
+    @cached_property
+    def _read(self) -> Stated:
+        return stated(self.bundle.folder)
+
+    @cached_property
+    def _metadata_text(self) -> str | None:
+        with suppress(ModelError):
+            data = read_inside(self.bundle.folder, METADATA, MOST)
+            return data.decode(json.detect_encoding(data), "replace")
+        return None
+
+    def _is_there(self, name: str) -> bool:
+        return os.path.lexists(self.bundle.folder / name)
+
+    # ---- file by file
+
+    def _description(self) -> Iterator[Told]:
+        stored = self.bundle.stored
+        if isinstance(stored, ModelError):
+            failure = stored if self._is_there(FILE_NAME) else _missing(FILE_NAME, "Core ML needs it")
+            yield FILE_NAME, _unread(DESCRIPTION, failure, error)
+            return
+        found, stages = self._layout(self.bundle), [self._layout(stage) for stage in self.bundle.models]
+        if found is not None:
+            is_counted = not self.bundle.is_pipeline or stages_of(found) in (None, len(stages))
+            known = stages if is_counted else [None]
+            for told in layout_findings(found, len(stored.description.functions), known):
+                yield FILE_NAME, told
+
+    @staticmethod
+    def _layout(model: Model) -> Layout | None:
+        """Return the layout of a model's `coremldata.bin`; None for one that cannot be read, or is of a pipeline inside
+        another.
+        """
+        assert isinstance(model, BundleModel)
+        with suppress(ModelError):
+            return layout(read_inside(model.folder, FILE_NAME), model.folder / FILE_NAME)
+        return None
+
+    def _metadata(self) -> Iterator[Told]:
+        if METADATA in self._read.problems:
+            yield METADATA, _unread(SHOWN, self._read.problems[METADATA], warning)
+        elif self._is_there(METADATA):
+            found = [*unlike(self._read.metadata, self._spec)] if self._spec is not None else []
+            spans = places(self._metadata_text or "") if found else {}
+            for each in found:
+                yield METADATA, warning(SHOWN, each.message, spans.get((0, *each.way)))
+        elif not self._is_stage:
+            yield METADATA, _unread(SHOWN, _missing(METADATA, "Xcode shows what it says"), warning)
+
+    def _analytics(self) -> Iterator[Told]:
+        counted = Spec()
+        if self.bundle.type == PROGRAM:
+            counted.mlProgram.SetInParent()
+        elif (pipeline := pipeline_of(counted, self.bundle.type)) is not None:
+            pipeline.models.extend(Spec() for _ in self.bundle.models)
+        else:
+            return
+        if ANALYTICS in self._read.problems:
+            yield ANALYTICS, _unread(COUNTED, self._read.problems[ANALYTICS], warning)
+        elif not self._is_there(ANALYTICS):
+            yield ANALYTICS, _unread(COUNTED, _missing(ANALYTICS, "the compiler always writes it"), warning)
+        else:
+            tables = self._read.analytics
+            for told in table_findings(tables, tables_of(counted), self._is_stage):
+                yield ANALYTICS, told
+            for told in source_findings(tables, self.source):
+                yield ANALYTICS, told
+
+    def _program_and_description(self, program: Program) -> Iterator[Told]:
+        stored, text = self.bundle.stored, self.bundle.text or ""
+        if isinstance(stored, ModelError):
+            return
+        found = [*program_findings(program, stored.specification_version, stored.description, dialect_of(text))]
+        for told in located(found, parse_tree(text, whole=True).root) if found else ():
+            yield TEXT, told
+
+    # ---- the folder
+
+    def _pipeline(self) -> Iterator[Told]:
+        folder, count = self.bundle.folder, len(self.bundle.models)
+        found = self._layout(self.bundle)
+        counted = stages_of(found) if found is not None else None
+        if counted not in (None, count):
+            yield (
+                FILE_NAME,
+                error(STRUCTURE, f"{FILE_NAME} is of {counted} models, and there are {count} folders of them"),
+            )
+        with suppress(OSError):
+            for name in sorted(os.listdir(folder)):
+                if re.fullmatch(r"model\d+", name) and name not in [f"model{index}" for index in range(count)]:
+                    message = (
+                        f"`{name}` is not one of the pipeline's models, which are numbered from 0 on without a gap"
+                    )
+                    yield name, warning(STRUCTURE, message)
+        if self._is_there(NAMES):
+            try:
+                data = read_inside(folder, NAMES, MOST)
+                for told in name_findings(parse_names(data, folder / NAMES), data, count):
+                    yield NAMES, told
+            except ModelError as failure:
+                yield NAMES, _unread(STRUCTURE, failure, warning)
+
+    def _other_files(self) -> Iterator[Told]:
+        names: list[str] = []
+        with suppress(MiltextError, OSError):
+            names = other_files(self.bundle)
+        if names:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            message = f"this is not a known part of a compiled model: {listed(names[:_MOST_NAMED], 'and')}{more}"
+            yield "", warning(BESIDES, message)._replace(severity="note")
+
+
+def stages_of(found: Layout) -> int | None:
+    """Return how many models a pipeline has by its `coremldata.bin`; None where that is cut."""
+    return int.from_bytes(found.end[:8], "little") if len(found.end) == 16 else None
+
+
+def _message(bundle: Model) -> Spec | None:
+    """Return the Model message of a compiled model as far as it is known. Raise MiltextError."""
+    if bundle.spec is not None or bundle.description is None:
+        return bundle.spec
+    made = Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description)
+    if bundle.type == PROGRAM:
+        made.mlProgram.CopyFrom(bundle.program)
+        return made
+    pipeline = pipeline_of(made, bundle.type)
+    if pipeline is None:
+        return None
+    for model in bundle.models:
+        inner = _message(model)
+        if inner is None:
+            return None
+        pipeline.models.append(inner)
+    return made
+
+
+def _missing(name: str, why: str) -> ModelError:
+    return refusal("MIL258", f"{name} is missing: {why}")
+
+
+def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
+    """Return what keeps a file from being read; a note where git-lfs has it."""
+    said = failure.diagnostics[0]
+    made = tell(code, said.message, None, *said.notes)
+    return made._replace(severity="note") if said.code == POINTER else made

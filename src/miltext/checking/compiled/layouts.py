@@ -1,0 +1,57 @@
+"""What a `coremldata.bin` has around its description otherwise than Apple's compiler writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.coremldata import Layout
+
+WORDS = {
+    "form_version": "the version of its form",
+    "head": "the 20 bytes before its form",
+    "form": "its form",
+    "zeros": "the 28 bytes after the specification version",
+    "end": "what follows the description",
+}
+"""What the parts that follow from others are called; the others are compared with those of the other files."""
+
+
+def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | None]) -> Iterator[Diagnostic]:
+    """Yield the parts that are not those of a model with so many functions, or with such stages; None is not known."""
+    known = [each for each in stages if each is not None]
+    expected = expected_layout(found, functions, known)
+    if expected is None:
+        return
+    left_out = {"form"} if len(known) < len(stages) else set[str]()
+    if left_out:
+        expected = expected._replace(end=found.end)
+    for field, words in WORDS.items():
+        is_, wanted = getattr(found, field), getattr(expected, field)
+        if is_ != wanted and field not in left_out:
+            yield warning("MIL260", f"{FILE_NAME} has {_spelled(is_)} as {words}, and the compiler {_spelled(wanted)}")
+
+
+def _spelled(part: int | bytes) -> str:
+    if isinstance(part, int):
+        return str(part)
+    if part.isascii() and part.decode().isprintable() and part:
+        return f"`{part.decode()}`"
+    return f"{len(part)} bytes, {part[:24].hex(' ')}{' ...' * (len(part) > 24)}" if part else "nothing"
+
+
+def name_findings(names: Sequence[str], data: bytes, count: int) -> Iterator[Diagnostic]:
+    """Yield names of a pipeline's models that are not one for each, or that are followed by more."""
+    if len(names) != count:
+        yield warning("MIL266", f"{NAMES} names {len(names)} models, and there are {count}")
+    for name in sorted({each for each in names if names.count(each) > 1}):
+        yield warning("MIL266", f"{NAMES} has the name `{name}` twice")
+    if names_data(names) != data:
+        yield warning("MIL266", f"{NAMES} has more than the names")

@@ -1,0 +1,209 @@
+"""What a `metadata.json` says otherwise than the program and the description that it is about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.checking.findings import listed
+from miltext.models.compiling.histogram import KEY as HISTOGRAM
+from miltext.models.compiling.metadata import FUNCTIONS, metadata
+from miltext.models.compiling.precision import STORAGE
+from miltext.models.compiling.stated import CLASS
+from miltext.models.metadata_json import FILE_NAME, METADATA_KEYS
+from miltext.syntax.literals import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from miltext.checking.compiled.json_places import Way
+    from miltext.schema.proto import Model as Spec
+
+VERSION = "metadataOutputVersion"
+
+FREE = (CLASS, VERSION)
+"""The keys of texts that follow from nothing in the folder: its name at first, and the compiler."""
+
+SCHEMAS = ("inputSchema", "outputSchema", "stateSchema")
+
+ONLY_WITH_CAUSE = (STORAGE, FUNCTIONS, "defaultFunctionName", *METADATA_KEYS.values())
+"""The keys that are there only where there is something to say; what others there may be is not known."""
+
+NEWER = ("stateSchema", "visionOS")
+"""The keys that only newer compilers write; `stateSchema`, where there is no state."""
+
+PROVEN = ("name", "shortDescription", "isOptional")
+"""What an entry has whatever its type is."""
+
+_LONG = 100
+"""The most characters of a value that a message quotes."""
+
+
+class Unlike(NamedTuple):
+    """What is wrong with a file, and the way to the key that it is about."""
+
+    way: Way
+    message: str
+
+
+class _At(NamedTuple):
+    """A place in the file: the way to it, and its name, in which names stand for the indices of lists."""
+
+    way: Way = ()
+    place: tuple[str, ...] = ()
+
+    def key(self, key: str) -> _At:
+        return _At((*self.way, key), (*self.place, key))
+
+    def entry(self, index: int, name: str) -> _At:
+        return _At((*self.way, index), (*self.place, name))
+
+    def __str__(self) -> str:
+        return f"`{'.'.join(self.place)}`"
+
+
+def unlike(said: Mapping[str, Any], spec: Spec) -> Iterator[Unlike]:
+    """Yield what a model's entry in the file says otherwise than the model, where that is known."""
+    made = metadata(spec, "")
+    (expected,) = json.loads(made.text)
+    return _Comparison({doubt.place for doubt in made.doubts}).models(said, expected, _At())
+
+
+class _Comparison:
+    """A comparison of what is said with what is expected, but for the places that are in doubt."""
+
+    def __init__(self, doubts: Collection[tuple[str, ...]]) -> None:
+        self._doubts = doubts
+
+    def models(self, said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
+        """Yield the differences of a model, or of one of its functions."""
+        proven = {key: value for key, value in expected.items() if at.key(key).place not in self._doubts}
+        yield from _lacking(said, proven, at)
+        for key, value in said.items():
+            where, wanted = at.key(key), expected.get(key)
+            if where.place in self._doubts or key in FREE:
+                if key in FREE and (not isinstance(value, str) or not value):
+                    yield Unlike(where.way, f"{FILE_NAME} says {_json(value)} for {where}, which is not a text")
+            elif key in SCHEMAS:
+                yield from self._entries(value, wanted or [], where)
+            elif key == HISTOGRAM:
+                yield from self._counts(value, wanted or {}, where)
+            elif key == FUNCTIONS:
+                yield from self._functions(value, wanted or [], where)
+            elif key in expected or key in ONLY_WITH_CAUSE:
+                yield from _values(value, wanted, where)
+
+    def _functions(self, said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+        yield from _names(said, expected, at)
+        for entry, wanted, where in _pairs(said, expected, at):
+            yield from self.models(entry, wanted, where)
+
+    def _entries(self, said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+        """Yield the differences of a list of features; of a type that was not seen, those of what is proven of all."""
+        yield from _names(said, expected, at)
+        for entry, wanted, where in _pairs(said, expected, at):
+            shown_there, shown_here = entry, wanted
+            if where.place in self._doubts:
+                shown_there, shown_here = (
+                    {key: each[key] for key in PROVEN if key in each} for each in (entry, wanted)
+                )
+            yield from _values(shown_there, shown_here, where)
+
+    def _counts(self, said: Any, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
+        """Yield other counts of operations; what is in doubt is the opset in a name, not the count."""
+        if not isinstance(said, dict):
+            yield Unlike(at.way, f"{FILE_NAME} says {_json(said)} for {at}, which is not an object")
+            return
+        doubtful = {name for name in expected if at.key(name).place in self._doubts}
+        loosely = {_without_opset(name) for name in doubtful}
+        yield from _values(_strictly(said, loosely), _strictly(expected, loosely), at)
+        counts, true = _by_operation(said, loosely), _by_operation(expected, loosely)
+        odd = [name for name in sorted(loosely) if counts[name] != true[name]]
+        if odd:
+            found = "; ".join(f"{counts[name]} `{name}`, but it is {true[name]}" for name in odd)
+            yield Unlike(at.way, f"{FILE_NAME} counts in {at} {found}")
+
+
+def _strictly(counts: Mapping[str, Any], loosely: Collection[str]) -> dict[str, Any]:
+    return {name: count for name, count in counts.items() if _without_opset(name) not in loosely}
+
+
+def _by_operation(counts: Mapping[str, Any], names: Collection[str]) -> Counter[str]:
+    found = Counter[str]()
+    for name, count in counts.items():
+        if _without_opset(name) in names:
+            found[_without_opset(name)] += count if type(count) is int else 0
+    return found
+
+
+def _without_opset(name: str) -> str:
+    """Return the name of an operation in the histogram without that of its definition's opset."""
+    word = re.sub(r"^Ios\d+\.", "", name)
+    return word[:1].lower() + word[1:]
+
+
+# ---- names of entries
+
+
+def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+    """Yield a list that is not one of entries with names, or has others, or has them in another order."""
+    found, wanted = _names_in(said), _names_in(expected)
+    if found is None or wanted is None:
+        yield Unlike(at.way, f"{FILE_NAME} says {_json(said)} for {at}, which is not a list of objects with names")
+        return
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        yield Unlike(at.way, f"{FILE_NAME} lacks {listed(missing, 'and')} in {at}")
+    for index, name in enumerate(found):
+        if name not in wanted or name in found[:index]:
+            again = " twice" if name in wanted else ", which is not there"
+            yield Unlike((*at.way, index), f"{FILE_NAME} has `{name}` in {at}{again}")
+    if found != wanted and sorted(found) == sorted(wanted):
+        yield Unlike(at.way, f"{FILE_NAME} has {at} in another order: it is {listed(wanted, 'and')}")
+
+
+def _names_in(said: Any) -> list[str] | None:
+    if not isinstance(said, list) or not all(isinstance(each, dict) and type(each.get("name")) is str for each in said):
+        return None
+    return [each["name"] for each in said]
+
+
+def _pairs(said: Any, expected: list[Any], at: _At) -> Iterator[tuple[Any, Any, _At]]:
+    """Yield the entries that both have, by their names."""
+    by_name = {each["name"]: each for each in expected}
+    for index, name in enumerate(_names_in(said) or ()):
+        if name in by_name:
+            yield said[index], by_name[name], at.entry(index, name)
+
+
+# ---- values
+
+
+def _values(said: Any, expected: Any, at: _At) -> Iterator[Unlike]:
+    """Yield where two values of JSON differ; None stands for what is not to be there."""
+    if isinstance(said, dict) and isinstance(expected, dict):
+        yield from _lacking(said, expected, at)
+        for key, value in said.items():
+            yield from _values(value, expected.get(key), at.key(key))
+    elif _json(said) != _json(expected):
+        is_empty = said in ("", [], {}) and expected is None
+        if not is_empty:
+            instead = "but there is none" if expected is None else f"but it is {_short(expected)}"
+            yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, {instead}")
+
+
+def _lacking(said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
+    missing = [key for key in expected if key not in said and not (key in NEWER and expected[key] in ([], "1.0"))]
+    if missing:
+        yield Unlike(at.way, f"{FILE_NAME} lacks {listed(missing, 'and')}{f' in {at}' if at.place else ''}")
+
+
+def _short(value: Any) -> str:
+    return shown(_json(value), _LONG)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

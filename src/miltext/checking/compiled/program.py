@@ -1,0 +1,139 @@
+"""What the program of a compiled model takes and gives otherwise than its description says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from miltext.checking.findings import Finding, listed
+from miltext.models.building.description import required_version
+from miltext.models.building.misfits import NO_RANGE, misfit
+from miltext.models.coremldata import FILE_NAME, TEXT
+from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
+from miltext.printing.flexible_shapes import ATTRIBUTE, flexible, read_information
+from miltext.schema.function_io import interface
+from miltext.schema.paths import Key
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import FeatureDescription, Function, ModelDescription, Program, ValueType
+
+CODE = "MIL265"
+
+
+def program_findings(program: Program, version: int, description: ModelDescription, dialect: str) -> Iterator[Finding]:
+    """Yield what does not fit between a program and its description, at its place in the program."""
+    least = required_version(program, description)
+    if version < least:
+        yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
+    wanted = "1.0" if version <= LAST_OF_DIALECT_1_0 else "1.3"
+    if dialect != wanted:
+        message = f"the compiler writes models of the specification version {version} in the dialect {wanted}"
+        yield _found((), f"{message}, and not {dialect}")
+    described: dict[str, Any] = {each.name: each for each in description.functions}
+    if not described:
+        described = dict.fromkeys(program.functions, description)
+    for name in sorted({*described} - {*program.functions}):
+        yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
+    if description.functions and description.defaultFunctionName not in described:
+        yield _found((), f"{FILE_NAME} names the default function `{description.defaultFunctionName}`, which it lacks")
+    for name in sorted(program.functions):
+        if name in described:
+            yield from _function(name, program.functions[name], described[name])
+        else:
+            yield _found(("functions", Key(name), "key"), f"{FILE_NAME} does not describe the function `{name}`")
+
+
+def _found(path: Path, message: str, severity: str = "warning") -> Finding:
+    return Finding(path, CODE, message, severity=severity)
+
+
+def _function(name: str, function: Function, described: Any) -> Iterator[Finding]:
+    path: Path = ("functions", Key(name))
+    outputs, block = _outputs(function, path)
+    places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
+    given = {name: (*block, "outputs", index) for index, name in enumerate(outputs)}
+    for side, types in interface(function).sides.items():
+        entries = getattr(described, side)
+        yield from _names(entries, [*types], side, name, path)
+        for entry in entries:
+            declared = types.get(entry.name)
+            if declared is not None:
+                yield from _type(entry, declared, side, (given if side == "output" else places)[entry.name])
+    yield from _order(name, [*places], outputs, described, path)
+    yield from _flexible(function, described, path)
+
+
+def _outputs(function: Function, path: Path) -> tuple[list[str], Path]:
+    """Return the names of a function's outputs, and the path of the block that gives them."""
+    block, blocks = own_block(function), function.block_specializations
+    key = function.opset if function.opset in blocks else min(blocks, default="")
+    return [*block.outputs] if block is not None else [], (*path, "block_specializations", Key(key))
+
+
+def _names(entries: Any, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
+    described = [entry.name for entry in entries]
+    for odd in sorted({*described}.symmetric_difference(names)):
+        lacking = f"{TEXT} lacks" if odd in described else f"{FILE_NAME} lacks"
+        yield _found(path, f"{lacking} the {side} `{odd}` of `{function}`")
+    for name in sorted({each for each in described if described.count(each) > 1}):
+        yield _found(path, f"{FILE_NAME} has the {side} `{name}` of `{function}` twice")
+
+
+def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path) -> Iterator[Finding]:
+    """Yield a type or shape that is not that of the program; a range without an end is one in a compiled model."""
+    sizes = flexible(entry)
+    for mistake in misfit(entry, declared, side):
+        if mistake.code != NO_RANGE or sizes is None or not sizes.ranges:
+            yield _found(path, f"{FILE_NAME} does not fit: {mistake.message}")
+
+
+def _order(name: str, taken: list[str], given: list[str], described: Any, path: Path) -> Iterator[Finding]:
+    """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
+    ordered = sorted(taken, key=str.encode)
+    if taken != ordered:
+        yield _found(path, f"the compiler sorts the inputs of `{name}` by their names: {listed(ordered, 'and')}")
+    entries = [entry.name for entry in described.output]
+    if given != entries and sorted(given) == sorted(entries):
+        message = f"{FILE_NAME} lists the outputs of `{name}` in another order: {listed(entries, 'and')}"
+        yield _found(path, message, "note")
+
+
+# ---- flexible shapes
+
+
+def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
+    """Yield shapes that an input takes by the description alone, or by the program alone."""
+    said = read_information(function.attributes.get(ATTRIBUTE))
+    known = {value.name for value in function.inputs}
+    entries = {entry.name: flexible(entry) for entry in described.input}
+    for name in [*entries, *(each for each in said if each not in entries)]:
+        wanted, found = entries.get(name), said.get(name)
+        if wanted is not None and wanted.doubts and not wanted.shapes:
+            continue  # it is not known what the compiler writes of images, and of ranges without an end
+        shapes, expected = _shapes(found), _shapes(wanted)
+        if shapes != expected and (name in known or found is not None):
+            says = f"says {_spelled(shapes)} of `{name}`" if shapes else f"has nothing of `{name}`"
+            is_ = f"it is {_spelled(expected)}" if expected else "it has one shape"
+            yield _found(path, f"{ATTRIBUTE} {says}, but by {FILE_NAME} {is_}")
+
+
+Shapes = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
+"""A default, the shapes that are listed, in any order, and ranges."""
+
+
+def _shapes(sizes: Flexible | None) -> Shapes | None:
+    if sizes is None or not (sizes.shapes or sizes.ranges):
+        return None
+    return tuple(sizes.default), tuple(sorted(map(tuple, sizes.shapes))), tuple(map(tuple, sizes.ranges))
+
+
+def _spelled(shapes: Shapes | None) -> str:
+    assert shapes is not None
+    default, several, ranges = shapes
+    sizes = [f"{list(default)} by default"]
+    sizes += [f"one of {[list(each) for each in several]}"] * bool(several)
+    sizes += [f"in the ranges {[list(each) for each in ranges]}"] * bool(ranges)
+    return ", ".join(sizes)

@@ -1,0 +1,47 @@
+"""The weights that a compiled model lacks, or that are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Note, error
+from miltext.models.model_weights import BlobFolder, blob_values
+from miltext.models.refusals import WAYS_OUT, WeightsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.schema.proto import Program
+
+DAMAGED, MISSING = "MIL263", "MIL264"
+
+ABSENT, POINTER = "MIL302", "MIL303"
+
+
+def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str, Diagnostic]]:
+    """Yield the first fault of each weight file that a program names, with the path of the file in the folder."""
+    opened = BlobFolder(folder)
+    faulty: set[str] = set()
+    for held in blob_values(program):
+        name = held.value.blobFileValue.fileName
+        if name in faulty:
+            continue
+        try:
+            opened.blob(held.value)
+        except WeightsError as failure:
+            faulty.add(name)
+            yield name.partition("/")[2], _told(failure, held.name)
+    opened.close()
+
+
+def _told(failure: WeightsError, value: str) -> Diagnostic:
+    """Return the finding: an error, but a note where git-lfs has the file."""
+    said = failure.diagnostics[0]
+    code = MISSING if said.code in (ABSENT, POINTER) else DAMAGED
+    made = error(code, f"{said.message} (`{value}`)", None, *said.notes)
+    if said.code == ABSENT:
+        way = f"{WAYS_OUT[ABSENT]}; `--ignore {MISSING}` checks a copy that is kept without its weights"
+        made = made._replace(notes=(Note(way),))
+    return made._replace(severity="note") if said.code == POINTER else made
