@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -184,11 +183,11 @@ def test_a_model_that_was_read_tells_its_faults(unfit_path: Path) -> None:
 
 
 def test_check_tells_them(unfit_path: Path) -> None:
-    result = RUNNER.invoke(command, ["check", str(unfit_path)])
+    result = RUNNER.invoke(command, ["check", "--ignore", "MIL26", str(unfit_path)])
     assert result.exit_code == 1
     for code, message in UNFIT:
         assert f"error[{code}]: {message}" in result.stdout
-    assert re.fullmatch(r"2 errors(, 2 warnings)? in 3 programs\n", result.stderr)
+    assert result.stderr == "2 errors in 3 programs\n"
     assert RUNNER.invoke(command, ["check", "--ignore", "MIL45,MIL26", str(unfit_path)]).exit_code == 0
 
 

@@ -22,8 +22,8 @@ DRAFT = "MIL712"
 FIRST_OF_PROGRAMS = "MIL501"
 """Errors of smaller codes keep a text or a model from being read."""
 
-OF_PIPELINES = ("MIL456", "MIL457")
-"""The codes of what does not fit between the models of a pipeline."""
+AROUND_PROGRAMS = ("MIL26", "MIL456", "MIL457")
+"""How the codes begin of what does not fit in the files of a compiled model, and between the models of a pipeline."""
 
 
 class Selection(NamedTuple):
@@ -57,8 +57,8 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:
     """Whether a finding says why its input, or a part of it, was not checked. No choice of codes hides that."""
-    is_of_program = diagnostic.code >= FIRST_OF_PROGRAMS or diagnostic.code in OF_PIPELINES
-    return (diagnostic.severity == "error" and not is_of_program) or diagnostic.code == "MIL900"
+    is_read = diagnostic.code >= FIRST_OF_PROGRAMS or diagnostic.code.startswith(AROUND_PROGRAMS)
+    return (diagnostic.severity == "error" and not is_read) or diagnostic.code == "MIL900"
 
 
 def means(word: str, code: str) -> bool:

@@ -52,7 +52,8 @@ def resolve(file_name: str, model_path: Path) -> Path:
         real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
         regular = stat.S_ISREG(real.stat().st_mode)
     except (OSError, ValueError) as failure:
-        why = getattr(failure, "strerror", None) or failure
+        is_absent = isinstance(failure, FileNotFoundError)
+        why = "it does not exist" if is_absent else getattr(failure, "strerror", None) or failure
         raise refusal("MIL302", f"the weight file `{file_name}` cannot be found: {why}", model_path) from failure
     if not real.is_relative_to(root):
         raise refusal("MIL301", f"the file name `{file_name}` leads outside through a link", model_path)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.compiled.analytics import source_findings, table_findings
 from miltext.checking.compiled.json_places import places
-from miltext.checking.compiled.layouts import layout_findings, name_findings
+from miltext.checking.compiled.layouts import layout_findings, name_findings, unknown_fields
 from miltext.checking.compiled.metadata import unlike
 from miltext.checking.compiled.program import program_findings
 from miltext.checking.compiled.weights import weight_findings
@@ -149,7 +149,7 @@ class _Check:
         if found is not None:
             is_counted = not self.bundle.is_pipeline or stages_of(found) in (None, len(stages))
             known = stages if is_counted else [None]
-            for told in layout_findings(found, len(stored.description.functions), known):
+            for told in (*layout_findings(found, len(stored.description.functions), known), *unknown_fields(found)):
                 yield FILE_NAME, told
 
     @staticmethod

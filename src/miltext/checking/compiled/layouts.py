@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import warning
 from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto import ModelDescription
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.coremldata import Layout
+    from miltext.schema.proto import Message
 
 WORDS = {
     "form_version": "the version of its form",
@@ -37,6 +40,16 @@ def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | Non
         is_, wanted = getattr(found, field), getattr(expected, field)
         if is_ != wanted and field not in left_out:
             yield warning("MIL260", f"{FILE_NAME} has {_spelled(is_)} as {words}, and the compiler {_spelled(wanted)}")
+
+
+def unknown_fields(found: Layout) -> Iterator[Diagnostic]:
+    """Yield that the description has fields that the schema does not."""
+    held: Message = Spec.FromString(found.held) if found.is_whole else ModelDescription.FromString(found.held)
+    size = held.ByteSize()
+    held.DiscardUnknownFields()
+    if size != held.ByteSize():
+        message = f"{FILE_NAME} has fields in its description that this version of miltext does not know"
+        yield warning("MIL260", message)._replace(severity="note")
 
 
 def _spelled(part: int | bytes) -> str:

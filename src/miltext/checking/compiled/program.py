@@ -55,6 +55,8 @@ def _function(name: str, function: Function, described: Any) -> Iterator[Finding
     outputs, block = _outputs(function, path)
     places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
     given = {name: (*block, "outputs", index) for index, name in enumerate(outputs)}
+    for output in sorted({each for each in outputs if outputs.count(each) > 1}):
+        yield _found(given[output], f"{TEXT} has the output `{output}` of `{name}` twice")
     for side, types in interface(function).sides.items():
         entries = getattr(described, side)
         yield from _names(entries, [*types], side, name, path)

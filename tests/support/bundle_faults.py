@@ -1,0 +1,164 @@
+"""Faults in a compiled model, one at a time: each byte and each value of its files, and each file as a whole.
+
+`untold` makes each fault, and gives back those of which `check` tells nothing more than before; `is_unknowable` says of
+which no other part of a compiled model shows that they are faults.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import miltext
+from miltext.checking.compiled.bundles import bundle_findings
+from miltext.models.compiling.analytics import HASH, NAME, parse_analytics
+from miltext.models.opening import open_model
+from miltext.models.pipelines.faults import faults_in
+
+
+class Fault(NamedTuple):
+    """A file by its path in the bundle, what is done to it, and its bytes then; None where it is not there."""
+
+    file: str
+    what: str
+    data: bytes | None
+
+
+UNKNOWABLE = {
+    "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
+    "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
+    r"|\.availability\.visionOS gone",  # what compilers and names of folders were, and keys of newer compilers
+}
+"""By the file, the faults that no other part of a compiled model shows; docs/compiled-models.md has their reasons."""
+
+
+def is_unknowable(fault: Fault, data: bytes) -> bool:
+    """Tell whether nothing else shows a fault in a file, whose bytes were the `data`."""
+    if not fault.file.endswith("analytics/coremldata.bin"):
+        return re.fullmatch(UNKNOWABLE.get(fault.file, ""), fault.what, re.DOTALL) is not None
+    tables = [parse_analytics(each, "it") for each in (data, fault.data or b"")]
+    shapes = [{name: {**table, HASH: "", NAME: ""} for name, table in each.items()} for each in tables]
+    return shapes[0] == shapes[1]  # without --from, nobody knows the hash and the name of what was compiled
+
+
+def told(bundle: Path) -> Counter[str]:
+    """What `check` tells of a compiled model and its stages: the code, the severity and the message of each finding."""
+    found: Counter[str] = Counter()
+    try:
+        whole = open_model(bundle)
+        stages = [whole, *(stage.model for stage in whole.stages() if stage.model.type == "mlProgram")]
+        for model in stages:
+            for file in bundle_findings(model):
+                found.update(f"{each.code} {each.severity} {each.message}" for each in file.diagnostics)
+        found.update(fault.message for fault in faults_in(whole))
+        for stage in whole.select_all():
+            found.update(f"{each.code} {each.message}" for each in miltext.check(stage.model.text or ""))
+    except miltext.MiltextError as failure:
+        found.update(f"{each.code} {each.message}" for each in failure.diagnostics)
+    return found
+
+
+def untold(bundle: Path, copy: Path, step: int = 1) -> Iterator[Fault]:
+    """Make each fault in a copy of a bundle, and yield those that are not told, and should be.
+
+    Of bytes, each `step` is changed; with one above 1, values change in fewer ways.
+    """
+    shutil.copytree(bundle, copy)
+    before = told(copy)
+    for fault in faults(bundle, step):
+        path = copy / fault.file
+        path.unlink()
+        if fault.data is not None:
+            path.write_bytes(fault.data)
+        if not told(copy) - before and not is_unknowable(fault, (bundle / fault.file).read_bytes()):
+            yield fault
+        shutil.copyfile(bundle / fault.file, path)
+
+
+def faults(bundle: Path, step: int = 1) -> Iterator[Fault]:
+    """Yield the faults of each file but of the values in weights, which nothing else shows."""
+    for path in sorted(each for each in bundle.rglob("*") if each.is_file()):
+        name, data = path.relative_to(bundle).as_posix(), path.read_bytes()
+        yield Fault(name, "absent", None)
+        for what, instead in {"empty": b"", "half": data[: len(data) // 2], "garbage": b"\xff" * 64}.items():
+            yield Fault(name, what, instead)
+        if path.name == "coremldata.bin":
+            yield from (Fault(name, what, changed) for what, changed in _bytes(data, step))
+        elif path.name == "metadata.json":
+            yield from (Fault(name, what, changed) for what, changed in _json(data, is_quick=step > 1))
+        elif path.name == "model.mil":
+            yield from (Fault(name, what, changed) for what, changed in _text(data.decode()))
+
+
+def _bytes(data: bytes, step: int) -> Iterator[tuple[str, bytes]]:
+    for index in range(0, len(data), step):
+        changed = bytearray(data)
+        changed[index] ^= 1
+        yield f"byte {index}: {data[max(0, index - 8) : index + 1]!r}", bytes(changed)
+    yield "longer", data + b"\0"
+
+
+# ---- metadata.json
+
+
+def _json(data: bytes, is_quick: bool) -> Iterator[tuple[str, bytes]]:
+    (model,) = json.loads(data)
+    for way, changed in _changes(model):
+        if not (is_quick and way.endswith((" null", " of another type"))):
+            yield way, json.dumps([changed]).encode()
+    for what, wrong in {"no object": [], "two": [model, model], "a list less": model, "empty object": [{}]}.items():
+        yield what, json.dumps(wrong).encode()
+    text = json.dumps([model])
+    yield "a key twice", text.replace("{", '{"isUpdatable": "0", ', 1).encode()
+    yield "NaN", text.replace(': "', ': NaN, "more": "', 1).encode()
+
+
+def _changes(value: Any, way: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield a value with one thing in it gone, more or other, and the way to it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{way}.{key} gone", {each: known for each, known in value.items() if each != key}
+            for where, changed in _changes(inner, f"{way}.{key}"):
+                yield where, {**value, key: changed}
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield f"{way}.{index} gone", [*value[:index], *value[index + 1 :]]
+            yield f"{way}.{index} twice", [*value, inner]
+            for where, changed in _changes(inner, f"{way}.{index}"):
+                yield where, [*value[:index], changed, *value[index + 1 :]]
+        if len(value) > 1 and value[::-1] != value:
+            yield f"{way} turned round", value[::-1]
+        if not value:
+            yield f"{way} filled", [{"name": "more"}]
+    else:
+        yield f"{way} other", value + 1 if isinstance(value, int) else f"{value}9"
+        yield f"{way} null", None
+        yield f"{way} of another type", {"more": value}
+
+
+# ---- model.mil
+
+_HEADS = re.compile(r"func \w+<\w+>\((.*?)\)(?: \[(.*)\])? {")
+
+
+def _text(text: str) -> Iterator[tuple[str, bytes]]:
+    """Yield a text with something else in the head of a function, or in its outputs."""
+    dialect = ("program(1.0)", "program(1.3)")
+    yield "another dialect", text.replace(*(dialect if dialect[0] in text else dialect[::-1]), 1).encode()
+    for match in _HEADS.finditer(text):
+        for part in re.finditer(r"fp32|fp16|\b\d+\b|\?|\b[a-z]\w*(?=[,)])", match.group()):
+            start, end = match.start() + part.start(), match.start() + part.end()
+            word = part.group()
+            other = {"fp32": "fp16", "fp16": "fp32", "?": "7"}.get(word, f"{word}1")
+            where = text.count("\n", 0, start) + 1
+            yield f"line {where}, {word} is {other}", (text[:start] + other + text[end:]).encode()
+    for match in re.finditer(r"-> \((.*)\);", text):
+        yield (
+            f"output {match.group(1)} twice",
+            (text[: match.end(1)] + f", {match.group(1)}" + text[match.end(1) :]).encode(),
+        )
