@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import miltext
 from miltext.checking.compiled.bundles import bundle_findings
 from miltext.models.compiling.analytics import HASH, NAME, parse_analytics
+from miltext.models.coremldata import layout
 from miltext.models.opening import open_model
 from miltext.models.pipelines.faults import faults_in
+from miltext.schema.proto import ModelDescription
 
 
 class Fault(NamedTuple):
@@ -32,18 +34,38 @@ class Fault(NamedTuple):
 UNKNOWABLE = {
     "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
     "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
-    r"|\.availability\.visionOS gone",  # what compilers and names of folders were, and keys of newer compilers
+    r"|\.availability\.visionOS gone"  # what compilers and names of folders were, and keys of newer compilers
+    r"|\.classLabels.*",  # labels stand in stages and operations of kinds of which no compiled model is known
 }
 """By the file, the faults that no other part of a compiled model shows; docs/compiled-models.md has their reasons."""
 
 
 def is_unknowable(fault: Fault, data: bytes) -> bool:
     """Tell whether nothing else shows a fault in a file, whose bytes were the `data`."""
-    if not fault.file.endswith("analytics/coremldata.bin"):
-        return re.fullmatch(UNKNOWABLE.get(fault.file, ""), fault.what, re.DOTALL) is not None
-    tables = [parse_analytics(each, "it") for each in (data, fault.data or b"")]
-    shapes = [{name: {**table, HASH: "", NAME: ""} for name, table in each.items()} for each in tables]
-    return shapes[0] == shapes[1]  # without --from, nobody knows the hash and the name of what was compiled
+    changed = fault.data or b""
+    if fault.file.endswith("analytics/coremldata.bin"):
+        return _tables(changed) == _tables(data)
+    if re.fullmatch(r"(model\d+/)+coremldata\.bin", fault.file):
+        return _stage(changed) == _stage(data)
+    return re.fullmatch(UNKNOWABLE.get(fault.file, ""), fault.what, re.DOTALL) is not None
+
+
+def _tables(data: bytes) -> Any:
+    """Return analytics but for the hash and the name of what was compiled, which nobody knows without --from."""
+    return {name: {**table, HASH: "", NAME: ""} for name, table in parse_analytics(data, "it").items()}
+
+
+def _stage(data: bytes) -> Any:
+    """Return the description of a stage but for what people read of it, which no `metadata.json` of its own has; of a
+    stage with the whole Model, what is around that.
+    """
+    parts = layout(data, "it")
+    described = ModelDescription() if parts.is_whole else ModelDescription.FromString(parts.held)
+    described.ClearField("metadata")
+    for each in (described, *described.functions):
+        for entry in (*each.input, *each.output, *each.state):
+            entry.shortDescription = ""
+    return parts._replace(held=b""), described.SerializeToString(deterministic=True)
 
 
 def told(bundle: Path) -> Counter[str]:

@@ -6,12 +6,12 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.checking.findings import LONG, listed
 from miltext.diagnostics import warning
 from miltext.models.compiling.analytics import FILE_NAME, HASH, NAME, SOURCE
+from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from miltext.diagnostics import Diagnostic
     from miltext.models.compiling.analytics import Tables
     from miltext.models.compiling.stated import Source
@@ -21,22 +21,25 @@ CODE = "MIL262"
 _SIZE_OF_HASH = 32
 
 
-def table_findings(said: Tables, expected: Mapping[str, Mapping[str, str]], is_stage: bool) -> Iterator[Diagnostic]:
+def table_findings(said: Tables, expected: Tables, is_stage: bool) -> Iterator[Diagnostic]:
     """Yield what the tables of a model, or of a stage of one, say otherwise than is `expected`, or have besides."""
-    free = {} if is_stage else {SOURCE: (HASH, NAME)}
-    for table, keys in {**{name: tuple(found) for name, found in expected.items()}, **free}.items():
-        for key in keys:
-            wanted, found = expected.get(table, {}).get(key), said.get(table, {}).get(key)
-            if found is None:
-                yield warning(CODE, f"{FILE_NAME} lacks `{table}.{key}`")
-            elif wanted not in (None, found):
-                yield warning(CODE, f"{FILE_NAME} says `{found}` for `{table}.{key}`, but it is `{wanted}`")
-    for table, found_there in said.items():
-        known = {*expected.get(table, ()), *free.get(table, ())}
-        odd = [key for key in found_there if key not in known]
-        if table not in {**expected, **free} or odd:
-            what = f"`{table}.{odd[0]}`" if odd else f"`{table}`"
-            yield warning(CODE, f"{FILE_NAME} has {what}, which the compiler does not write of such a model")
+    free: dict[str, dict[str, str]] = {} if is_stage else {SOURCE: dict.fromkeys((HASH, NAME), "")}
+    wanted, found = _flat({**expected, **free}), _flat(said)
+    lacking = [key for key in wanted if key not in found]
+    if lacking:
+        yield warning(CODE, f"{FILE_NAME} lacks {listed(lacking, 'and')}")
+    for key, text in _flat(expected).items():
+        if found.get(key, text) != text:
+            yield warning(CODE, f"{FILE_NAME} says `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`")
+    odd = [key for key in found if key not in wanted]
+    odd += [name for name, table in said.items() if not table and name not in wanted]
+    if odd:
+        names = listed((shown(key, LONG) for key in odd), "and")
+        yield warning(CODE, f"{FILE_NAME} has {names}, which the compiler does not write of such a model")
+
+
+def _flat(tables: Tables) -> dict[str, str]:
+    return {f"{name}.{key}": text for name, table in tables.items() for key, text in table.items()}
 
 
 def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]:
@@ -45,14 +48,14 @@ def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]
     stated, name = table.get(HASH), table.get(NAME)
     if stated is None:
         return
+    quoted = f"`{shown(stated, LONG)}`"
     if source is not None and stated != source.hash:
-        yield warning(CODE, f"{FILE_NAME} has the hash `{stated}` of what was compiled, which is not that of --from")
+        message = f"{FILE_NAME} has the hash {quoted} of what was compiled, which is not that of --from"
+        yield warning(CODE, f"{message}: compile that again, or name what was compiled")
     elif not _is_hash(stated):
-        yield warning(
-            CODE, f"{FILE_NAME} has `{stated}` as the hash of what was compiled, which is not a SHA-256 in base64"
-        )
+        yield warning(CODE, f"{FILE_NAME} has {quoted} for the hash of what was compiled, not a SHA-256 in base64")
     elif source is not None and name is not None and name != source.name:
-        message = f"{FILE_NAME} calls what was compiled `{name}`; that of --from is called `{source.name}`"
+        message = f"{FILE_NAME} calls what was compiled `{shown(name, LONG)}`, and that of --from is `{source.name}`"
         yield warning(CODE, message)._replace(severity="note")
     if name == "":
         yield warning(CODE, f"{FILE_NAME} has no name of what was compiled")

@@ -46,7 +46,11 @@ POINTER = "MIL252"
 
 DESCRIPTION, SHOWN, COUNTED, STRUCTURE, BESIDES = "MIL260", "MIL261", "MIL262", "MIL266", "MIL267"
 
+STAGE = re.compile(r"model\d+")
+"""How the folder of a pipeline's model is called."""
+
 _MOST_NAMED = 10
+"""How many unknown files a note names."""
 
 
 class FileFindings(NamedTuple):
@@ -145,18 +149,18 @@ class _Check:
             failure = stored if self._is_there(FILE_NAME) else _missing(FILE_NAME, "Core ML needs it")
             yield FILE_NAME, _unread(DESCRIPTION, failure, error)
             return
-        found, stages = self._layout(self.bundle), [self._layout(stage) for stage in self.bundle.models]
-        if found is not None:
-            is_counted = not self.bundle.is_pipeline or stages_of(found) in (None, len(stages))
-            known = stages if is_counted else [None]
-            for told in (*layout_findings(found, len(stored.description.functions), known), *unknown_fields(found)):
-                yield FILE_NAME, told
+        found = self._layout(self.bundle)
+        if found is None:
+            return
+        stages = [None if stage.is_pipeline else self._layout(stage) for stage in self.bundle.models]
+        is_counted = not self.bundle.is_pipeline or stages_of(found) in (None, len(stages))
+        functions = len(stored.description.functions)
+        for told in (*layout_findings(found, functions, stages if is_counted else [None]), *unknown_fields(found)):
+            yield FILE_NAME, told
 
     @staticmethod
     def _layout(model: Model) -> Layout | None:
-        """Return the layout of a model's `coremldata.bin`; None for one that cannot be read, or is of a pipeline inside
-        another.
-        """
+        """Return the layout of a model's `coremldata.bin`; None for one that cannot be read."""
         assert isinstance(model, BundleModel)
         with suppress(ModelError):
             return layout(read_inside(model.folder, FILE_NAME), model.folder / FILE_NAME)
@@ -203,28 +207,32 @@ class _Check:
     # ---- the folder
 
     def _pipeline(self) -> Iterator[Told]:
-        folder, count = self.bundle.folder, len(self.bundle.models)
-        found = self._layout(self.bundle)
+        count, found = len(self.bundle.models), self._layout(self.bundle)
         counted = stages_of(found) if found is not None else None
         if counted not in (None, count):
-            yield (
-                FILE_NAME,
-                error(STRUCTURE, f"{FILE_NAME} is of {counted} models, and there are {count} folders of them"),
-            )
-        with suppress(OSError):
-            for name in sorted(os.listdir(folder)):
-                if re.fullmatch(r"model\d+", name) and name not in [f"model{index}" for index in range(count)]:
-                    message = (
-                        f"`{name}` is not one of the pipeline's models, which are numbered from 0 on without a gap"
-                    )
-                    yield name, warning(STRUCTURE, message)
+            message = f"{FILE_NAME} is of {counted} models, and there are {count} folders of them"
+            yield FILE_NAME, error(STRUCTURE, message)
+        for name in self._folders_beyond(count):
+            message = f"`{name}` is not one of the pipeline's models, whose folders are numbered from 0 without a gap"
+            yield name, warning(STRUCTURE, message)
         if self._is_there(NAMES):
-            try:
-                data = read_inside(folder, NAMES, MOST)
-                for told in name_findings(parse_names(data, folder / NAMES), data, count):
-                    yield NAMES, told
-            except ModelError as failure:
-                yield NAMES, _unread(STRUCTURE, failure, warning)
+            yield from ((NAMES, told) for told in self._names(count))
+
+    def _folders_beyond(self, count: int) -> list[str]:
+        known = {f"model{index}" for index in range(count)}
+        with suppress(OSError):
+            return sorted(
+                each for each in os.listdir(self.bundle.folder) if STAGE.fullmatch(each) and each not in known
+            )
+        return []
+
+    def _names(self, count: int) -> Iterator[Diagnostic]:
+        folder = self.bundle.folder
+        try:
+            data = read_inside(folder, NAMES, MOST)
+            yield from name_findings(parse_names(data, folder / NAMES), data, count)
+        except ModelError as failure:
+            yield _unread(STRUCTURE, failure, warning)
 
     def _other_files(self) -> Iterator[Told]:
         names: list[str] = []

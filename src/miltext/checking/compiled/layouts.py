@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import warning
 from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
-from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import ModelDescription
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.coremldata import Layout
-    from miltext.schema.proto import Message
 
 WORDS = {
     "form_version": "the version of its form",
@@ -43,8 +41,10 @@ def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | Non
 
 
 def unknown_fields(found: Layout) -> Iterator[Diagnostic]:
-    """Yield that the description has fields that the schema does not."""
-    held: Message = Spec.FromString(found.held) if found.is_whole else ModelDescription.FromString(found.held)
+    """Yield that the description has fields that the schema does not; of a whole Model, it has not all kinds."""
+    if found.is_whole:
+        return
+    held = ModelDescription.FromString(found.held)
     size = held.ByteSize()
     held.DiscardUnknownFields()
     if size != held.ByteSize():
