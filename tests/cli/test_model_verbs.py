@@ -255,7 +255,7 @@ def test_info_of_what_is_not_whole(tmp_path: Path) -> None:
     done("print", EXAMPLE, "-o", text)
     record = summarize(open_model(text))
     assert record["weights"] == {"fp16": {"parameters": 342, "bytes": 684}}
-    assert "cannot be found" in record["blobFiles"][0]["problem"]
+    assert "does not exist" in record["blobFiles"][0]["problem"]
     inner = pipeline(spec("deep"), names=("deep",))
     path = write_package(
         tmp_path / "P.mlpackage", pipeline(spec("one"), inner, names=("one", "two")).SerializeToString()

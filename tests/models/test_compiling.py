@@ -143,7 +143,13 @@ def test_the_versions_are_those_that_are_asked_for(tmp_path: Path) -> None:
     assert re.findall(r'\{"coremlc-[^}]*\}', text) == ['{"coremlc-component-MIL", "1.2"}', '{"coremlc-version", "3.4"}']
     again = open_model(tmp_path / "Out.mlmodelc")
     miltext.build(again, tmp_path / "Again.mlmodelc")
-    assert '{"coremlc-version", "3600.25.1"}' in (tmp_path / "Again.mlmodelc" / "model.mil").read_text()
+    assert (tmp_path / "Again.mlmodelc" / "model.mil").read_text() == text
+    miltext.build(again, tmp_path / "Later.mlmodelc", versions=Versions(compiler="7.8"))
+    later = (tmp_path / "Later.mlmodelc" / "model.mil").read_text()
+    assert re.findall(r'\{"coremlc-[^}]*\}', later) == [
+        '{"coremlc-component-MIL", "1.2"}',
+        '{"coremlc-version", "7.8"}',
+    ]
 
 
 def test_a_pipeline_has_a_folder_for_each_stage(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import miltext
 from miltext.diagnostics import Diagnostic
 from miltext.models.opening import load
 from miltext.parsing.strict import strict_findings
-from miltext.printing.coremlc import STRINGS, Versions, as_coremlc
+from miltext.printing.coremlc import NEWEST, STRINGS, Versions, as_coremlc
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto import FeatureDescription, ListValue, ModelDescription, Program, Value
 from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType, write_type
@@ -166,7 +166,7 @@ def line_2(made: Program, **options: Any) -> str:
 
 
 def test_build_info_is_always_there() -> None:
-    default = Versions()
+    default = NEWEST
     expected = (
         f'[buildInfo = dict<string, string>({{{{"coremlc-component-MIL", "{default.component}"}}, '
         f'{{"coremlc-version", "{default.compiler}"}}}})]'

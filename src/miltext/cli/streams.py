@@ -25,8 +25,8 @@ WRONG, FAILED = 1, 2
 CANNOT_READ = "MIL250"
 """The code of a file that does not exist or cannot be read."""
 
-NO_OUTPUT = ("MIL401", "MIL402", "MIL428")
-"""The codes of an output that is not to be written there."""
+NO_OUTPUT = ("MIL401", "MIL402", "MIL428", "MIL444")
+"""The codes of an output that is not to be written there, or not so."""
 
 NO_INPUT = ("MIL831", "MIL832", "MIL833", "MIL834", "MIL835", "MIL836", "MIL837", "MIL839")
 """The codes of what a program cannot be given or asked for."""

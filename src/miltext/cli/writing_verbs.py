@@ -148,19 +148,15 @@ def build(
 
     choices["ranges"] = read_sizes(ranges)
     choices["versions"] = _versions(coremlc_mil_version, coremlc_version)
-    if choices["versions"] is not None and not output.lower().endswith(".mlmodelc"):
-        raise click.UsageError("only an .mlmodelc states versions of Apple's compiler: name one with -o")
     whole, kept = open_whole(model), None if original is None else open_whole(original)
     write_model(whole, output, original=kept, model=nested, weights=given_weights(weights), **choices)
 
 
 def _versions(component: str | None, compiler: str | None) -> Versions | None:
-    """Return the versions of Apple's compiler that are asked for; one that is not is the newest known."""
+    """Return the versions of Apple's compiler that are asked for."""
     from miltext.printing.coremlc import Versions
 
-    asked = {"component": component, "compiler": compiler}
-    known = {name: version for name, version in asked.items() if version is not None}
-    return Versions(**known) if known else None
+    return None if component is compiler is None else Versions(component, compiler)
 
 
 def given_weights(words: Sequence[str]) -> GivenWeights | None:

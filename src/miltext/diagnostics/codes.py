@@ -53,6 +53,7 @@ TITLES: dict[str, str] = {
     "MIL212": "buildInfo is not a dictionary of strings",
     "MIL213": "flexible size out of range",
     "MIL214": "unproven part of a compiled model",
+    "MIL215": "not a version of Apple's compiler",
     # Models as files and folders.
     "MIL250": "unreadable file",
     "MIL251": "not a model folder",
@@ -127,6 +128,9 @@ TITLES: dict[str, str] = {
     "MIL447": "input that a part does not need",
     "MIL448": "value that a part cannot give",
     "MIL449": "left out of a part",
+    "MIL442": "files of a model that are not kept",
+    "MIL443": "part that a compiled model does not have",
+    "MIL444": "option for compiled models alone",
     "MIL450": "description with fewer details",
     "MIL451": "weights missing in the original",
     "MIL452": "input without a range of sizes",

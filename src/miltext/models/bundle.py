@@ -96,7 +96,7 @@ class BundleModel(Model):
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
             raise refusal("MIL255", "pipelines are nested more deeply than in any model", self.name)
         folders = list(takewhile(_is_folder, (self.folder / f"model{index}" for index in count())))
-        names = [*self._pipeline_names, *[""] * len(folders)]
+        names = [*self.pipeline_names, *[""] * len(folders)]
         return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
 
     def _find_type(self) -> str:
@@ -120,7 +120,7 @@ class BundleModel(Model):
         return os.path.exists(self.folder / name)
 
     @property
-    def _pipeline_names(self) -> list[str]:
+    def pipeline_names(self) -> list[str]:
         with suppress(ModelError):  # then the models have only their order
             names = f"modelNames/{coremldata.FILE_NAME}"
             return parse_names(read_inside(self.folder, names), self.folder / names)

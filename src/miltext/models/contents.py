@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from miltext.diagnostics import refusing
-from miltext.models.refusals import refusal
+from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import MODEL_KINDS
@@ -48,8 +48,7 @@ def read_file(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError) as failure:
         raise refusal("MIL250", "the file or folder does not exist", path) from failure
     except (OSError, ValueError) as failure:
-        reason = getattr(failure, "strerror", None) or failure
-        raise refusal("MIL250", f"the file cannot be read: {reason}", path) from failure
+        raise refusal("MIL250", f"the file cannot be read: {reason_of(failure)}", path) from failure
     refuse_pointer(data, path)
     return data
 
@@ -99,7 +98,7 @@ def within(folder: Path, name: str) -> Path:
 
 
 def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
-    return refusal("MIL255", f"`{name}` cannot be followed: {getattr(failure, 'strerror', None) or failure}", folder)
+    return refusal("MIL255", f"`{name}` cannot be followed: {reason_of(failure)}", folder)
 
 
 def is_binary(data: bytes) -> bool:
@@ -201,6 +200,10 @@ def is_spec(data: bytes) -> bool:
 
 def _undeclared_kind(message: Message) -> str | None:
     """Return the kind of model that a message's unknown fields show."""
+    return next((MODEL_KINDS[number] for number in unknown_fields(message) if number in MODEL_KINDS), None)
+
+
+def unknown_fields(message: Message) -> list[int]:
+    """Return the numbers of a message's fields that the schema does not have, each once."""
     fields = UnknownFieldSet(message)
-    numbers = [fields[index].field_number for index in range(len(fields))]
-    return next((MODEL_KINDS[number] for number in numbers if number in MODEL_KINDS), None)
+    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from miltext.diagnostics import refusing
 from miltext.models.contents import specification_version
-from miltext.models.refusals import refusal
+from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import (
     ArrayFeatureType,
     FeatureDescription,
@@ -110,13 +110,11 @@ def _reason(failure: Exception) -> str:
     if isinstance(failure, json.JSONDecodeError):
         message = failure.msg[:1].lower() + failure.msg[1:]
         return f"{message} in line {failure.lineno}, column {failure.colno}"
-    if isinstance(failure, KeyError):
-        return f"`{failure.args[0]}` is missing, or not known"
     if isinstance(failure, RecursionError):
         return "it is nested too deeply"
     if isinstance(failure, UnicodeError):
         return "it is not Unicode"
-    return str(failure)
+    return reason_of(failure)
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -145,6 +145,11 @@ class Model:
         """The models of a pipeline, in its order."""
         return ()
 
+    @property
+    def pipeline_names(self) -> Sequence[str]:
+        """What a pipeline calls its models, in their order; not all of them need have a name."""
+        return ()
+
     def stages(self, prefix: str = "") -> Iterator[Stage]:
         """Yield each model inside, however deep, before those that are in it; none unless this is a pipeline."""
         for index, model in enumerate(self.models):

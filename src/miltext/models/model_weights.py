@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.models.refusals import WeightsError, refusal
+from miltext.models.refusals import WeightsError, reason_of, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.models.weights import ALIGNMENT, Blob, BlobFile, digest
 from miltext.schema.packing import packed_size, unpack
@@ -52,9 +52,9 @@ def resolve(file_name: str, model_path: Path) -> Path:
         real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
         regular = stat.S_ISREG(real.stat().st_mode)
     except (OSError, ValueError) as failure:
-        is_absent = isinstance(failure, FileNotFoundError)
-        why = "it does not exist" if is_absent else getattr(failure, "strerror", None) or failure
-        raise refusal("MIL302", f"the weight file `{file_name}` cannot be found: {why}", model_path) from failure
+        is_there = not isinstance(failure, (FileNotFoundError, NotADirectoryError))
+        why = f" cannot be followed: {reason_of(failure)}" if is_there else " does not exist"
+        raise refusal("MIL302", f"the weight file `{file_name}`{why}", model_path) from failure
     if not real.is_relative_to(root):
         raise refusal("MIL301", f"the file name `{file_name}` leads outside through a link", model_path)
     if not regular:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from miltext.diagnostics import ModelError, Note, error
+from miltext.syntax.literals import quote
 
 WAYS_OUT = {
     # Models as files and folders.
@@ -64,7 +65,8 @@ WAYS_OUT = {
     "MIL431": "choose a name that the function, and the pipeline around it, does not use",
     "MIL432": "only a value of the function's own block can be an output, and only once",
     "MIL440": "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
-    "MIL441": "compile it with Apple's compiler, or have the guesses written: --allow-unproven",
+    "MIL441": "compile it with Apple's compiler, or have the guesses written: `miltext build --allow-unproven`",
+    "MIL444": "name an .mlmodelc with -o, or leave the option out",
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
     "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512; in a text alone, ? is any size from 1 on",
     "MIL435": "give each dimension of the input's type a size; for another rank, edit the text of the program",
@@ -85,6 +87,18 @@ WAYS_OUT = {
 
 class WeightsError(ModelError):
     """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL311."""
+
+
+def reason_of(failure: Exception) -> str:
+    """Return why something failed, in the words of the system or of the reader, without a path or a class of Python's.
+
+    A key that is not there is named.
+    """
+    if isinstance(failure, KeyError):
+        return f"it has no {quote(str(failure.args[0]))}"
+    if isinstance(failure, OSError) and failure.strerror:
+        return failure.strerror
+    return str(failure) or "it is in another form"
 
 
 def refusal(

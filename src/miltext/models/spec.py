@@ -60,12 +60,21 @@ class SpecModel(Model):
     def description(self) -> ModelDescription | None:
         return self._spec.description if self._spec.HasField("description") else None
 
+    @property
+    def pipeline_names(self) -> Sequence[str]:
+        pipeline = pipeline_of(self._spec, self.type)
+        return pipeline.names if pipeline is not None else ()
+
     @cached_property
     def models(self) -> Sequence[Model]:
         pipeline = pipeline_of(self._spec, self.type)
         if pipeline is None:
             return ()
-        names = [*pipeline.names, *[""] * len(pipeline.models)]
+        for index, spec in enumerate(pipeline.models):
+            if kind_of_model(spec) is None:
+                message = f"the model {index} of this pipeline is empty: none of the fields of its Type is set"
+                raise refusal("MIL253", message, self.name)
+        names = [*self.pipeline_names, *[""] * len(pipeline.models)]
         return [
             SpecModel(self.kind, self.name, self.path, self.model_path, spec, name)
             for spec, name in zip(pipeline.models, names)  # noqa: B905 - a pipeline need not name its models

@@ -6,6 +6,7 @@ what is done here; where the description leads beyond them, a warning says so.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from miltext.schema.proto import Function, ModelDescription, Program
 from miltext.schema.types import DictionaryType, write_type
 from miltext.schema.value_builders import STRING, immediate
 from miltext.schema.walk import values
+from miltext.syntax.literals import quote
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
@@ -32,15 +34,29 @@ BUILD_INFO = "buildInfo"
 STRINGS = DictionaryType(STRING, STRING)
 
 
-class Versions(NamedTuple):
-    """The two entries that the compiler adds to buildInfo; by default those of the newest one that is known."""
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
+"""A version as the compiler states it: 1436.100.10, 3600.16.1."""
 
-    component: str = "3600.16.1"
-    compiler: str = "3600.25.1"
+
+class Versions(NamedTuple):
+    """The two entries that the compiler adds to buildInfo; None for one that is not asked for."""
+
+    component: str | None = None
+    compiler: str | None = None
 
     def entries(self) -> dict[str, str]:
-        """Return the entries by key."""
-        return {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
+        """Return the entries that are asked for, by key. Raise PrintError (MIL215) for what is not a version."""
+        named = {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
+        asked = {key: version for key, version in named.items() if version is not None}
+        for key, version in asked.items():
+            if not _VERSION.fullmatch(version):
+                message = f"{quote(version)} is not a version of Apple's compiler: write `{key}` as in 3600.25.1"
+                raise PrintError([error("MIL215", message)])
+        return asked
+
+
+NEWEST = Versions("3600.16.1", "3600.25.1")
+"""Those of the newest compiler that is known."""
 
 
 def as_coremlc(
@@ -53,9 +69,9 @@ def as_coremlc(
     """Return the `model.mil` that Apple's compiler would write for this Program.
 
     `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
-    FlexibleShapeInformation is made. `versions` are the compiler's: if None, those that the Program has, or else the
-    newest. Both messages may be coremltools' own. One warning says what the compiler drops, another what is
-    unproven: to `on_warning`, or as Python's. Raise PrintError for what Apple's syntax cannot say.
+    FlexibleShapeInformation is made. `versions` are the compiler's: where none is asked for, that which the Program
+    has, or else the newest. Both messages may be coremltools' own. One warning says what the compiler drops, another
+    what is unproven: to `on_warning`, or as Python's. Raise PrintError for what Apple's syntax cannot say.
     """
     own = own_copy(program)
     dropped = _drop(own)
@@ -146,11 +162,12 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
         message = f"`{BUILD_INFO}` is not a dictionary of strings, to which the compiler adds: remove it, or correct it"
         raise PrintError([error("MIL212", message)])
     pairs = info.immediateValue.dictionary.values
-    entries = (versions or Versions()).entries()
+    asked = (versions or Versions()).entries()
     for index in reversed(range(len(pairs))):
-        if versions and _key(pairs[index]) in entries:
+        if _key(pairs[index]) in asked:
             del pairs[index]
     present = {_key(pair) for pair in pairs}
+    entries = {**NEWEST.entries(), **asked}
     added = immediate(STRINGS, {key: text for key, text in entries.items() if key not in present})
     pairs.extend(added.immediateValue.dictionary.values)
     pairs.sort(key=lambda pair: _key(pair).encode())

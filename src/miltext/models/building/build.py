@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, Note
+from miltext.diagnostics import ModelError, Note, warning
 from miltext.models.building.changes import around, changes
 from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.decompiling import order_inputs, strip
@@ -29,6 +29,8 @@ from miltext.models.building.redescribing import Edited, redescribe, redescribe_
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.unreached import unreached
 from miltext.models.building.writing import work, write_model
+from miltext.models.compiling.judging import refuse_kinds
+from miltext.models.compiling.other_files import files_beside
 from miltext.models.compiling.writing import compiled_work, write_compiled
 from miltext.models.model_weights import MODEL_PATH, LooseFolder, resolve
 from miltext.models.outputs import check_kept, check_target
@@ -45,8 +47,8 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-COMPILED = ".mlmodelc"
-OUTPUTS = (".mlpackage", ".mlmodel", COMPILED)
+PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
+OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
 
 
 def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_CHOICES) -> list[Diagnostic]:
@@ -65,9 +67,15 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
         raise refusal("MIL401", message, output)
     original = choices.original
+    is_compiled = output.suffix.lower() == COMPILED
+    if not is_compiled and (choices.versions is not None or choices.allow_unproven):
+        message = "only an .mlmodelc states versions of Apple's compiler, and has parts that are unproven"
+        raise refusal("MIL444", message, output)
     check_target(output, choices.force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
+    if is_compiled and original is not None:
+        refuse_kinds(original)
     try:
         new = _assembled(source, original, choices)
         _check_read(new, output, choices)
@@ -86,6 +94,9 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
     """Write a model that was prepared; return the warnings there are. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
+    if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
+        message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
+        new.warnings.append(warning("MIL442", message))
     if choices.expect:
         choices.expect(partial(compiled_work, new) if is_compiled else partial(work, new, output))
     try:

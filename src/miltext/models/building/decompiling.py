@@ -21,12 +21,13 @@ from miltext.models.refusals import refusal
 from miltext.printing.coremlc import BUILD_INFO
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto import Model as Spec
-from miltext.schema.proto import Program
+from miltext.schema.proto import Program, Value
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
+    from miltext.schema.proto import DictionaryValue
 
 COMPILERS_ENTRY = "coremlc-"
 
@@ -35,15 +36,20 @@ def strip(program: Program) -> Program:
     """Take out of a Program what Apple's compiler added; the Program itself is returned."""
     if BUILD_INFO in program.attributes:
         pairs = program.attributes[BUILD_INFO].immediateValue.dictionary.values
-        for index in reversed(range(len(pairs))):
-            key = pairs[index].key.immediateValue.tensor.strings.values
-            if key and key[0].startswith(COMPILERS_ENTRY):
-                del pairs[index]
+        for pair in compilers_entries(program):
+            pairs.remove(pair)
         if not pairs:
             del program.attributes[BUILD_INFO]
     for name in program.functions:
         program.functions[name].attributes.pop(ATTRIBUTE, None)
     return program
+
+
+def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
+    """Return the entries of buildInfo that Apple's compiler added."""
+    info = program.attributes[BUILD_INFO] if BUILD_INFO in program.attributes else Value()
+    keys = ((pair, pair.key.immediateValue.tensor.strings.values) for pair in info.immediateValue.dictionary.values)
+    return [pair for pair, key in keys if key and key[0].startswith(COMPILERS_ENTRY)]
 
 
 class Decompiling(NamedTuple):
@@ -73,25 +79,27 @@ class Decompiling(NamedTuple):
 
     def _program(self, bundle: Model, prefix: str) -> NewModel:
         program = self.programs.get(bundle) or bundle.program
+        compilers = compilers_entries(program) or compilers_entries(bundle.program)
         description = bundle.description or describe(program, self.sizes)
         program = strip(deepcopy(program))
         files = _move_weights(program, self.folders.get(bundle) or BlobFolder(bundle.model_path), prefix)
         version = bundle.specification_version or known_version(program, description)
         spec = Spec(specificationVersion=version, description=description, mlProgram=program)
-        return NewModel(spec, files, warnings=list(bundle.warnings))
+        return NewModel(spec, files, warnings=list(bundle.warnings), compilers=[deepcopy(compilers)])
 
     def _pipeline(self, bundle: Model, prefix: str) -> NewModel:
         made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
         made.warnings += bundle.warnings
         pipeline = pipeline_of(made.spec, bundle.type)
         assert pipeline is not None
+        pipeline.names.extend(bundle.pipeline_names)
         for index, model in enumerate(bundle.models):
             inner = self.model(model, f"{prefix}{index}-")
             with refusing_depth(bundle.name):
                 pipeline.models.append(inner.spec)
-            pipeline.names.extend([model.pipeline_name] * bool(model.pipeline_name))
             made.files.update(inner.files)
             made.warnings += inner.warnings
+            made.compilers += inner.compilers
         return made
 
 

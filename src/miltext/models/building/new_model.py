@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from miltext.models.building.pruning import Record
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder
+    from miltext.models.refusals import WeightsError
+    from miltext.schema.proto import DictionaryValue, Program
     from miltext.schema.proto import Model as Spec
-    from miltext.schema.proto import Program
 
 
 @dataclass
@@ -36,7 +37,9 @@ class NewModel:
     still to be stored, in the file `store`. `pruned` has the records that stay of each weight file that is not written
     whole, and `dropped` the files of the package, or beside an .mlmodel, that go. `around` is what stood around the
     models that it is made of, `known` what the functions of those that were edited had been, both by path, and `losses`
-    what the descriptions lost.
+    what the descriptions lost. `missing` are the weight files that it names and nobody has, each as an error by its
+    fileName. `compilers` are the entries in buildInfo that Apple's compiler made for each ML Program, if it was
+    compiled.
     """
 
     spec: Spec
@@ -54,6 +57,8 @@ class NewModel:
     losses: list[Loss] = field(default_factory=list)
     changes: list[DescriptionChange] = field(default_factory=list)
     origin: Path | None = None
+    missing: dict[str, WeightsError] = field(default_factory=dict)
+    compilers: list[Sequence[DictionaryValue.KeyValuePair]] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
@@ -67,6 +72,7 @@ class NewModel:
             for name, failure in missing.items():
                 if name not in lacking:
                     raise failure
+                self.missing[name] = failure
                 self.warnings.append(warning("MIL451", f"the original lacks it too: {failure.diagnostics[0].message}"))
         folder.close()
 

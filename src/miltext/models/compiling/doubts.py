@@ -8,9 +8,11 @@ from typing import NamedTuple
 class Doubt(NamedTuple):
     """One thing that no known output of the compiler shows.
 
-    Core ML reads what it is about, and may not load a guess; but what has a `place` stands in `metadata.json` alone,
-    for people: below these keys, in which names stand for the entries and functions of lists.
+    It is refused where Core ML reads a guess in place of something that is not known; else it is told. What has a
+    `place` stands in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
+    functions of lists.
     """
 
     what: str
     place: tuple[str, ...] = ()
+    is_refused: bool = False

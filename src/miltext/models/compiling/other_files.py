@@ -1,4 +1,4 @@
-"""The files in a compiled model that are no known part of it."""
+"""The files in a compiled model, or in a package, that are no known part of it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.coremldata import FILE_NAME, NAMES, TEXT
+from miltext.models.manifest import MANIFEST, model_file
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.models.model_weights import blob_values
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
+    from miltext.models.building.new_model import NewModel
     from miltext.models.model import Model
 
 KNOWN = (TEXT, FILE_NAME, METADATA, ANALYTICS, NAMES)
@@ -35,6 +37,16 @@ def other_files(bundle: Model) -> list[str]:
         place = model.model_path.relative_to(bundle.model_path)
         known |= {(place / name).as_posix() for name in (*KNOWN, *weight_paths(model))}
     return files_below(bundle.model_path, known)
+
+
+def files_beside(new: NewModel) -> list[str]:
+    """Return what is in the package that a model comes from beside that model and the weights that it named."""
+    assert new.package is not None
+    known = {new.package / MANIFEST, *([new.origin] if new.origin is not None else [])}
+    data = model_file(new.package).parent
+    known |= {data / name for name in (*new.former, *new.files)}
+    places = {os.path.realpath(path) for path in (*known, *new.files.values(), *new.dropped)}
+    return [name for name in files_below(new.package, ()) if os.path.realpath(new.package / name) not in places]
 
 
 def files_below(folder: Path, known: Collection[str]) -> list[str]:

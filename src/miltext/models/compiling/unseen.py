@@ -38,7 +38,7 @@ UNSEEN: dict[str, Callable[[Model], bool]] = {
     "a model with optional inputs": lambda spec: any(entry.type.isOptional for entry in _inputs(spec)),
     "a model with training inputs": lambda spec: bool(spec.description.trainingInput),
     "several inputs of flexible shape": _has_flexible_inputs,
-    "an updatable model, which is not one any more when it is turned back": lambda spec: spec.isUpdatable,
+    "an updatable model": lambda spec: spec.isUpdatable,
 }
 """What no known compiled model is or has, and how a model shows that it does."""
 

@@ -6,7 +6,6 @@ A stage of a pipeline is a folder of its own in it, `model0` and so on, with the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -16,19 +15,19 @@ from miltext.models.building.new_model import ml_programs
 from miltext.models.building.placing import Subject
 from miltext.models.building.writing import serialized, write_weights
 from miltext.models.compiling import analytics
-from miltext.models.compiling.doubts import Doubt
+from miltext.models.compiling.judging import refuse, told
 from miltext.models.compiling.metadata import metadata
-from miltext.models.compiling.unseen import unseen
-from miltext.models.contents import kind_of_model, parse_spec, pipeline_of
-from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS, NAMES, TEXT, coremldata, names_data
+from miltext.models.contents import kind_of_model, parse_spec, stages
+from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
 from miltext.models.files import copy_file, write_new
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.models.model_weights import MODEL_PATH, blob_values
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
-from miltext.printing.coremlc import as_coremlc, unproven_shapes
+from miltext.printing.coremlc import BUILD_INFO, STRINGS, as_coremlc
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.value_builders import immediate
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -39,37 +38,31 @@ if TYPE_CHECKING:
 OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """What is in a compiled model, and cannot be a weight file."""
 
-COMPILED = ("mlProgram", "pipeline")
-"""The kinds of models that are compiled here."""
-
 
 def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
-    """Write a model as an `.mlmodelc`; return warnings of what its text leaves out, and of what is unproven.
+    """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
 
     What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
-    PrintError, and ModelError: MIL440 for what cannot be compiled here, MIL441 for what is unproven where that is not
-    allowed, MIL301, MIL405.
+    PrintError, and ModelError as `refuse` does, and MIL301, MIL405.
     """
-    _refuse_kinds(new.spec)
-    doubts = _doubts(new.spec)
-    if doubts and not choices.allow_unproven:
-        raise refusal("MIL441", f"no known output of Apple's compiler shows {_listed(doubts)}")
+    refuse(new, choices)
     with Staging(replace=choices.force, parents=True) as staging:
         made = staging.place(output)
         _make_folders(new, new.spec, made, choices.progress, {})
-        told = _write_model(new.spec, made, choices)
+        source = _source(new)
+        _restate_compilers(new)
+        left_out = _write_model(new.spec, made, choices)
         shown = metadata(new.spec, output.stem)  # of what is stored by now
         write_new(made / METADATA, [shown.text.encode()])
-        _write_analytics(new.spec, made, analytics.details_of(_source(new)))
+        _write_analytics(new.spec, made, analytics.details_of(source))
         staging.commit()
-    guesses = [doubt for each in (new.spec, *_stages(new.spec)) for doubt in unseen(each)]
-    return [*told, *_told([*doubts, *guesses, *shown.doubts])]
+    return [*left_out, *told(new.spec, shown.doubts)]
 
 
 def compiled_work(new: NewModel) -> int:
     """Return how many bytes `write_compiled` tells as progress."""
     found = 0
-    for spec in (new.spec, *_stages(new.spec)):
+    for spec in (new.spec, *stages(new.spec)):
         for name in _weights(new, spec):
             if name in new.pruned:
                 found += sum(record.size for record in new.pruned[name])
@@ -85,7 +78,7 @@ def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | 
     What several stages name is `written` once, and then copied.
     """
     folder.mkdir()
-    for index, stage in enumerate(_stages(spec)):
+    for index, stage in enumerate(stages(spec)):
         _make_folders(new, stage, folder / f"model{index}", progress, written)
     for name in sorted(_weights(new, spec)):
         _check_name(name)
@@ -117,18 +110,18 @@ def _check_name(name: str) -> None:
 
 def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]:
     """Write the text and the description of a model, or of each stage; return what is to be told."""
-    told: list[Diagnostic] = _reordered(spec)
-    for index, stage in enumerate(_stages(spec)):
-        told += _write_model(stage, folder / f"model{index}", choices)
+    left_out: list[Diagnostic] = _reordered(spec)
+    for index, stage in enumerate(stages(spec)):
+        left_out += _write_model(stage, folder / f"model{index}", choices)
         _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
-        given = (spec.specificationVersion, spec.description, choices.versions, told.append)
+        given = (spec.specificationVersion, spec.description, choices.versions, left_out.append)
         write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
     elif spec.pipeline.names:
         (folder / NAMES).parent.mkdir()
         write_new(folder / NAMES, [names_data(spec.pipeline.names)])
     write_new(folder / FILE_NAME, [coremldata(spec)])
-    return told
+    return left_out
 
 
 def _reordered(spec: Spec) -> list[Diagnostic]:
@@ -165,43 +158,11 @@ def _source(new: NewModel) -> tuple[bytes, str]:
     return data, "model"
 
 
-def _stages(spec: Spec) -> Sequence[Spec]:
-    pipeline = pipeline_of(spec, kind_of_model(spec))
-    return pipeline.models if pipeline is not None else ()
-
-
-# ---- what cannot be compiled, and what is unproven
-
-
-def _refuse_kinds(spec: Spec) -> None:
-    kind = kind_of_model(spec)
-    if kind not in COMPILED:
-        message = f"a model of the kind `{kind}` cannot be compiled here: its compiled form is not known"
-        raise refusal("MIL440", message)
-    for stage in _stages(spec):
-        if kind_of_model(stage) != PROGRAM:
-            message = f"the pipeline has a stage of the kind `{kind_of_model(stage)}`, whose compiled form is not known"
-            raise refusal("MIL440", message)
-    if not all(program.functions for program in ml_programs(spec)):
-        raise refusal("MIL440", "the program has no functions")
-
-
-def _doubts(spec: Spec) -> list[Doubt]:
-    """Return what is unproven of the files that Core ML reads."""
-    found: list[Doubt] = []
-    for each in (spec, *_stages(spec)):
-        version = each.specificationVersion
-        if kind_of_model(each) == PROGRAM:
-            if version not in FORM_VERSIONS:
-                found.append(Doubt(f"the {FILE_NAME} of specification version {version}"))
-            found += map(Doubt, unproven_shapes(each.mlProgram, each.description))
-    return found
-
-
-def _told(doubts: Sequence[Doubt]) -> list[Diagnostic]:
-    message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
-    return [warning("MIL214", message)] if doubts else []
-
-
-def _listed(doubts: Iterable[Doubt]) -> str:
-    return "; ".join(sorted({doubt.what for doubt in doubts}))
+def _restate_compilers(new: NewModel) -> None:
+    """Give the programs of a model that was compiled what its compiler said of itself; options may say otherwise."""
+    for program, entries in zip(ml_programs(new.spec), new.compilers, strict=False):
+        if BUILD_INFO not in program.attributes:
+            program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
+        held = program.attributes[BUILD_INFO].immediateValue
+        if held.HasField("dictionary"):
+            held.dictionary.values.extend(entries)

@@ -1,0 +1,80 @@
+"""What cannot be compiled here, what a compiled model does not hold, and what is unproven of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import warning
+from miltext.models.building.new_model import ml_programs
+from miltext.models.compiling.doubts import Doubt
+from miltext.models.compiling.unheld import unheld
+from miltext.models.compiling.unseen import unseen
+from miltext.models.contents import kind_of_model, stages
+from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS
+from miltext.models.refusals import refusal
+from miltext.printing.coremlc import unproven_shapes
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.new_model import NewModel
+    from miltext.models.model import Model
+    from miltext.schema.proto import Model as Spec
+
+COMPILED = ("mlProgram", "pipeline")
+"""The kinds of models that are compiled here."""
+
+
+def refuse_kinds(model: Model) -> None:
+    """Refuse a model of a kind whose compiled form is not known, before anything is made of it (MIL440)."""
+    if model.type not in COMPILED:
+        message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
+        raise refusal("MIL440", message, model.name)
+    for stage in model.models:
+        if stage.type != PROGRAM:
+            message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
+            raise refusal("MIL440", message, model.name)
+    if model.is_pipeline and not model.models:
+        raise refusal("MIL440", "the pipeline has no models", model.name)
+
+
+def refuse(new: NewModel, choices: Choices) -> None:
+    """Refuse a model that cannot be compiled, or not as the choices say: MIL440, MIL441, MIL454, MIL215, MIL302."""
+    if not all(program.functions for program in ml_programs(new.spec)):
+        raise refusal("MIL440", "the program has no functions")
+    for failure in new.missing.values():
+        raise failure
+    if choices.versions is not None:
+        choices.versions.entries()
+    refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
+    if refused and not choices.allow_unproven:
+        raise refusal("MIL441", f"no known output of Apple's compiler shows {_listed(refused)}")
+    if choices.no_loss and (lost := [*unheld(new.spec)]):
+        raise refusal("MIL454", f"a compiled model does not have this: {', '.join(lost)}")
+
+
+def told(spec: Spec, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
+    """Yield warnings of what is lost of a model, and of what is unproven; `shown` is that in its `metadata.json`."""
+    if lost := [*unheld(spec)]:
+        yield warning("MIL443", f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
+    if doubts := [*_doubts(spec), *shown]:
+        message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
+        yield warning("MIL214", message)
+
+
+def _doubts(spec: Spec) -> Iterator[Doubt]:
+    """Yield what is unproven of the files that Core ML reads."""
+    for each in (spec, *stages(spec)):
+        version = each.specificationVersion
+        if kind_of_model(each) == PROGRAM:
+            if version not in FORM_VERSIONS:
+                yield Doubt(f"the {FILE_NAME} of specification version {version}", is_refused=True)
+            for what in unproven_shapes(each.mlProgram, each.description):
+                yield Doubt(what, is_refused=True)
+        yield from unseen(each)
+
+
+def _listed(doubts: Iterable[Doubt]) -> str:
+    return "; ".join(sorted({doubt.what for doubt in doubts}))

@@ -1,0 +1,36 @@
+"""What a Model message has that none of the files of a compiled model holds.
+
+They hold the kind, the specification version, the description as it is, and the program as text, which refuses fields
+that it does not know; and of a pipeline its models and their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.models.contents import kind_of_model, pipeline_of, unknown_fields
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message, Model
+
+_HELD = ("specificationVersion", "description")
+"""The fields of a Model, beside those of its Type, that are in `coremldata.bin`."""
+
+
+def unheld(spec: Model, where: str = "") -> Iterator[str]:
+    """Yield what is lost of a model, and of those inside it, each by name; `where` says which of them it is."""
+    kind = kind_of_model(spec)
+    for field, _ in spec.ListFields():
+        if field.name not in (*_HELD, kind):
+            yield f"`{field.name}`{where}"
+    yield from _unknown(spec, where)
+    pipeline = pipeline_of(spec, kind)
+    if pipeline is not None:
+        yield from _unknown(pipeline, where)
+        for index, stage in enumerate(pipeline.models):
+            yield from unheld(stage, f" of the model {index}")
+
+
+def _unknown(message: Message, where: str) -> Iterator[str]:
+    return (f"the unknown field {number} of {message.DESCRIPTOR.name}{where}" for number in unknown_fields(message))
