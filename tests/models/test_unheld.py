@@ -19,7 +19,7 @@ from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.opening import open_model
 from miltext.models.refusals import WeightsError
 from miltext.printing.coremlc import Versions
-from miltext.schema.proto import Model
+from miltext.schema.proto import Model, Pipeline
 
 Steps = tuple[Any, ...]
 
@@ -196,9 +196,12 @@ def test_weights_that_are_missing_are_not_compiled(tmp_path: Path) -> None:
 
 
 KINDS: dict[str, tuple[Model, str]] = {
-    "empty pipeline": (Model(specificationVersion=7, pipeline={}), r"MIL440.*the pipeline has no models"),
+    "empty pipeline": (Model(specificationVersion=7, pipeline=Pipeline()), r"MIL440.*the pipeline has no models"),
     "nested": (piped(piped(unary("x", "y"))), r"MIL440.*a stage of the kind `pipeline`"),
-    "untyped stage": (Model(specificationVersion=7, pipeline={"models": [Model()]}), "MIL253.*the model 0 of this"),
+    "untyped stage": (
+        Model(specificationVersion=7, pipeline=Pipeline(models=[Model()])),
+        "MIL253.*the model 0 of this",
+    ),
     "regressor": (piped(unary("x", "y"), kind="pipelineRegressor"), "MIL440.*pipelineRegressor"),
 }
 

@@ -8,7 +8,7 @@ import sys
 import click
 
 from miltext.cli.progress import weights_bar
-from miltext.cli.streams import FAILED, WRONG, colored, load_model, nested_option, show, write_text
+from miltext.cli.streams import FAILED, WRONG, colored, nested_option, open_whole, show, write_text
 from miltext.diagnostics import MiltextError
 
 EPILOG = """\b
@@ -18,6 +18,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage --format json | jq .weights
   miltext diff old.mlpackage new.mlpackage --format unified --draft
   miltext diff Mine.mlmodelc Apples.mlmodelc              # compiled models, file by file
+  miltext diff Old.mlpackage New.mlpackage --model 1      # a model of two pipelines; without it, each
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
 \b
@@ -67,7 +68,7 @@ def command(
     from miltext.diffing import diff
 
     try:
-        models = load_model(old, nested), load_model(new, nested)
+        models = open_whole(old).at(nested), open_whole(new).at(nested)
         with weights_bar("comparing weights", models[1]) as progress:
             difference = diff(models[0], models[1], progress=progress.add, **choices)
     except MiltextError as error:

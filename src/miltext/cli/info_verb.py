@@ -72,14 +72,23 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
 
 def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
     """Yield what a compiled model states of itself."""
+    from miltext.models.compiling.analytics import SOURCE
+
     if "modelHash" in compiled:
         yield f"{indent}compiled from {compiled.get('modelName', '')}.mlmodel, SHA-256 {compiled['modelHash']}"
+    for version, text in compiled.get("compiler", {}).items():
+        yield f"{indent}{version}: {text}"
+    for name, table in compiled.get("analytics", {}).items():
+        if name != SOURCE:
+            yield f"{indent}{name}: {', '.join(f'{key} {text}' for key, text in table.items())}"
     for key, words in {"computePrecision": "computes in", "storagePrecision": "weights stored as"}.items():
         if compiled.get(key):
             yield f"{indent}{words} {compiled[key]}"
     if compiled.get("availability"):
         systems = ", ".join(f"{system} {version}" for system, version in compiled["availability"].items())
         yield f"{indent}available from {systems}"
+    if "generatedClassName" in compiled:
+        yield f"{indent}class in Xcode: {compiled['generatedClassName']}"
     yield from (f"{indent}{problem}" for problem in compiled.get("problems", ()))
 
 

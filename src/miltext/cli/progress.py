@@ -56,7 +56,8 @@ class Progress:
 
 def weights_bar(label: str, model: Model, passes: int = 1) -> Progress:
     """Return the bar for work that reads all weights in a model's files, once or several times."""
-    return Progress(label, lambda: passes * sum(weight.size for weight in model.weights.in_files()))
+    programs = [stage.model for stage in model.programs()]
+    return Progress(label, lambda: passes * sum(weight.size for each in programs for weight in each.weights.in_files()))
 
 
 def size_below(folder: Path) -> int:

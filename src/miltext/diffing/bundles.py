@@ -15,6 +15,7 @@ from miltext.models.bundle import BundleModel
 from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
 from miltext.models.compiling.stated import CLASS, Stated, class_name, stated
 from miltext.models.coremldata import FILE_NAME as COREMLDATA
+from miltext.models.coremldata import NAMES
 from miltext.models.files import PIECE
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.syntax.literals import quote
@@ -38,9 +39,11 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     if [each.metadata.get(CLASS) for each in read] == names:
         shown = [{path: text for path, text in each.items() if path != CLASS} for each in shown]
     known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - {*read[0].problems, *read[1].problems}
+    known -= {NAMES} if not (old.is_named and new.is_named) else set()
     if not (old.is_described and new.is_described):
         known.discard(COREMLDATA)
-    files = [_files(each.folder, known) for each in (old, new)]
+    stages = tuple({f"model{index}/" for each in (old, new) for index in range(len(each.models))})
+    files = [_files(each.folder, known, stages) for each in (old, new)]
     return [
         *_changes("analytics", *analytics),
         *_changes(METADATA, *shown),
@@ -76,9 +79,11 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, json.dumps(value, ensure_ascii=False)
 
 
-def _files(folder: Path, known: set[str]) -> Facts:
-    """Return what is in the folder beside files that are `known`, each as its size and digest."""
-    return {name: _file(folder / name) for name in files_below(folder, known)}
+def _files(folder: Path, known: set[str], stages: tuple[str, ...]) -> Facts:
+    """Return what is in the folder beside files that are `known` and the folders of stages, each as its size and
+    digest.
+    """
+    return {name: _file(folder / name) for name in files_below(folder, known) if not name.startswith(stages)}
 
 
 def _file(path: Path) -> str:

@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from miltext.diffing.structure import BlockDifference, Change, FunctionDifference, WeightDifference
-from miltext.diffing.text import render_stat, render_text
+from miltext.diffing.structure import (
+    BlockDifference,
+    Change,
+    FunctionDifference,
+    ModelDifference,
+    WeightDifference,
+)
+from miltext.diffing.text import model_title, render_stat, render_text
 from miltext.diffing.unified import Line, render_unified
 
 FORM = 1
@@ -20,8 +26,9 @@ class Difference:
     """The differences between two models or programs, which are called `old` and `new`.
 
     `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
-    those with a difference, added and removed ones too. `complete`: every weight that counts was read. `to_text` is for
-    people, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` is a summary.
+    those with a difference, added and removed ones too, and so are `models`, those of two pipelines. `complete`: every
+    weight that counts was read, and all that the models of a pipeline hold. `to_text` is for people, `to_json` for
+    programs, `to_unified` for tools that show patches, `to_stat` is a summary.
     """
 
     old: str
@@ -31,13 +38,14 @@ class Difference:
     functions: tuple[FunctionDifference, ...] = ()
     weights: WeightDifference = field(default_factory=WeightDifference)
     complete: bool = True
+    models: tuple[ModelDifference, ...] = ()
     _lines: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
     _drafts: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
 
     @property
     def same(self) -> bool | None:
         """Whether there is no difference; None if that cannot be told: none was found, and not all was read."""
-        if self.changes or self.functions or self.weights.changed:
+        if self.changes or self.functions or self.weights.changed or self.models:
             return False
         return True if self.complete else None
 
@@ -72,8 +80,7 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
-        names = ("same", "old", "new", "notes", "changes", "functions", "weights")
-        return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}}
+        return {"form": FORM, **_plain(self)}
 
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
@@ -81,9 +88,15 @@ class Difference:
         The old text has the values by their new names, and what is renamed stands before the diff. With `draft`, the
         texts are those of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
-        if draft:
-            return render_unified(self, () if self.same else self._drafts(), are_renamed=False)
-        return render_unified(self, self._lines(), are_renamed=True)
+        lines = (() if self.same else self._drafts()) if draft else self._lines()
+        own = render_unified(self, lines, are_renamed=not draft)
+        inner = [(each, each.difference) for each in self.models if each.difference is not None]
+        texts = [f"# model {model_title(each)}\n{found.to_unified(draft=draft)}" for each, found in inner]
+        return "".join([own, *texts])
+
+
+_SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "models")
+"""What the JSON form has of a Difference."""
 
 
 def _plain(thing: Any) -> Any:
@@ -94,6 +107,8 @@ def _plain(thing: Any) -> Any:
         return [_plain(each) for each in thing]
     if not is_dataclass(thing):
         return thing
+    if isinstance(thing, Difference):
+        return {name: _plain(getattr(thing, name)) for name in _SAID}
     names = [each.name for each in fields(thing)]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miltext.diffing.difference import Difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Change:
     its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
     order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
     `specification` version or something in its `description`; of a compiled model something in its `analytics` or its
-    `metadata.json`, or a `file`, by its size and digest. `name` says which one, where there are several. Values
+    `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there, its `place`, or its
+    `contents`, if it is of a kind that is not read. `name` says which one, where there are several. Values
     of the old program have their new names.
     """
 
@@ -174,6 +179,21 @@ class FunctionDifference:
         """Whether there is no difference."""
         said = self.changes or self.renamed or self.blocks
         return (self.status, self.name) == ("changed", self.old_name) and not said
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDifference:
+    """The differences of a model in a pipeline. `status` is as in a block, `place` its path, as in `1/0`, and `name`
+    what the pipeline calls it, in the new pipeline or, if it was removed, in the old one.
+
+    `difference` is None where only one pipeline has the model; its `changes` have another `name` or `place`, too.
+    """
+
+    place: str
+    name: str
+    type: str
+    status: str
+    difference: Difference | None
 
 
 @dataclass(frozen=True, slots=True)

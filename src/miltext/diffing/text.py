@@ -13,6 +13,7 @@ from miltext.diffing.structure import (
     ChangedOperation,
     FunctionDifference,
     Measure,
+    ModelDifference,
     MovedOperations,
     OperationDifference,
     RemovedOperation,
@@ -63,13 +64,28 @@ def render_text(difference: Difference, color: bool, full: bool) -> str:
     lines = [Line(0, "#", note) for note in difference.notes]
     if difference.same is False:
         heads = [Line(0, "@", f"--- {difference.old}"), Line(0, "@", f"+++ {difference.new}")]
-        limit = sys.maxsize if full else LISTED
-        lines = [*heads, *lines, *_changes(difference.changes, 0)]
-        lines += [line for function in difference.functions for line in _function(function, limit)]
-        lines += _weights(difference.weights, limit)
+        lines = [*heads, *lines, *_found(difference, sys.maxsize if full else LISTED)]
     else:
         lines.append(Line(0, "", VERDICTS[difference.same]))
     return "".join(f"{line.shown(color)}\n" for line in lines)
+
+
+def _found(difference: Difference, limit: int) -> Iterator[Line]:
+    """Yield all that is different."""
+    yield from _changes(difference.changes, 0)
+    for function in difference.functions:
+        yield from _function(function, limit)
+    yield from _weights(difference.weights, limit)
+    for model in difference.models:
+        kind = "" if model.difference else f": {model.type}"
+        yield Line(0, _SIGNS[model.status], f"model {model_title(model)}{kind}")
+        if model.difference:
+            yield from (line._replace(depth=line.depth + 1) for line in _found(model.difference, limit))
+
+
+def model_title(model: ModelDifference) -> str:
+    """Return the path of a model in a pipeline and, if it has one, its name."""
+    return f"{model.place} {quote(model.name)}" if model.name else model.place
 
 
 def render_stat(difference: Difference) -> str:
@@ -80,6 +96,9 @@ def render_stat(difference: Difference) -> str:
     lines += [f"{function.name}: {_summary(function)}" for function in difference.functions]
     if difference.weights.changed:
         lines.append(_weights_summary(difference.weights))
+    for model in difference.models:
+        inner = render_stat(model.difference).splitlines() if model.difference else [model.status]
+        lines += [f"model {model_title(model)}: {line}" for line in inner]
     return "".join(f"{line}\n" for line in lines)
 
 

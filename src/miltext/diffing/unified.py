@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diffing.comparing import arguments
 from miltext.diffing.spelling import SHOWN
-from miltext.diffing.text import VERDICTS, change_text, rename_text, told_renames
+from miltext.diffing.text import VERDICTS, change_text, model_title, rename_text, told_renames
 from miltext.diffing.values import DIGITS
 from miltext.models.pairing.sequences import common, merged
 from miltext.models.weight_printing import digest_text
@@ -31,6 +31,9 @@ Shell = TypeVar("Shell", bound="Function | Operation")
 
 CONTEXT = 3
 """How many unchanged lines are shown around a change."""
+
+_WITH_LINES = ("version", "docString", "attribute")
+"""The kinds of changes of a program that are lines of its text."""
 
 Line: TypeAlias = "tuple[str, str]"
 """A line of a diff: ` `, `-` or `+`, and its text."""
@@ -246,7 +249,7 @@ def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed
     What was renamed is told where the lines `are_renamed`: the old ones have the new names.
     """
     said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
-    told = [change for change in difference.changes if change.kind in ("specification", "description")]
+    told = [change for change in difference.changes if change.kind not in _WITH_LINES]
     said += [change_text(change, with_kind=True) for change in told]
     for function in difference.functions if are_renamed else ():
         if function.name != function.old_name:
@@ -254,6 +257,7 @@ def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed
         blocks = [each for block in function.blocks for each in block.walk()]
         renamed = [*function.renamed, *(rename for block in blocks for rename in block.renamed)]
         said += [f"renamed: {rename_text(rename)}" for rename in told_renames(renamed)]
+    said += [f"{model.status}: model {model_title(model)}" for model in difference.models if not model.difference]
     shown = [f"# {line}" for line in said]
     found = list(hunks([*lines]))
     heads = [f"--- {difference.old}", f"+++ {difference.new}"] if found else []

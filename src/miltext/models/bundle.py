@@ -121,10 +121,19 @@ class BundleModel(Model):
 
     @property
     def pipeline_names(self) -> list[str]:
-        with suppress(ModelError):  # then the models have only their order
-            names = f"modelNames/{coremldata.FILE_NAME}"
-            return parse_names(read_inside(self.folder, names), self.folder / names)
-        return []
+        return self._names or []  # without them, the models have only their order
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the names of a pipeline's models can be read, if there are any."""
+        return self._names is not None or not self._has(coremldata.NAMES)
+
+    @cached_property
+    def _names(self) -> list[str] | None:
+        """What the pipeline calls its models; None where that is not there, or cannot be read."""
+        with suppress(ModelError):
+            return parse_names(read_inside(self.folder, coremldata.NAMES), self.folder / coremldata.NAMES)
+        return None
 
     def _read_metadata(self) -> MetadataJson | None:
         name = metadata_json.FILE_NAME

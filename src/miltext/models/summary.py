@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from miltext.models.building.decompiling import compilers_entries
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.stated import summary as stated_in
 from miltext.models.contents import pipeline_of
@@ -42,7 +43,7 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
     metadata = _metadata(model)
     if metadata:
         found["metadata"] = metadata
-    if isinstance(model, BundleModel) and (stated := stated_in(model.folder)):
+    if isinstance(model, BundleModel) and (stated := {**_compilers(model), **stated_in(model.folder)}):
         found["compiled"] = stated
     if model.type == PROGRAM:
         found.update(_program(model, whole))
@@ -54,6 +55,15 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
         found["connections"] = _connections(model)
         found["models"] = [summarize(inner, whole) for inner in model.models]
     return found
+
+
+def _compilers(model: Model) -> Summary:
+    """Return the versions of Apple's compiler that the text of a compiled model states."""
+    entries = compilers_entries(model.program) if model.type == PROGRAM else ()
+    texts = [
+        ["".join(part.immediateValue.tensor.strings.values) for part in (each.key, each.value)] for each in entries
+    ]
+    return {"compiler": dict(texts)} if texts else {}
 
 
 def _features(description: ModelDescription) -> Summary:

@@ -24,7 +24,7 @@ CLASS = "generatedClassName"
 MOST = 1 << 26
 """The most bytes of a file that states something; those of the compiler have a few thousand."""
 
-_SHOWN = ("computePrecision", "storagePrecision", CLASS)
+_SHOWN = ("computePrecision", "storagePrecision", CLASS, "method", "isUpdatable", "metadataOutputVersion")
 
 
 class Stated(NamedTuple):
@@ -72,10 +72,11 @@ def class_name(folder: str) -> str:
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    """Return what people ask of the files, as JSON can say it."""
+    """Return what people ask of the files, as JSON can say it; the analytics whole."""
     read = stated(folder)
     details = read.analytics.get(SOURCE, {})
     found: dict[str, Any] = {key: details[key] for key in (HASH, NAME) if key in details}
+    found |= {"analytics": dict(read.analytics)} if read.analytics else {}
     found |= {key: read.metadata[key] for key in _SHOWN if isinstance(read.metadata.get(key), str)}
     availability = read.metadata.get("availability")
     found |= {"availability": availability} if isinstance(availability, dict) else {}

@@ -1,0 +1,134 @@
+"""Two pipelines compared: what stands around their models, and each model with its partner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.diffing.difference import Difference
+from miltext.diffing.programs import How, Side, changes_around, compare_programs
+from miltext.diffing.structure import Change, ModelDifference
+from miltext.models.model import Stage
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+
+Pair: TypeAlias = "tuple[Stage | None, Stage | None]"
+
+
+def compare_pipelines(old: Model, new: Model, how: How, above: tuple[str, str] = ("", "")) -> Difference:
+    """Return the differences of two pipelines; `above` are their paths in those that they stand in, as in `1/`."""
+    found = [(pair, _compared(pair, how)) for pair in paired(_stages(old, above[0]), _stages(new, above[1]))]
+    inner = [each for _, each in found if each is not None]
+    models = [_model(pair, each) for pair, each in found if each is None or each.same is False]
+    return Difference(
+        old.name,
+        new.name,
+        tuple(note for each in inner for note in each.notes),
+        (*_names_of_nobody(old, new), *changes_around(old, new, how)),
+        complete=all(each.complete for each in inner),
+        models=tuple(models),
+    )
+
+
+def _stages(pipeline: Model, above: str) -> list[Stage]:
+    return [Stage(f"{above}{index}", each) for index, each in enumerate(pipeline.models)]
+
+
+def _names_of_nobody(old: Model, new: Model) -> Iterator[Change]:
+    """Yield what differs in the names that pipelines have beside those of their models."""
+    was, now = [[*map(quote, each.pipeline_names[len(each.models) :])] for each in (old, new)]
+    if was != now:
+        yield Change("name", "of no model", ", ".join(was) or None, ", ".join(now) or None)
+
+
+def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
+    """Return the models of two pipelines in pairs: by a name that each has once, and the others by their place.
+
+    Only models of one kind are a pair. They come in the order of the new ones; one that is gone stands where it stood.
+    """
+    partners: dict[int, int] = {}
+    named = [dict(_names(side)) for side in (old, new)]
+    for name, index in named[1].items():
+        if name in named[0]:
+            partners[index] = named[0][name]
+    for index in range(min(len(old), len(new))):
+        if index not in partners and index not in partners.values():
+            partners[index] = index
+    partners = {b: a for b, a in partners.items() if old[a].model.type == new[b].model.type}
+    gone: list[tuple[int, Pair]] = [(a, (old[a], None)) for a in range(len(old)) if a not in partners.values()]
+    here: list[tuple[int, Pair]] = [(b, (old[partners[b]] if b in partners else None, new[b])) for b in range(len(new))]
+    return [pair for _, pair in sorted([*gone, *here], key=lambda each: each[0])]
+
+
+def _names(side: Sequence[Stage]) -> Iterator[tuple[str, int]]:
+    counts = Counter(stage.model.pipeline_name for stage in side)
+    for index, stage in enumerate(side):
+        name = stage.model.pipeline_name
+        if name and counts[name] == 1:
+            yield name, index
+
+
+def _compared(pair: Pair, how: How) -> Difference | None:
+    """Return the differences of two models of one kind; None where there is only one."""
+    old, new = pair
+    if old is None or new is None:
+        return None
+    found = _inside(old, new, how)
+    return replace(found, changes=(*_places(old, new), *found.changes))
+
+
+def _inside(old: Stage, new: Stage, how: How) -> Difference:
+    a, b = old.model, new.model
+    if a.type == PROGRAM:
+        return compare_programs(Side(old.name, a, a), Side(new.name, b, b), how)
+    if a.is_pipeline:
+        return compare_pipelines(a, b, how, (f"{old.place}/", f"{new.place}/"))
+    return _others(old, new, how)
+
+
+def _others(old: Stage, new: Stage, how: How) -> Difference:
+    """Return the differences of two models of another kind: by their messages or, where both are compiled, by files."""
+    a, b = old.model, new.model
+    changes = changes_around(a, b, how)
+    has_specs = a.spec is not None and b.spec is not None
+    if has_specs:
+        was, now = _digest(a.spec), _digest(b.spec)
+        changes += [Change("contents", "", was, now)] if was != now else []
+    complete = has_specs or a.kind == b.kind == "mlmodelc"
+    notes = [] if complete else [f"{new.name}: what a model of the kind `{b.type}` holds is not compared with {a.kind}"]
+    return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=complete)
+
+
+def _digest(spec: Spec | None) -> str:
+    """Return the size and digest of what a model holds beside its description and its version."""
+    made = Spec()
+    made.CopyFrom(spec or made)
+    made.ClearField("description")
+    made.ClearField("specificationVersion")
+    data = made.SerializeToString(deterministic=True)
+    return f"{len(data)} bytes, SHA-256 {sha256(data).hexdigest()[:16]}"
+
+
+def _places(old: Stage, new: Stage) -> Iterator[Change]:
+    """Yield what is other of where two models stand: their names in the pipeline, and their places."""
+    was, now = [quote(each.model.pipeline_name) if each.model.pipeline_name else None for each in (old, new)]
+    if was != now:
+        yield Change("name", "", was, now)
+    if old.place != new.place:
+        yield Change("place", "", old.place, new.place)
+
+
+def _model(pair: Pair, inner: Difference | None) -> ModelDifference:
+    stage = pair[1] or pair[0]
+    assert stage is not None
+    status = "changed" if inner is not None else "added" if pair[1] else "removed"
+    name = stage.model.pipeline_name
+    # What could not be compared is told once, of the whole pipeline.
+    return ModelDifference(stage.place, name, stage.model.type, status, replace(inner, notes=()) if inner else None)

@@ -1,0 +1,95 @@
+"""Two programs, or models with a program, compared by structure, with what stands around them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diffing.bundles import compare_bundles
+from miltext.diffing.comparing import Comparison
+from miltext.diffing.descriptions import compare_models
+from miltext.diffing.difference import Difference
+from miltext.diffing.unified import Texts
+from miltext.diffing.values import Values
+from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.pairing import pair_functions
+from miltext.printing.coremlc import BUILD_INFO
+from miltext.syntax.programs import own_copy
+
+if TYPE_CHECKING:
+    from miltext.diffing.structure import Change
+    from miltext.models.model import Model
+    from miltext.schema.proto import Message
+
+
+class How(NamedTuple):
+    """The options of `miltext.diff`, which says what each means."""
+
+    build_info: bool = False
+    ignore_weights: bool = False
+    progress: Callable[[int], object] | None = None
+
+
+class Side(NamedTuple):
+    """One of the two: what it is called, and the model or the Program itself."""
+
+    name: str
+    source: Model | Message
+    model: Model | None
+
+
+class _Read(NamedTuple):
+    name: str
+    graph: Graph
+    model: Model | None
+
+
+def compare_programs(old: Side, new: Side, how: How) -> Difference:
+    """Return the differences between two ML Programs, and between what stands around them."""
+    keys = Keys()
+    a, b = _read(old, keys), _read(new, keys)
+    pairs = pair_functions(a.graph, b.graph)
+    values = Values(a.graph.contents, b.graph.contents, how.progress)
+    comparison = Comparison(a.graph, b.graph, values)
+    changes = comparison.program(None if how.build_info else BUILD_INFO)
+    same_attributes = not any(change.kind == "attribute" for change in changes)
+    if a.model and b.model:
+        changes = [*changes_around(a.model, b.model, how), *changes]
+    functions = [function for function in map(comparison.function, pairs) if not function.same]
+    texts = Texts(a.graph, b.graph, pairs, comparison.different, same_attributes)
+    contents = a.graph.contents, b.graph.contents
+    excused = how.ignore_weights and not any(each.has_files for each in contents)
+    is_one = old.source is new.source or _are_one(a.model, b.model)
+    complete = is_one or excused or not any(each.unread for each in contents)
+    notes, weights = (*_notes(a), *_notes(b)), values.weights()
+    found = tuple(changes), tuple(functions), weights
+    return Difference(a.name, b.name, notes, *found, complete, _lines=texts.lines, _drafts=texts.drafts)
+
+
+def changes_around(old: Model, new: Model, how: How) -> list[Change]:
+    """Return the changes of what both models have around their programs."""
+    return [*compare_models(old, new, how.build_info), *compare_bundles(old, new, how.build_info)]
+
+
+def _read(side: Side, keys: Keys) -> _Read:
+    program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
+    graph = Graph(program, keys, Contents(keys, side.model.model_path if side.model else None))
+    return _Read(side.name, graph, side.model)
+
+
+def _are_one(old: Model | None, new: Model | None) -> bool:
+    """Whether two models are the same file or folder, and `@model_path` means the same folder in both."""
+    paths = [path for model in (old, new) if model for path in (model.path, model.model_path) if path]
+    real = [os.path.realpath(path) for path in paths]
+    return len(real) == 4 and real[:2] == real[2:]
+
+
+def _notes(side: _Read) -> Iterator[str]:
+    """Yield a note for each reason why weights could not be read."""
+    reasons: dict[str, list[str]] = {}
+    for what, why in side.graph.contents.unread.items():
+        reasons.setdefault(why, []).append(what)
+    for why, places in reasons.items():
+        yield f"{side.name}: {', '.join(places)}: {why}; weights there are compared by file name and offset"
