@@ -6,7 +6,7 @@ Both rules were read off the 30 compiled models that are known, and hold on all 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from math import log2, prod
+from math import log2
 from typing import TYPE_CHECKING
 
 from miltext.models.compiling.doubts import Doubt
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 STORAGE = "storagePrecision"
 """Where it stands how weights are stored."""
 
+_TABLES = ((), *[(1 << bits,) for bits in range(1, 9)])
+"""The first dimension of a table of values: as many as a number of bits tells apart."""
+
 _UNCOUNTED = ("bool", "string")
 
 _WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
@@ -29,8 +32,8 @@ _SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" f
 _COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constexpr_sparse_to_dense")
 """The operations whose weights were seen in a weight file, with their parts as attributes."""
 
-_DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
-"""The attribute whose data type a weight is stored in, by what makes it."""
+_DENSE = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data", "const": "val"}
+"""The attribute or argument whose data type a weight is stored in, by what makes it."""
 
 
 def used_types(function: Function, operations: Collection[Operation]) -> set[str]:
@@ -62,9 +65,13 @@ def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]
 
 
 def _is_compressed_otherwise(operation: Operation) -> bool:
-    """Tell whether a weight is compressed in a way of which no compiled model is known: any that iOS18 brought, too."""
-    is_compressed = operation.type.startswith("constexpr_")
-    return is_compressed and (operation.type not in _COMPRESSED or bool(operation.inputs))
+    """Tell whether a weight is compressed in a way of which no compiled model is known: any that iOS18 brought, too,
+    and by a table that is not one row of values for a number of bits.
+    """
+    if not operation.type.startswith("constexpr_"):
+        return False
+    table = _table(operation) if operation.type == "constexpr_lut_to_dense" else ()
+    return operation.type not in _COMPRESSED or bool(operation.inputs) or len(table) > 1 or table[:1] not in _TABLES
 
 
 def _taken(operation: Operation) -> Iterator[str]:
@@ -75,13 +82,29 @@ def _words_of(operation: Operation) -> set[str]:
     """Return how a weight is stored; nothing for what makes none, or has it in the program."""
     kind = operation.type
     if kind == "constexpr_lut_to_dense":
-        shape = tensor_shape(operation.attributes["lut"].type) if "lut" in operation.attributes else None
-        return {f"Palettized ({round(log2(prod(shape)))} bits)"} if shape and prod(shape) else set()
+        values = _table(operation)[-2:-1] or _table(operation)
+        return {f"Palettized ({round(log2(values[0]))} bits)"} if values and values[0] else set()
     if kind == "constexpr_sparse_to_dense":
         return {"Sparse"}
-    key = _DENSE.get(kind, "")
-    dtype = _dtype_in_file(operation.attributes[key]) if key in operation.attributes else None
+    value = _part(operation, _DENSE.get(kind, ""))
+    dtype = _dtype_in_file(value) if value is not None else None
     return {_word(dtype)} if dtype is not None else set()
+
+
+def _table(operation: Operation) -> tuple[int, ...]:
+    """Return the shape of a table of values: [2 ** bits] up to iOS17; then [..., 2 ** bits, values of each entry], with
+    one table for each group of weights.
+    """
+    value = _part(operation, "lut")
+    return (tensor_shape(value.type) or ()) if value is not None else ()
+
+
+def _part(operation: Operation, name: str) -> Value | None:
+    """Return what an operation has as an attribute or, from iOS18 on, as a literal argument."""
+    if name in operation.attributes:
+        return operation.attributes[name]
+    bound = operation.inputs[name].arguments if name in operation.inputs else ()
+    return bound[0].value if bound and bound[0].HasField("value") else None
 
 
 def _dtype_in_file(value: Value) -> DType | None:
