@@ -13,49 +13,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import realistic
 from support.coremltools_programs import PROGRAMS, Sample
+from support.laws.printing import check_printing, check_strictness
 from support.strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
 from miltext.models.building.new_model import ml_programs
-from miltext.parsing.strict import strict_findings
 from miltext.schema.proto import Model, Program
 from miltext.schema.walk import messages
 
-STYLES = [(dialect, floats) for dialect in ("1.3", "1.0") for floats in ("hex", "decimal")]
 GOLDENS = sorted(GOLDEN.glob("print/*.mil"))
 TEXTS = ("apple/*.mil", "handwritten/*.mil", "pairs/*/*.mil", "*/*.mlmodelc/**/*.mil", "runtime_dumps/*iso__*.mil")
 MODELS = ("mlprograms/*.mlmodel", "pairs/*/*.mlmodel", "*/*.mlpackage/Data/*/*.mlmodel")
 
 
-def check(program: Program) -> None:
-    """The law, and that printing is a fixed point."""
-    for dialect, floats in STYLES:
-        text = to_text(program, dialect=dialect, floats=floats)
-        again = parse(text)
-        assert wire(again) == wire(program)
-        assert to_text(again, dialect=dialect, floats=floats) == text
-        assert text.startswith(f"program({dialect})")
-        assert text.endswith("}\n")
-
-
 @given(any_programs)
 def test_any_program(program: Program) -> None:
-    check(program)
+    check_printing(program)
 
 
 @given(any_values)
 def test_any_value(value: Any) -> None:
-    check(in_program(value))
+    check_printing(in_program(value))
 
 
 @given(realistic.programs())
 def test_realistic_program(program: Program) -> None:
-    check(program)
+    check_printing(program)
 
 
 @pytest.mark.parametrize("path", [*GOLDENS, *corpus_files(*TEXTS)], ids=lambda path: path.name)
 def test_text(path: Path) -> None:
-    check(parse(path.read_text(encoding="utf-8")))
+    check_printing(parse(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", corpus_files(*MODELS))
@@ -63,13 +51,13 @@ def test_model_of_the_corpus(path: Path) -> None:
     programs = list(ml_programs(Model.FromString(path.read_bytes())))
     assert programs
     for program in programs:
-        check(program)
+        check_printing(program)
 
 
 @pytest.mark.parametrize("sample", PROGRAMS, ids=str)
 def test_program_of_coremltools(sample: Sample) -> None:
     pytest.importorskip("coremltools", reason="needs coremltools to make programs")
-    check(Program.FromString(sample.program()))
+    check_printing(Program.FromString(sample.program()))
 
 
 # ---- whose message it is
@@ -133,16 +121,7 @@ def test_other_styles_do_not_exist(options: dict[str, Any]) -> None:
 
 @given(st.one_of(realistic.programs(), any_values.map(in_program), any_programs))
 def test_strict_printing_is_what_strict_reading_takes(program: Program) -> None:
-    text = to_text(program)
-    ours = [finding for finding in strict_findings(text) if finding.severity == "error"]
-    try:
-        strict = to_text(program, strict=True)
-    except PrintError as refused:
-        assert [finding.code for finding in refused.diagnostics] == ["MIL201"]  # noqa: PT017  # both ends are right
-        assert ours
-    else:
-        assert strict == text
-        assert not ours
+    check_strictness(program)
 
 
 # ---- literals that are left out

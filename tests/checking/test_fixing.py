@@ -9,11 +9,11 @@ import pytest
 from conftest import GOLDEN, corpus_files
 from hypothesis import given
 from hypothesis import strategies as st
+from support.laws.checking import check_mending, safe, unread_lines, unsafe
 
 from miltext import Diagnostic, MiltextError, Span, check, parse
 from miltext.checking.fixing import MOST_CHECKS, applied, is_fixable, mend
 from miltext.diagnostics import SAFE, UNSAFE
-from miltext.diagnostics.selection import keeps_from_reading
 
 TEXT = """program(1.3)
 {
@@ -27,14 +27,6 @@ TEXT = """program(1.3)
 
 
 WRONG = [*sorted(GOLDEN.glob("check/*.mil")), *sorted(GOLDEN.glob("errors/*.mil")), *corpus_files("rejected/*.mil")]
-
-
-def safe(found: Diagnostic) -> bool:
-    return is_fixable(found, unsafe=False)
-
-
-def unsafe(found: Diagnostic) -> bool:
-    return is_fixable(found, unsafe=True)
 
 
 def changed(old: str, new: str, text: str = TEXT) -> str:
@@ -326,11 +318,6 @@ def test_a_mend_that_brings_other_mistakes_to_light_is_applied(wrong: str, right
     assert not [each for each in mended.diagnostics if safe(each)]
 
 
-def unread_lines(text: str, found: list[Diagnostic]) -> int:
-    """How many lines have what keeps them from being read whole."""
-    return len({each.span and text.count("\n", 0, each.span.start) for each in found if keeps_from_reading(each)})
-
-
 @pytest.mark.parametrize("chosen", [safe, unsafe], ids=["safe", "unsafe"])
 @pytest.mark.parametrize(
     "path",
@@ -342,14 +329,7 @@ def unread_lines(text: str, found: list[Diagnostic]) -> int:
     ids=lambda path: getattr(path, "name", None),
 )
 def test_no_text_is_made_worse(path: Path, chosen: Callable[[Diagnostic], bool]) -> None:
-    text = path.read_bytes().decode(errors="replace")
-    mended = mend(text, check, chosen)
-    before, after = check(text), check(mended.text)
-    assert mended.diagnostics == after
-    assert unread_lines(mended.text, after) <= unread_lines(text, before)
-    if not any(keeps_from_reading(each) for each in before if chosen(each)):
-        assert sum(each.severity == "error" for each in after) <= sum(each.severity == "error" for each in before)
-    assert mend(mended.text, check, chosen).applied == 0
+    check_mending(path.read_bytes().decode(errors="replace"), chosen)
 
 
 @given(st.data())

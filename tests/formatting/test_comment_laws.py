@@ -2,118 +2,27 @@
 
 from __future__ import annotations
 
-import random
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import pytest
-from conftest import GOLDEN, corpus_files, rules_read, wire
+from conftest import GOLDEN, corpus_files, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import realistic
 from support.gaps import FORMS, tokens
+from support.laws.comments import BOTH, between_operations, check_gaps, check_some_gaps, comments, inserted, said
 from support.strategies import any_programs
 
 from miltext import MiltextError, ParseError, format_text, infer_draft, load, parse, to_text
 from miltext.diagnostics import Span
-from miltext.formatting.document import Document
 from miltext.formatting.formatter import Comments, verified_format
-from miltext.formatting.layout import Layout, Unfit
 from miltext.highlight import MilLexer
-from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
-from miltext.syntax.tree import Statement, walk
 
-BOTH = " /* %d */ // %d too\n"
 STRIDE = 7
 """In one pass every so many gaps have a comment, so that each gap has one in some pass."""
-
-
-def inserted(text: str, forms: dict[int, str]) -> str:
-    """The text with a comment more in each of these gaps, at the token before: gap 0 is before the first token."""
-    ends = [0, *(token.end for token in tokens(text))]
-    pieces, last = [], 0
-    for gap in sorted(forms):
-        pieces += [text[last : ends[gap]], forms[gap].replace("%d", str(gap))]
-        last = ends[gap]
-    return "".join([*pieces, text[last:]])
-
-
-def comments(text: str) -> list[str]:
-    """The comments of a text in their order, line ends as LF."""
-    found = [text[span.start : span.end] for span in parse_tree(text).comments]
-    return [re.sub("\r+\n", "\n", comment).rstrip() for comment in found]
-
-
-def plain_operations(text: str) -> list[Statement]:
-    return [node for node in walk(parse_tree(text, whole=True).root) if isinstance(node, Statement)]
-
-
-def left_plain(text: str, gaps: set[int]) -> int:
-    """How many plain operations have none of these gaps inside."""
-    places = [token.start for gap, token in enumerate(tokens(text)) if gap in gaps]
-    return sum(not any(node.start < place < node.end for place in places) for node in plain_operations(text))
-
-
-@contextmanager
-def paths() -> Iterator[list[bool]]:
-    """How the formatter lays out each plain operation meanwhile: True is as one token, False by its phrases."""
-    lay_out, taken = Layout.plain_operation, list[bool]()
-
-    def spy(layout: Layout, token: str) -> Document:
-        try:
-            text = lay_out(layout, token)
-        except Unfit:
-            taken.append(False)
-            raise
-        taken.append(True)
-        return text
-
-    Layout.plain_operation = spy  # type: ignore[method-assign, assignment]
-    try:
-        yield taken
-    finally:
-        Layout.plain_operation = lay_out  # type: ignore[method-assign]
-
-
-def said(text: str) -> bytes | None:
-    try:
-        return wire(parse(text))
-    except ParseError:
-        return None
-
-
-def check(text: str, forms: dict[int, str], *, canonical: bool = True) -> str:
-    """What must hold of a text with comments more in some gaps. Of a canonical text, they keep their order, too."""
-    crowded = inserted(text, forms)
-    before = comments(crowded)
-    assert len(before) == len(comments(text)) + sum(form.count("%d") for form in forms.values())
-    assert rules_read(crowded, fast=True)["plain_operation"] == left_plain(text, set(forms))
-    with paths() as taken:
-        formatted = format_text(crowded)
-    assert taken == [True] * left_plain(text, set(forms))
-    after = comments(formatted)
-    assert after == before if canonical else sorted(after) == sorted(before)
-    assert said(formatted) == said(text)
-    assert format_text(formatted) == formatted
-    assert format_text(crowded.replace("\n", "\r\n")).replace("\r\n", "\n") == formatted
-    return formatted
-
-
-def between_operations(text: str) -> list[int]:
-    """The gaps before and after the operations of a text; before one that is plain or not, and before a block's end."""
-    starts = {node.start for node in walk(parse_tree(text, whole=True).root) if node.name == "operation"}
-    return [gap for gap, token in enumerate(tokens(text)) if token.start in starts or token.text == "}"]
-
-
-def check_some(text: str, seed: int, *, canonical: bool = True) -> None:
-    rng = random.Random(seed)
-    check(text, {gap: rng.choice([*FORMS, BOTH]) for gap in between_operations(text)}, canonical=canonical)
-    few = rng.sample(range(len(tokens(text)) + 1), min(9, len(tokens(text))))
-    check(text, {gap: rng.choice([*FORMS, BOTH]) for gap in few}, canonical=canonical)
 
 
 # ---- in every gap
@@ -124,8 +33,8 @@ def test_goldens(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for first in range(STRIDE):
         form = [" // %d\n", "/* %d */", "\n// %d\n", BOTH][first % 4]
-        check(text, dict.fromkeys(between_operations(text), form))
-        check(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
+        check_gaps(text, dict.fromkeys(between_operations(text), form))
+        check_gaps(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
 
 
 LONG = 1 << 17
@@ -136,19 +45,19 @@ LONG = 1 << 17
 def test_texts_of_apple(path: Path) -> None:
     text = path.read_bytes().decode()
     if len(text) < LONG:
-        check_some(text, 1)
-    check(text, {between_operations(text)[-2]: BOTH})
+        check_some_gaps(text, 1)
+    check_gaps(text, {between_operations(text)[-2]: BOTH})
 
 
 @pytest.mark.parametrize("path", corpus_files("handwritten/*.mil"))
 def test_texts_of_people(path: Path) -> None:
-    check_some(path.read_bytes().decode(), 2, canonical=False)
+    check_some_gaps(path.read_bytes().decode(), 2, canonical=False)
 
 
 @settings(max_examples=settings().max_examples // 3)
 @given(st.one_of(any_programs, realistic.programs()), st.sampled_from(["1.0", "1.3"]), st.integers(0, 2**32))
 def test_generated(program: Program, dialect: str, seed: int) -> None:
-    check_some(to_text(program, dialect=dialect), seed)
+    check_some_gaps(to_text(program, dialect=dialect), seed)
 
 
 # ---- beside plain operations and others, in any order
@@ -172,10 +81,10 @@ def test_each_operation_as_first_in_the_middle_and_last(kinds: tuple[str, ...]) 
     text = block(kinds)
     assert format_text(text) == text
     for form in [*FORMS, BOTH]:
-        check(text, dict.fromkeys(between_operations(text), form))
+        check_gaps(text, dict.fromkeys(between_operations(text), form))
     for gap in between_operations(text):
-        check(text, {gap: " // %d\n"})
-        check(text, {gap: " /* %d */\n"})
+        check_gaps(text, {gap: " // %d\n"})
+        check_gaps(text, {gap: " /* %d */\n"})
 
 
 @pytest.mark.parametrize("count", range(1, 5))
@@ -242,7 +151,7 @@ COMMAS = [gap for gap, token in enumerate(tokens(LISTS)) if token.text == ","]
 def test_comments_before_and_after_a_comma_keep_their_order(before: str, after: str) -> None:
     assert format_text(LISTS) == LISTS
     for gap in COMMAS:
-        check(LISTS, {gap: before, gap + 1: after})
+        check_gaps(LISTS, {gap: before, gap + 1: after})
 
 
 # ---- whoever hands formatted text out

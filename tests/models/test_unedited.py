@@ -9,41 +9,14 @@ from conftest import corpus_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.containers import NEURAL_NETWORK, TEXT, pipeline, write_package
+from support.laws.building import assert_unchanged
 from support.real_packages import PACKAGES, package
 
 import miltext
 from miltext.drafting.building import build
-from miltext.models.model import Model
 from miltext.models.opening import open_model
 from miltext.models.programs import TextModel
 from miltext.schema.proto import Model as Spec
-
-
-def message(path: Path) -> bytes:
-    spec = open_model(path).spec
-    assert spec is not None
-    return spec.SerializeToString(deterministic=True)
-
-
-def places(model: Model, prefix: str = "") -> list[str]:
-    """The ML Programs in a model, by what `--model` takes."""
-    if not model.models:
-        return [prefix] if model.type == "mlProgram" else []
-    return [
-        place for index, inner in enumerate(model.models) for place in places(inner, f"{prefix}/{index}".strip("/"))
-    ]
-
-
-def assert_unchanged(path: Path, folder: Path, elide: int | None = None) -> None:
-    out = folder / "New.mlpackage"
-    before = message(path)
-    if open_model(path).models or open_model(path).type == "mlProgram":
-        build(open_model(path), out, force=True)
-        assert message(out) == before, "as a whole"
-    for place in places(open_model(path)):
-        text = miltext.to_text(open_model(path).select(place).program, elide=elide)
-        build(TextModel(text.encode(), "m.mil", None), out, original=open_model(path), model=place, force=True)
-        assert message(out) == before, f"the model {place!r}"
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -12,41 +12,17 @@ from google import protobuf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import realistic
+from support.laws.printing import check_both_ways
 from support.strategies import any_programs
 
 from miltext import PrintError, parse, to_text
 from miltext.printing.plain_operations import LONGEST, Operations
 from miltext.printing.printer import Printer
-from miltext.printing.tensors import Style
 from miltext.schema.fields import BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, PROGRAM_FUNCTIONS
 from miltext.schema.proto import Operation, Program
 from miltext.schema.wire import sized, spans
-from miltext.syntax.programs import own_copy
 
 OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
-
-STYLES = [Style(), Style("1.0"), Style(floats="decimal", elide=2), Style(strict=True)]
-
-
-def by_messages(program: Any, style: Style) -> str:
-    try:
-        return "".join(Printer(style).program(own_copy(program)))
-    except PrintError as failure:
-        return str(failure)
-
-
-def by_wire(program: Any, style: Style) -> str:
-    printer = Printer(style)
-    operations = Operations(printer)
-    try:
-        return "".join(printer.program(own_copy(program, operations.take_out), operations.lines))
-    except PrintError as failure:
-        return str(failure)
-
-
-def check(program: Program) -> None:
-    for style in STYLES:
-        assert by_wire(program, style) == by_messages(program, style)
 
 
 def lines_of(program: Program) -> list[str | Operation]:
@@ -64,14 +40,14 @@ def taken(program: Program) -> tuple[int, int]:
 
 @given(st.one_of(any_programs, realistic.programs()))
 def test_any_program(program: Any) -> None:
-    check(program)
+    check_both_ways(program)
 
 
 @pytest.mark.parametrize(
     "path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "pairs/*/*.mil", "pipelines/**/*.mil")]
 )
 def test_program(path: Path) -> None:
-    check(parse(path.read_text(encoding="utf-8")))
+    check_both_ways(parse(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", corpus_files("pairs/*/*.mil"))
@@ -131,7 +107,7 @@ def program_of(operation: str) -> Program:
 )
 def test_an_operation(operation: str, is_plain: bool | None) -> None:
     program = program_of(operation)
-    check(program)
+    check_both_ways(program)
     if is_plain is not None:
         assert taken(program) == (int(is_plain), 1)
 
@@ -150,7 +126,7 @@ def test_an_operation_that_is_not_plain_is_parsed_alone(odd: str, place: int) ->
     operations = ["fp16 a = relu(x = x);", "fp16 b = relu(x = a);"]
     operations.insert(place, odd)
     program = program_of(" ".join(operations))
-    check(program)
+    check_both_ways(program)
     lines = lines_of(program)
     assert [isinstance(line, str) for line in lines] == [index != place for index in range(3)]
     assert lines[place] == program.functions["f"].block_specializations["CoreML8"].operations[place]
@@ -207,7 +183,7 @@ def test_damaged_bytes(data: st.DataObject) -> None:
         program = Program.FromString(bytes(wire))
     except Exception:  # noqa: BLE001  # each of protobuf's backends has an error of its own
         return
-    check(program)
+    check_both_ways(program)
 
 
 @pytest.mark.parametrize(

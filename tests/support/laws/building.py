@@ -1,0 +1,47 @@
+"""Nothing edited, nothing changed: a build of a model, or of what it is shown as, has the same Model message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import miltext
+from miltext.drafting.building import build
+from miltext.models.model import Model
+from miltext.models.opening import open_model
+from miltext.models.programs import TextModel
+
+
+def message(path: Path) -> bytes:
+    spec = open_model(path).spec
+    assert spec is not None
+    return spec.SerializeToString(deterministic=True)
+
+
+def places(model: Model, prefix: str = "") -> list[str]:
+    """The ML Programs in a model, by what `--model` takes."""
+    if not model.models:
+        return [prefix] if model.type == "mlProgram" else []
+    return [
+        place for index, inner in enumerate(model.models) for place in places(inner, f"{prefix}/{index}".strip("/"))
+    ]
+
+
+def assert_unchanged(path: Path, folder: Path, elide: int | None = None) -> None:
+    """A model is built as it is, and of each of its programs as text."""
+    out = folder / "New.mlpackage"
+    before = message(path)
+    if open_model(path).models or open_model(path).type == "mlProgram":
+        build(open_model(path), out, force=True)
+        assert message(out) == before, "as a whole"
+    for place in places(open_model(path)):
+        text = miltext.to_text(open_model(path).select(place).program, elide=elide)
+        build(TextModel(text.encode(), "m.mil", None), out, original=open_model(path), model=place, force=True)
+        assert message(out) == before, f"the model {place!r}"
+
+
+def assert_described(path: Path, folder: Path) -> None:
+    """A model is built the same with its description as text."""
+    out, description = folder / "New.mlpackage", folder / "description.toml"
+    description.write_bytes(miltext.describe(open_model(path)).encode())
+    build(open_model(path), out, force=True, description=description)
+    assert message(out) == message(path), "with its description"

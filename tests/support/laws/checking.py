@@ -1,0 +1,67 @@
+"""What `check` says of texts and Programs: it has a place, is the same for both, and mending by it does good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from miltext import Diagnostic, ParseError, check, parse, to_text
+from miltext.checking.fixing import is_fixable, mend
+from miltext.checking.verifier import examine
+from miltext.diagnostics import render
+from miltext.diagnostics.selection import keeps_from_reading
+from miltext.schema.proto import Program
+
+
+def check_places(text: str, found: list[Diagnostic]) -> None:
+    """Each finding and each note has its place in the text, and is shown."""
+    for each in found:
+        for span in (each.span, *(note.span for note in each.notes)):
+            assert span is None or 0 <= span.start <= span.end <= len(text), each
+        assert each.code in render(each, text)
+
+
+def check_first_report(text: str) -> None:
+    """`parse` and `check` say the same of the first thing that keeps a text from being a program."""
+    try:
+        parse(text)
+    except ParseError as caught:
+        [said] = caught.diagnostics
+    else:
+        return
+    if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check
+        said = Diagnostic("note", said.code, "", said.span)
+        assert said in [found._replace(message="") for found in check(text)], said
+    else:
+        assert said in check(text) or said.code in ("MIL112", "MIL113"), said
+
+
+def check_program(program: Program) -> None:
+    """A Program is checked as the text that it prints as."""
+    checked = examine(program)
+    text = checked.text or to_text(program)
+    check_places(text, checked.diagnostics)
+    assert checked.diagnostics == check(to_text(program))
+
+
+def unread_lines(text: str, found: list[Diagnostic]) -> int:
+    """How many lines have what keeps them from being read whole."""
+    return len({each.span and text.count("\n", 0, each.span.start) for each in found if keeps_from_reading(each)})
+
+
+def safe(found: Diagnostic) -> bool:
+    return is_fixable(found, unsafe=False)
+
+
+def unsafe(found: Diagnostic) -> bool:
+    return is_fixable(found, unsafe=True)
+
+
+def check_mending(text: str, chosen: Callable[[Diagnostic], bool]) -> None:
+    """No text is made worse by mending, and nothing is left to mend."""
+    mended = mend(text, check, chosen)
+    before, after = check(text), check(mended.text)
+    assert mended.diagnostics == after
+    assert unread_lines(mended.text, after) <= unread_lines(text, before)
+    if not any(keeps_from_reading(each) for each in before if chosen(each)):
+        assert sum(each.severity == "error" for each in after) <= sum(each.severity == "error" for each in before)
+    assert mend(mended.text, check, chosen).applied == 0
