@@ -368,6 +368,7 @@ class Case(NamedTuple):
     verb: str
     data: bytes
     story: str
+    cause: BaseException | None = None
 
 
 def cases(name: str, folder: Path, seed: int) -> Iterator[Case]:
@@ -393,7 +394,7 @@ def run(verb: str, data: bytes, folder: Path) -> Case:
     for top in {_top(place) for place in after} - {_top(place) for place in before}:
         shutil.rmtree(folder / top) if (folder / top).is_dir() else (folder / top).unlink()
     if result.exception is not None and not isinstance(result.exception, SystemExit):
-        return Case(OTHER, verb, data, repr(result.exception))
+        return Case(OTHER, verb, data, repr(result.exception), result.exception)
     return _judged(verb, result.exit_code, result.output, changed)._replace(data=data)
 
 

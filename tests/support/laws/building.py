@@ -45,3 +45,21 @@ def assert_described(path: Path, folder: Path) -> None:
     description.write_bytes(miltext.describe(open_model(path)).encode())
     build(open_model(path), out, force=True, description=description)
     assert message(out) == message(path), "with its description"
+
+
+def assert_compiled(path: Path, folder: Path) -> None:
+    """What a compiled model is turned back to is compiled to the same files, but for what stands for the package."""
+    bundle, back, again = folder / "C.mlmodelc", folder / "Back.mlpackage", folder / "Again.mlmodelc"
+    build(open_model(path), bundle, force=True, allow_unproven=True, check=False)
+    build(open_model(bundle), back, force=True)
+    build(open_model(back), again, force=True, allow_unproven=True, check=False)
+    assert _files(again) == _files(bundle)
+
+
+OF_THE_PACKAGE = ("analytics/coremldata.bin", "metadata.json")
+"""What a hash of the package is in, and what says how the model is called."""
+
+
+def _files(bundle: Path) -> dict[str, bytes]:
+    found = {each.relative_to(bundle).as_posix(): each.read_bytes() for each in bundle.rglob("*") if each.is_file()}
+    return {name: data for name, data in found.items() if not name.endswith(OF_THE_PACKAGE)}

@@ -1,0 +1,33 @@
+"""One job of `python -m fuzz run`, in a process of its own.
+
+`python -m fuzz.job TARGET FOLDER JOB SEED SECONDS ENGINE`
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from fuzz.engines import guided, instrumented, plain
+from fuzz.trials import Trials, limit_memory
+
+
+def main(name: str, folder: Path, job: int, seed: int, seconds: float, engine: str) -> None:
+    """Fuzz a target for so many seconds."""
+    with instrumented(engine):
+        from fuzz.targets import TARGETS
+
+        target = TARGETS[name]
+        with target.opened() as law:
+            trials = Trials(name, target.suffix, law, folder, job)
+            limit_memory()
+            until = time.monotonic() + seconds
+            if engine == "atheris":
+                guided(target, trials, seed, until, folder / "corpus" / name, trials.tell)
+            plain(target, trials, seed, until)
+            trials.tell()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]).resolve(), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]), sys.argv[6])
