@@ -41,7 +41,7 @@ def failure_of(error: BaseException) -> Failure:
         error = error.__cause__
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _ours(frame)]
     if isinstance(error, TooSlow | MemoryError):  # where that happens is chance
-        frames = [frame for frame in frames if _ours(frame).startswith(LAWS)]
+        frames = [frame for frame in frames if _ours(frame).startswith(LAWS) and frame.name != "stop"]
     kind = type(error).__name__
     place = f"{kind} in {frames[-1].name}, {_ours(frames[-1])}: {frames[-1].line}" if frames else kind
     return Failure(place, story)

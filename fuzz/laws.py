@@ -56,14 +56,13 @@ def prints(data: bytes) -> None:
 
 
 def formats(data: bytes) -> None:
-    """Text: it keeps its program and comments, those in other gaps too, and is laid out once and for all."""
+    """Text: it keeps its program and comments, and is laid out once and for all; a draft, and what it stands for."""
     text = decoded(data)
     try:
         miltext.format_text(text)
     except MiltextError:
         return
     comments.check_formatting(text)
-    comments.check_some_gaps(text, zlib.crc32(data), canonical=False)
     _writes_out(text)
 
 

@@ -82,12 +82,13 @@ def _nodes(text: str) -> Iterator[Node]:
 
 
 def _commented(random: Random, text: str, pool: Sequence[bytes]) -> str:
-    """Put comments into a few of its gaps."""
+    """Put comments into a few of its gaps, or into all."""
     try:
         gaps = len(tokens(text)) if len(text) < LONGEST else 0
     except MiltextError:
         return text
-    return commented(text, {random.randrange(gaps): random.choice(FORMS) for _ in range(4)}) if gaps else text
+    chosen = range(gaps) if random.random() < 0.1 else [random.randrange(gaps) for _ in range(min(gaps, 4))]
+    return commented(text, {gap: random.choice(FORMS) for gap in chosen})
 
 
 NUMBERS = "0 -0.0 1 -1 7 1e400 1e-400 0x1p+0 nan inf -inf $0x7f800001 4294967296 9223372036854775808 3.5 ? true".split()

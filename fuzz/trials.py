@@ -46,7 +46,7 @@ def tried(law: Law, data: bytes) -> Failure | None:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise TooSlow in a `with` block after SECONDS; Windows has no alarm for that."""
+    """Raise TooSlow in a `with` block after SECONDS of the processor's time; Windows has no alarm for that."""
     if sys.platform == "win32":
         yield
         return
@@ -54,13 +54,13 @@ def _in_time() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooSlow(f"more than {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def limit_memory() -> None:
