@@ -20,9 +20,10 @@ from support.variations import made_up
 import miltext
 from fuzz import messages
 from fuzz.texts import decoded
-from miltext import MiltextError, ParseError, PrintError
+from miltext import MiltextError, PrintError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.failures import OperationFailure
+from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
 from miltext.schema.proto import Model, Program
 from miltext.schema.types import TensorType
@@ -83,8 +84,9 @@ def checks(data: bytes) -> None:
     text = decoded(data)
     checking.check_places(text, miltext.check(text))
     checking.check_first_report(text)
-    with suppress(ParseError):
-        checking.check_program(miltext.parse(text))
+    checking.check_text_and_program(text)
+    if (program := attempt(text)) is not None:
+        checking.check_program(program)
     checking.check_mending(text, checking.safe)
     checking.check_mending(text, checking.unsafe)
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from conftest import CORPUS, ROOT, corpus_files
 from support.coremltools_programs import PROGRAMS, Sample
-from support.laws.checking import check_first_report
+from support.laws.checking import check_first_report, check_text_and_program
 from support.mutations import MUTATIONS
 
 import miltext
@@ -166,3 +166,8 @@ def test_the_first_report_is_the_parsers() -> None:
     """`parse` and `check` say the same of the first thing that keeps a text from being a program."""
     for case in sorted((ROOT / "tests" / "golden" / "errors").glob("*.mil")):
         check_first_report(case.read_bytes().decode())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/golden/check").glob("*.mil")), ids=lambda path: path.name)
+def test_the_same_is_found_in_a_text_as_in_its_program(path: Path) -> None:
+    check_text_and_program(path.read_bytes().decode())

@@ -9,6 +9,7 @@ from miltext.checking.fixing import is_fixable, mend
 from miltext.checking.verifier import examine
 from miltext.diagnostics import render
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
 
 
@@ -42,6 +43,24 @@ def check_program(program: Program) -> None:
     text = checked.text or to_text(program)
     check_places(text, checked.diagnostics)
     assert checked.diagnostics == check(to_text(program))
+
+
+OF_TEXTS = ("MIL713", "MIL714")
+"""What is left out of a text, which its Program does not have; what that explains is found only in the Program."""
+
+
+def check_text_and_program(text: str) -> None:
+    """The same is found in a text as in its Program, but for comments that ignore findings, and OF_TEXTS."""
+    program = attempt(text)
+    if program is None or "mil:" in text:
+        return
+    found = check(text)
+    if not any(each.code in OF_TEXTS for each in found):
+        assert _said(found) == _said(check(program))
+
+
+def _said(found: list[Diagnostic]) -> list[tuple[str, str, str]]:
+    return sorted((each.severity, each.code, each.message) for each in found)
 
 
 def unread_lines(text: str, found: list[Diagnostic]) -> int:
