@@ -54,7 +54,7 @@ def _as_text(target: str, data: bytes, name: str, sentence: str) -> tuple[Path, 
             return GOLDEN / "print" / f"{name}.txtpb", f"# {sentence}\n{text}".encode()
     if target in TEXTS and _is_utf8(data):
         content = f"// {sentence}\n".encode() + data
-        return GOLDEN / ("check" if _is_read(content) else "errors") / f"{name}.mil", content
+        return GOLDEN / ("check" if target == "check" or _is_read(content) else "errors") / f"{name}.mil", content
     return None
 
 

@@ -206,6 +206,7 @@ class _Reading:
         """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
         head = begun[0].start if begun else start
         if self.marks.begins(head, "function"):
+            self.cut(anchor)
             self.close_blocks()
             return head
         end = self.operation_end(start, begun)
