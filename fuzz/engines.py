@@ -70,7 +70,7 @@ def guided(
         made = atheris.Mutate(data, most) if random.random() < OWN else target.changed(random, data, pool)
         return bytes(made[:most])
 
-    options = [f"-seed={seed}", f"-max_len={LONGEST}", "-len_control=0", "-rss_limit_mb=0", "-timeout=0", "-reload=1"]
+    options = [f"-seed={seed}", f"-max_len={LONGEST}", "-len_control=0", "-rss_limit_mb=0", "-timeout=3600", "-reload=1"]
     options += [f"-artifact_prefix={seeds}/", *_dictionary(seeds.with_suffix(".words"), target.words)]
     atheris.Setup(["fuzz", *options, str(corpus), str(seeds)], test, custom_mutator=change)
     atheris.Fuzz()
