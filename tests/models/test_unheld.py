@@ -184,7 +184,7 @@ def test_weights_that_are_missing_are_not_compiled(tmp_path: Path) -> None:
     (tmp_path / "P.mlpackage" / "Data" / "com.apple.CoreML" / "weights" / "weight.bin").unlink()
     before = contents(tmp_path)
     with pytest.raises(
-        WeightsError, match=r"MIL302\]: the weight file '@model_path/weights/weight.bin' does not exist"
+        WeightsError, match=r"MIL302\]: the weight file `@model_path/weights/weight.bin` does not exist"
     ):
         miltext.build(tmp_path / "P.mlpackage", tmp_path / "C.mlmodelc")
     assert contents(tmp_path) == before
