@@ -1,17 +1,20 @@
 """Programs that the real coremltools 9.0 writes, for tests that must hold on whatever it writes.
 
-`PROGRAMS` lists them by name; `Sample.program()` builds one (once a process) and returns the serialized
-`MILSpec.Program`. coremltools is imported only when the first one is built, so that a test can be
-collected, and skipped, without it: call `pytest.importorskip("coremltools")` before building.
+`PROGRAMS` lists them by name; `Sample.program()` builds one and returns the serialized `MILSpec.Program`.
+That is done once a process, or once for all processes to which MILTEXT_TEST_PROGRAMS names a folder.
+coremltools is imported only when the first one is built, so that a test can be collected, and skipped,
+without it: call `pytest.importorskip("coremltools")` before building.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +44,14 @@ PROGRAMS: list[Sample] = []
 
 @functools.cache
 def _built(sample: Sample) -> bytes:
-    return sample.make()
+    folder = os.environ.get("MILTEXT_TEST_PROGRAMS")
+    if folder is None:
+        return sample.make()
+    kept, new = (Path(folder, f"{sample.name}{ending}") for ending in (".pb", f".{os.getpid()}"))
+    if not kept.exists():
+        new.write_bytes(sample.make())
+        new.replace(kept)
+    return kept.read_bytes()
 
 
 def add(name: str, opsets: tuple[str, ...], body: Callable[..., Any], **inputs: str) -> None:
