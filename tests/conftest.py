@@ -30,6 +30,7 @@ CORPUS = Path(os.environ.get("MILTEXT_CORPUS") or ROOT.parent / "shared" / "corp
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Where pytest-asyncio, which pytest-lsp brings, is not installed, its setting in pyproject.toml is nobody's."""
+    parser.addoption("--once", action="store_true", help="Run each test with the first of its cases only.")
     if find_spec("pytest_asyncio") is None:
         parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio")
 
@@ -43,6 +44,16 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Under `--once`, keep the first case of each test."""
+    if config.getoption("--once"):
+        first: dict[str, pytest.Item] = {}
+        for item in items:
+            first.setdefault(item.nodeid.partition("[")[0], item)
+        config.hook.pytest_deselected(items=[*{*items}.difference(first.values())])
+        items[:] = first.values()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,6 +74,7 @@ def _workers_share_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("few", max_examples=10, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("usual", max_examples=100, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("MILTEXT_HYPOTHESIS") or "usual")
