@@ -44,9 +44,9 @@ def is_unknowable(fault: Fault, data: bytes) -> bool:
     """Tell whether nothing else shows a fault in a file, whose bytes were the `data`."""
     changed = fault.data or b""
     if fault.file.endswith("analytics/coremldata.bin"):
-        return _tables(changed) == _tables(data)
+        return bool(_tables(changed) == _tables(data))
     if re.fullmatch(r"(model\d+/)+coremldata\.bin", fault.file):
-        return _stage(changed) == _stage(data)
+        return bool(_stage(changed) == _stage(data))
     return re.fullmatch(UNKNOWABLE.get(fault.file, ""), fault.what, re.DOTALL) is not None
 
 
@@ -60,7 +60,7 @@ def _stage(data: bytes) -> Any:
     stage with the whole Model, what is around that.
     """
     parts = layout(data, "it")
-    described = ModelDescription() if parts.is_whole else ModelDescription.FromString(parts.held)
+    described: Any = ModelDescription() if parts.is_whole else ModelDescription.FromString(parts.held)
     described.ClearField("metadata")
     for each in (described, *described.functions):
         for entry in (*each.input, *each.output, *each.state):

@@ -39,7 +39,8 @@ Examples:
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
   miltext check Pipeline.mlpackage           # how its models fit, and each ML Program: `..., model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
-  miltext check Model.mlmodelc --from Model.mlpackage   # whether that is what was compiled
+  miltext check Model.mlmodelc --from Model.mlpackage   # how its files fit, and whether that is what was compiled
+  miltext check Model.mlmodelc --ignore MIL264   # a copy that is kept without its weights
   miltext check .                            # every model and .mil below, but for sidecars
   miltext check --fix .                      # apply the suggestions that are certain to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
