@@ -8,6 +8,7 @@ refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note
@@ -18,13 +19,12 @@ from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS
 from miltext.schema.operations import signature
-from miltext.schema.proto import NamedValueType
 from miltext.schema.types import TensorType, read_type, spelled
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
     from miltext.extraction.planning import Plan
-    from miltext.schema.proto import Block, Function, ValueType
+    from miltext.schema.proto import Block, Function, NamedValueType, Operation, ValueType
 
 MOST_DIMENSIONS = 5
 
@@ -49,8 +49,9 @@ def _is_scalar(value_type: ValueType) -> bool:
 
 
 def _named(value_type: ValueType) -> str:
-    """Return a type for a message."""
-    return f"a scalar, {type_text(value_type)}" if _is_scalar(value_type) else type_text(value_type)
+    """Return a type for a message; of a scalar that could be given, what bars it."""
+    is_barred = _is_scalar(value_type) and can_give(value_type)
+    return f"a scalar, {type_text(value_type)}" if is_barred else type_text(value_type)
 
 
 class Border:
@@ -60,12 +61,16 @@ class Border:
     """
 
     def __init__(self, function: Function, block: Block, planned: Plan) -> None:
-        self._function, self._planned = function, planned
-        self._operations = block.operations
-        self._makers = {output.name: each for each in block.operations for output in each.outputs}
-        self._types = {value.name: value.type for value in function.inputs}
-        for each in block.operations:
-            self._types.update((output.name, output.type) for output in each.outputs)
+        self._function, self._operations, self._planned = function, block.operations, planned
+
+    @cached_property
+    def _makers(self) -> dict[str, Operation]:
+        return {output.name: each for each in self._operations for output in each.outputs}
+
+    @cached_property
+    def _types(self) -> dict[str, ValueType]:
+        made = {output.name: output.type for each in self._operations for output in each.outputs}
+        return {value.name: value.type for value in self._function.inputs} | made
 
     def faults(self) -> Iterator[ModelError]:
         """Yield an error for each value that a model cannot take or give, with the values near it that it can."""
@@ -74,11 +79,10 @@ class Border:
                 message = f"`{value.name}` is {_named(value.type)}, which a model cannot take"
                 notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
                 yield refusal(NO_INPUT, message, None, *notes)
-        for name in self._planned.outputs:
-            if not can_give(self._types[name]) and self._makers[name].type != OF_CLASSES:
-                value = NamedValueType(name=name, type=self._types[name])
-                message = f"`{name}` is {_named(value.type)}, which a model cannot give"
-                notes = [*self._givable(name), *self._cast(value, "`cast` it to {} in the text, and name that")]
+        for value in self._planned.given:
+            if not can_give(value.type) and self._makers[value.name].type != OF_CLASSES:
+                message = f"`{value.name}` is {_named(value.type)}, which a model cannot give"
+                notes = [*self._givable(value.name), *self._cast(value, "`cast` it to {} in the text, and name that")]
                 yield refusal(NO_OUTPUT, message, None, *notes)
 
     def _takeable(self, name: str) -> Iterator[Note]:

@@ -23,6 +23,7 @@ from miltext.models.opening import open_model
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
 from miltext.schema.walk import own_block
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import opset_text
 from miltext.syntax.recursion import with_room
 
@@ -117,9 +118,14 @@ def part_text(
     Of a text, comments and layout of what stays stay, and a draft is completed first. What no model takes or gives is
     a warning (MIL446, MIL448). Raise ModelError and ParseError as `extract` does.
     """
+    with gc_paused:
+        return _part_text(source, Wanted([*values], [*inputs]), function)
+
+
+def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str, list[Diagnostic]]:
     text, program, found = _read(source)
     try:
-        planned = plan(program, Wanted([*values], [*inputs]), function)
+        planned = plan(program, wanted, function)
     except ModelError as failure:
         failure.path = source.name
         raise

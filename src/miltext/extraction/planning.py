@@ -30,15 +30,20 @@ class BlockPlan(NamedTuple):
 class Plan(NamedTuple):
     """What stays of a Program: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
 
-    `new` are what it takes besides, `outputs` what it gives. Other functions go, and the blocks that are `left_out`.
+    `new` is what it takes besides, `given` what it gives back. Other functions go, and the blocks that are `left_out`.
     """
 
     function: str
     blocks: Mapping[str, BlockPlan]
     taken: list[str]
     new: list[NamedValueType]
-    outputs: list[str]
+    given: list[NamedValueType]
     left_out: list[str]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of what it gives back."""
+        return [value.name for value in self.given]
 
 
 def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> Plan:
@@ -59,7 +64,7 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
         {opset: part.plan() for opset, part in parts.items()},
         [each for each in inputs if each in taken],
         [types[each] for each in wanted.inputs if each not in inputs],
-        wanted.outputs,
+        [types[each] for each in wanted.outputs],
         [each for each in sorted(blocks) if each not in alike],
     )
 

@@ -1,0 +1,157 @@
+"""Parts of models held against the whole: what they say, whether they open, and what they compute."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from support.model_checks import assert_coremltools_opens
+
+import miltext
+from miltext.diagnostics import MiltextError
+from miltext.evaluation.evaluator import Evaluator
+from miltext.evaluation.random_inputs import random_inputs
+from miltext.extraction.needs import Needs
+from miltext.models.opening import open_model
+from miltext.schema.types import TensorType, read_type
+from miltext.schema.walk import operations, own_block
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.schema.proto import Block
+
+
+class Whole(NamedTuple):
+    """A function of a model, and what it computes: the values of its own block, or why it computes none.
+
+    `weights` is the folder of its weights, where that is not the model's own.
+    """
+
+    name: str
+    model: Model
+    function: str
+    inputs: Mapping[str, Any]
+    values: Mapping[str, Any] | str
+    weights: Path | None = None
+
+    @property
+    def block(self) -> Block:
+        found = own_block(self.model.program.functions[self.function])
+        assert found is not None
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """The names of what the own block makes."""
+        return [output.name for operation in self.block.operations for output in operation.outputs]
+
+    @property
+    def varying(self) -> list[str]:
+        """Those that are no constants."""
+        made = [each for each in self.block.operations if not _is_constant(each.type)]
+        return [output.name for operation in made for output in operation.outputs]
+
+
+def computed(
+    name: str, model: Model, function: str, inputs: Mapping[str, Any] | None = None, weights: Path | None = None
+) -> Whole:
+    """A function with what it computes, of random inputs where none are given."""
+    try:
+        evaluator = Evaluator(model, function, weights=weights, check=False)
+        given = random_inputs(evaluator.inputs, features=evaluator.features) if inputs is None else inputs
+        names = [each for step in evaluator.plan.steps for each in step.names]
+        values: Any = evaluator.run(given, values=names, seed=0, allow_nan=True)
+    except MiltextError as failure:
+        given, values = inputs or {}, failure.diagnostics[0].message
+    return Whole(name, model, function, given, values, weights)
+
+
+def random_cut(whole: Whole, name: str, rng: random.Random) -> list[str]:
+    """Some values that a value is made of, at which it may be cut: none of them constant."""
+    block = whole.block
+    needs = Needs(whole.model.program.functions[whole.function], block)
+    before = [block.operations[place] for place in needs.of([name]).operations]
+    made = [output.name for each in before if not _is_constant(each.type) for output in each.outputs]
+    made = [each for each in made if each != name]
+    return rng.sample(made, min(len(made), rng.choice([1, 1, 2, 3])))
+
+
+def _is_constant(op_type: str) -> bool:
+    return op_type == "const" or op_type.startswith("constexpr_")
+
+
+def outcome(whole: Whole, name: str, given: list[str], folder: Path) -> str:
+    """In a few words what came of a part."""
+    out = folder / "Part.mlpackage"
+    how = "cut" if given else "whole way"
+    how_to: dict[str, Any] = {"ranges": _ranges(whole.block, given), "weights": whole.weights, "force": True}
+    try:
+        miltext.extract(whole.model, [name], out, inputs=given, function=whole.function, **how_to)
+    except MiltextError as failure:
+        found = failure.diagnostics[0]
+        return f"refused, {how}: {found.code} {_reason(found.message)}"
+    if (wrong := _checked(whole, out)) or (wrong := _opened(out)):
+        return f"WRONG: {wrong}"
+    return _compared(whole, name, given, out, how)
+
+
+def _ranges(block: Block, given: list[str]) -> dict[str, str]:
+    """Sizes for those of the values that have open ones."""
+    types = {output.name: read_type(output.type) for each in block.operations for output in each.outputs}
+    shapes = {each: known.shape for each in given if isinstance(known := types[each], TensorType)}
+    return {
+        name: ",".join("1..4096" if size is None else str(size) for size in shape)
+        for name, shape in shapes.items()
+        if None in shape
+    }
+
+
+def _reason(message: str) -> str:
+    """A message without its names."""
+    return " ".join("..." if "`" in word else word for word in message.split())[:90]
+
+
+def _checked(whole: Whole, out: Path) -> str:
+    """What `check` finds in a part, and not in the whole."""
+    known = {(each.code, each.message) for each in miltext.check(whole.model)}
+    found = [each for each in miltext.check(open_model(out)) if (each.code, each.message) not in known]
+    return f"check\n{found}" if found else ""
+
+
+def _opened(out: Path) -> str:
+    """What coremltools says of a part that it does not open."""
+    try:
+        assert_coremltools_opens(out)
+    except Exception as failure:  # noqa: BLE001 - whatever it raises
+        return f"coremltools: {type(failure).__name__} {_reason(str(failure))}"
+    return ""
+
+
+def _compared(whole: Whole, name: str, given: list[str], out: Path, how: str) -> str:
+    """Compare what the part computes with what the whole does."""
+    if isinstance(whole.values, str):
+        return f"extracted, {how}; the whole cannot be run"
+    if any(each not in whole.values for each in (name, *given)):
+        return f"extracted, {how}; no value to compare"
+    part = Evaluator(open_model(out))
+    known = {**whole.values, **whole.inputs}
+    inputs = {each: known[each] for each in part.inputs if each in known}
+    try:
+        made = part.run(inputs, seed=0, allow_nan=True)[name]
+    except MiltextError as failure:
+        return f"WRONG: the part cannot be run: {_reason(failure.diagnostics[0].message)}"
+    if _same(made, whole.values[name]):
+        return f"extracted, {how}; equal"
+    if any("random" in each.type for _, each in operations(whole.model.program)):
+        return f"extracted, {how}; random"
+    return "WRONG: another number"
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return bool(one == other)
+    a, b = np.asarray(one), np.asarray(other)
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
