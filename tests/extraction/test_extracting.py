@@ -154,6 +154,12 @@ def test_a_specification_before_fp16_is_raised(tmp_path: Path) -> None:
     ]
 
 
+def test_a_specification_before_models_without_inputs_is_raised(tmp_path: Path) -> None:
+    whole = package(tmp_path / "Whole.mlpackage", draft("c = const()[val = [1.0]]; a = add(x, c);", "a", opset="ios16"))
+    assert changes(whole, "c", tmp_path / "Part.mlpackage")[:2] == ["~ specification: 7 -> 9", "- input x: fp32 [2, 3]"]
+    assert interface(tmp_path / "Part.mlpackage") == " |  | c"
+
+
 def test_sizes_that_are_open_need_a_range(tmp_path: Path) -> None:
     text = draft("a = relu(x); b = exp(a);", "b", "tensor<fp32, [1, ?]> x")
     whole, out = package(tmp_path / "Whole.mlpackage", text, ranges={"x": "1,1..8"}), tmp_path / "Part.mlpackage"
