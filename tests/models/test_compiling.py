@@ -15,6 +15,7 @@ import pytest
 from conftest import CORPUS
 from models.test_build_safety import blob, contents, text_model, weight_file
 from support import kinds, real_packages
+from support.compiled import in_files, normal
 from support.containers import spec as plain_spec
 from support.containers import write_package
 from support.pipelines import binary, of_text, piped, unary
@@ -29,9 +30,8 @@ from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.manifest import model_file
 from miltext.models.opening import open_model
 from miltext.models.refusals import WeightsError
-from miltext.printing.coremlc import BUILD_INFO, Versions, as_coremlc
+from miltext.printing.coremlc import Versions, as_coremlc
 from miltext.schema.proto import ArrayFeatureType, Model, Program
-from miltext.schema.walk import values
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 FILES = ["analytics/coremldata.bin", "coremldata.bin", "metadata.json", "model.mil"]
@@ -171,28 +171,6 @@ def test_a_pipeline_has_a_folder_for_each_stage(tmp_path: Path) -> None:
 
 
 # ---- there and back
-
-
-def normal(spec: Model) -> Model:
-    """A model less what a bundle does not hold, as docs/compiled-models.md lists it."""
-    spec = Model.FromString(spec.SerializeToString())
-    spec.description.metadata.SetInParent()
-    for function in spec.mlProgram.functions.values():
-        function.inputs.sort(key=lambda value: value.name)
-    if BUILD_INFO in spec.mlProgram.attributes:
-        pairs = spec.mlProgram.attributes[BUILD_INFO].immediateValue.dictionary.values
-        pairs.sort(key=lambda pair: pair.key.SerializeToString())
-    for held in values(spec.mlProgram):
-        held.value.docString = ""
-    for stage in spec.pipeline.models:
-        stage.CopyFrom(normal(stage))
-    return spec
-
-
-def in_files(path: Path) -> list[dict[str, bytes]]:
-    """The weights of each ML Program of a model, by name, as bytes."""
-    models = [each.model.weights for each in open_model(path).programs()]
-    return [{weight.name: each[weight.name].tobytes() for weight in each.in_files()} for each in models]
 
 
 SOME = ("int8", "sparse", "functions")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from models.test_build_safety import blob, contents, weight_file
-from models.test_compiling import in_package, normal
+from models.test_compiling import in_package
+from support.compiled import normal
 from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import piped, unary
 
