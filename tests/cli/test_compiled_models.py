@@ -125,6 +125,26 @@ def test_info_shows_what_a_compiled_model_states(bundle: Path) -> None:
     assert f"compiled from model.mlmodel, SHA-256 {record['modelHash']}\n" in shown
     assert "computes in Mixed (Float16, Float32, Int32)\n" in shown
     assert "compiled" not in json.loads(invoked("info", EXAMPLE, "--json").output)
+    assert record["analytics"]["NeuralNetworkModelDetails"] == {"containsCustomLayer": "0", "modelDimension": "0"}
+    assert record["compiler"] == {"coremlc-component-MIL": "3600.16.1", "coremlc-version": "3600.25.1"}
+    for line in (
+        "coremlc-version: 3600.25.1",
+        "NeuralNetworkModelDetails: containsCustomLayer 0, modelDimension 0",
+        "class in Xcode: C",
+    ):
+        assert f"  {line}\n" in shown
+
+
+def test_info_shows_what_is_around_and_in_the_models_of_a_pipeline(tmp_path: Path) -> None:
+    package = write_package(tmp_path / "P.mlpackage", piped(unary("x", "a"), unary("a", "y")).SerializeToString())
+    miltext.build(package, tmp_path / "P.mlmodelc", check=False)
+    record = json.loads(invoked("info", tmp_path / "P.mlmodelc", "--json").output)
+    assert record["compiled"]["analytics"]["PipelineModelDetails"] == {"modelDimension": "2"}
+    assert record["compiled"]["modelName"] == "model"
+    assert [each["compiled"]["compiler"]["coremlc-version"] for each in record["models"]] == ["3600.25.1"] * 2
+    shown = invoked("info", tmp_path / "P.mlmodelc").output
+    assert "\n  PipelineModelDetails: modelDimension 2\n" in shown
+    assert shown.count("\n    coremlc-version: 3600.25.1\n") == 2
 
 
 ODD_FILES: dict[str, bytes | None] = {
@@ -207,6 +227,8 @@ def test_diff_goes_file_by_file(change: Callable[[Path], None], said: list[str],
     result = invoked("diff", made, bundle)
     assert result.exit_code == 1
     assert all(line in result.output for line in said)
+    unified = invoked("diff", made, bundle, "--format", "unified").output
+    assert all(line.lstrip("+-~ ") in unified for line in said)
     found = json.loads(invoked("diff", made, bundle, "--format", "json").output)
     assert (found["same"], {each["kind"] for each in found["changes"]} <= {"analytics", "metadata.json", "file"}) == (
         False,

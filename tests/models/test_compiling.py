@@ -8,6 +8,7 @@ import re
 import shutil
 import struct
 from base64 import b64encode
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from miltext.models.opening import open_model
 from miltext.models.refusals import WeightsError
 from miltext.printing.coremlc import Versions, as_coremlc
 from miltext.schema.proto import ArrayFeatureType, Model, Program
+from miltext.schema.types import TensorType
+from miltext.schema.value_builders import immediate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 FILES = ["analytics/coremldata.bin", "coremldata.bin", "metadata.json", "model.mil"]
@@ -150,6 +153,44 @@ def test_the_versions_are_those_that_are_asked_for(tmp_path: Path) -> None:
         '{"coremlc-component-MIL", "1.2"}',
         '{"coremlc-version", "7.8"}',
     ]
+
+
+def stated_versions(bundle: Path) -> list[str]:
+    return [
+        ", ".join(re.findall(r'\{"coremlc-[^"]*", "([^"]*)"\}', each.read_text()))
+        for each in sorted(bundle.rglob("model.mil"))
+    ]
+
+
+def test_versions_stay_where_a_compiled_model_is_edited(tmp_path: Path) -> None:
+    """In its text, by a verb, and in a pipeline whose models were compiled at different times."""
+    old = written(unary("x", "y"), tmp_path, versions=Versions("1.2", "3.4"))
+    text = tmp_path / "edited.mil"
+    text.write_text(miltext.to_text(unary("x", "y").mlProgram))  # without the entries
+    miltext.build(text, tmp_path / "A.mlmodelc", original=old, check=False)
+    assert stated_versions(tmp_path / "A.mlmodelc") == ["1.2, 3.4"]
+    text.write_text((old / "model.mil").read_text().replace("3.4", "5.6"))  # with others
+    miltext.build(text, tmp_path / "B.mlmodelc", original=old, check=False)
+    assert stated_versions(tmp_path / "B.mlmodelc") == ["1.2, 5.6"]
+    miltext.build(old, tmp_path / "C.mlmodelc", renames={"x": "z"}, check=False)
+    assert stated_versions(tmp_path / "C.mlmodelc") == ["1.2, 3.4"]
+    whole = written(piped(unary("x", "a"), unary("a", "y")), tmp_path / "2", versions=Versions("1.2", "3.4"))
+    stage = whole / "model1" / "model.mil"
+    stage.write_text(stage.read_text().replace("3.4", "7.8"))
+    miltext.build(whole, tmp_path / "D.mlmodelc", check=False)
+    assert stated_versions(tmp_path / "D.mlmodelc") == ["1.2, 3.4", "1.2, 7.8"]
+    miltext.build(whole, tmp_path / "E.mlmodelc", versions=Versions(component="9"), check=False)
+    assert stated_versions(tmp_path / "E.mlmodelc") == ["9, 3.4", "9, 7.8"]
+    miltext.build(old, tmp_path / "P.mlpackage", check=False)
+    assert "coremlc" not in miltext.to_text(miltext.load(tmp_path / "P.mlpackage").program)
+
+
+def test_a_compiled_model_without_versions_gets_the_newest(tmp_path: Path) -> None:
+    bundle = written(unary("x", "y"), tmp_path)
+    text = (bundle / "model.mil").read_text()
+    (bundle / "model.mil").write_text(re.sub(r"\[buildInfo[^\n]*\n", "", text))
+    miltext.build(bundle, tmp_path / "A.mlmodelc", check=False)
+    assert (tmp_path / "A.mlmodelc" / "model.mil").read_text() == text
 
 
 def test_a_pipeline_has_a_folder_for_each_stage(tmp_path: Path) -> None:
@@ -436,6 +477,35 @@ def test_weights_compressed_as_none_that_was_seen_are_told() -> None:
     made.outputs.add(name="w")
     _, doubts = stored_as(operations)
     assert ["`constexpr_blockwise_shift_scale`" in each.what for each in doubts] == [True]
+
+
+TABLES = {
+    (16,): ("Palettized (4 bits)", False),
+    (256,): ("Palettized (8 bits)", False),
+    (8,): ("Palettized (3 bits)", True),  # of a number of bits that was not seen
+    (15,): ("Palettized (4 bits)", True),
+    (4, 1, 16, 1): ("Palettized (4 bits)", True),  # four groups
+    (1, 1, 2, 8): ("Palettized (1 bits)", True),  # vectors of eight
+    (0,): ("", True),
+}
+
+
+@pytest.mark.parametrize("form", ["attributes", "inputs"])
+@pytest.mark.parametrize(("shape", "expected"), TABLES.items(), ids=str)
+def test_bits_are_those_of_one_table_of_values(shape: tuple[int, ...], expected: tuple[str, bool], form: str) -> None:
+    function = unary("x", "y").mlProgram.functions["main"]
+    operations = function.block_specializations[function.opset].operations
+    operations[0].inputs["y"].arguments.add(name="w")
+    made = operations.add(type="constexpr_lut_to_dense")
+    made.outputs.add(name="w")
+    table = immediate(TensorType("fp16", shape), [0] * prod(shape))
+    if form == "attributes":
+        made.attributes["lut"].CopyFrom(table)
+    else:
+        made.inputs["lut"].arguments.add(value=table)
+    words, doubts = stored_as(operations)
+    assert words == {expected[0]} - {""}
+    assert bool(doubts) == (expected[1] or form == "inputs")
 
 
 @pytest.mark.parametrize(
