@@ -215,6 +215,15 @@ def test_what_cannot_be_compiled_says_why(spec: Model, said: str, tmp_path: Path
     assert [each.name for each in tmp_path.iterdir()] == ["P.mlpackage"]
 
 
+def test_a_stage_that_shows_no_kind_says_why(tmp_path: Path) -> None:
+    source = in_package(piped(unary("x", "a"), unary("a", "y")), tmp_path)
+    miltext.build(source, tmp_path / "C.mlmodelc", check=False)
+    for name in ("model.mil", "coremldata.bin"):
+        (tmp_path / "C.mlmodelc" / "model1" / name).unlink()
+    with pytest.raises(ModelError, match=r"model1: error\[MIL255\]: the compiled model has no model.mil"):
+        miltext.build(tmp_path / "C.mlmodelc", tmp_path / "D.mlmodelc", check=False)
+
+
 def test_another_kind_of_model_cannot_be_compiled(tmp_path: Path) -> None:
     (tmp_path / "N.mlmodel").write_bytes(NEURAL_NETWORK)
     with pytest.raises(ModelError, match=r"MIL440.*`neuralNetwork`"):

@@ -42,8 +42,7 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     known -= {NAMES} if not (old.is_named and new.is_named) else set()
     if not (old.is_described and new.is_described):
         known.discard(COREMLDATA)
-    stages = tuple({f"model{index}/" for each in (old, new) for index in range(len(each.models))})
-    files = [_files(each.folder, known, stages) for each in (old, new)]
+    files = [_files(each, known) for each in (old, new)]
     return [
         *_changes("analytics", *analytics),
         *_changes(METADATA, *shown),
@@ -79,11 +78,13 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, json.dumps(value, ensure_ascii=False)
 
 
-def _files(folder: Path, known: set[str], stages: tuple[str, ...]) -> Facts:
+def _files(bundle: BundleModel, known: set[str]) -> Facts:
     """Return what is in the folder beside files that are `known` and the folders of stages, each as its size and
     digest.
     """
-    return {name: _file(folder / name) for name in files_below(folder, known) if not name.startswith(stages)}
+    stages = tuple(f"model{index}/" for index in range(len(bundle.models)))
+    names = [name for name in files_below(bundle.folder, known) if not name.startswith(stages)]
+    return {name: _file(bundle.folder / name) for name in names}
 
 
 def _file(path: Path) -> str:

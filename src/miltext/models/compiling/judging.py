@@ -14,7 +14,7 @@ from miltext.models.contents import kind_of_model, stages
 from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS
 from miltext.models.refusals import refusal
 from miltext.printing.coremlc import unproven_shapes
-from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -33,6 +33,8 @@ def refuse_kinds(model: Model) -> None:
         message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
         raise refusal("MIL440", message, model.name)
     for stage in model.models:
+        if stage.type not in MODEL_KINDS.values():
+            stage.select(None)  # which says why its kind is not known
         if stage.type != PROGRAM:
             message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
             raise refusal("MIL440", message, model.name)
@@ -55,7 +57,7 @@ def refuse(new: NewModel, choices: Choices) -> None:
         raise refusal("MIL454", f"a compiled model does not have this: {', '.join(lost)}")
 
 
-def told(spec: Spec, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
+def warnings_of(spec: Spec, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     """Yield warnings of what is lost of a model, and of what is unproven; `shown` is that in its `metadata.json`."""
     if lost := [*unheld(spec)]:
         yield warning("MIL443", f"a compiled model does not have this, and it is lost: {', '.join(lost)}")

@@ -15,7 +15,7 @@ from miltext.models.building.new_model import ml_programs
 from miltext.models.building.placing import Subject
 from miltext.models.building.writing import serialized, write_weights
 from miltext.models.compiling import analytics
-from miltext.models.compiling.judging import refuse, told
+from miltext.models.compiling.judging import refuse, warnings_of
 from miltext.models.compiling.metadata import metadata
 from miltext.models.contents import kind_of_model, parse_spec, stages
 from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
@@ -39,6 +39,10 @@ OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """What is in a compiled model, and cannot be a weight file."""
 
 
+UNPROVEN_TEXT = "MIL211"
+"""The code of what is unproven of a text, which is told here with all else that is."""
+
+
 def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
 
@@ -56,7 +60,7 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(source))
         staging.commit()
-    return [*left_out, *told(new.spec, shown.doubts)]
+    return [*left_out, *warnings_of(new.spec, shown.doubts)]
 
 
 def compiled_work(new: NewModel) -> int:
@@ -112,11 +116,14 @@ def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]
     """Write the text and the description of a model, or of each stage; return what is to be told."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
-        left_out += _write_model(stage, folder / f"model{index}", choices)
+        inner = _write_model(stage, folder / f"model{index}", choices)
+        left_out += [each._replace(message=f"the model {index}: {each.message}") for each in inner]
         _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
-        given = (spec.specificationVersion, spec.description, choices.versions, left_out.append)
+        told: list[Diagnostic] = []
+        given = (spec.specificationVersion, spec.description, choices.versions, told.append)
         write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
+        left_out += [each for each in told if each.code != UNPROVEN_TEXT]
     elif spec.pipeline.names:
         (folder / NAMES).parent.mkdir()
         write_new(folder / NAMES, [names_data(spec.pipeline.names)])
