@@ -146,7 +146,7 @@ def softplus_parametric(x: Array, alpha: Array, beta: Array) -> Array:
 @rule("softmax")
 def softmax(x: Array, axis: int) -> Array:
     """Return e^x / sum(e^x) along `axis`, as e^(x - max(x)) / sum(e^(x - max(x)))."""
-    powers = x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    powers = np.asarray(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))  # a scalar, of rank 0
     np.exp(powers, out=powers)
     return np.divide(powers, np.sum(powers, axis=axis, keepdims=True), out=powers)
 
