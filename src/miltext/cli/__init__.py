@@ -28,6 +28,7 @@ VERBS = {
     "run": "Compute what a program makes of its inputs.",
     "diff": "Show the differences between two models.",
     "compare": "Run two models, and compare their numbers.",
+    "generate": "Make a valid program at random, to test with.",
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",

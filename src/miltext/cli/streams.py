@@ -31,6 +31,9 @@ NO_OUTPUT = ("MIL401", "MIL402", "MIL428", "MIL444")
 NO_INPUT = ("MIL831", "MIL832", "MIL833", "MIL834", "MIL835", "MIL836", "MIL837", "MIL839")
 """The codes of what a program cannot be given or asked for."""
 
+NO_PROGRAM = ("MIL482", "MIL483")
+"""The codes of programs that cannot be generated."""
+
 STDIN, STDOUT = "<stdin>", "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of writing to a stream; where files are written, the failure has their name."""
@@ -236,7 +239,12 @@ def report_failures() -> Iterator[None]:
         yield
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
-        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (CANNOT_READ, *NO_OUTPUT, *NO_INPUT)
+        is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (
+            CANNOT_READ,
+            *NO_OUTPUT,
+            *NO_INPUT,
+            *NO_PROGRAM,
+        )
         sys.exit(FAILED if is_setup else WRONG)
     except BrokenPipeError:
         _give_up_output()  # the reader left; nothing more to say

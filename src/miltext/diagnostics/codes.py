@@ -156,6 +156,10 @@ TITLES: dict[str, str] = {
     "MIL479": "labels that do not fit the classifier",
     "MIL480": "coremltools is not installed",
     "MIL481": "weights in several folders",
+    # Generated programs.
+    "MIL482": "nothing of the kind to generate",
+    "MIL483": "nothing could be generated",
+    "MIL484": "hypothesis is not installed",
     # Operations and their signatures.
     "MIL501": "unknown operation",
     "MIL502": "not available in this opset",

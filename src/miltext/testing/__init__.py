@@ -1,8 +1,10 @@
-"""Golden files: a program pinned as MIL text, or what it computes, for pytest, unittest or any other runner.
+"""Golden files: a program pinned as MIL text, or what it computes, for pytest, unittest or any other runner. Valid
+programs without end, for hypothesis: `programs`.
 
 Under pytest, the fixture `mil_golden` does the same with files beside the test: `miltext.pytest_plugin`.
 """
 
+from miltext.testing.generated import programs
 from miltext.testing.golden import UPDATE_VARIABLE, Normalization, assert_matches_golden, compare, normalize
 from miltext.testing.numbers import ENDING, Running, assert_matches_numbers, assert_same_numbers, check_numbers
 
@@ -17,4 +19,5 @@ __all__ = [
     "check_numbers",
     "compare",
     "normalize",
+    "programs",
 ]

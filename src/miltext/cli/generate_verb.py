@@ -1,0 +1,74 @@
+"""`miltext generate`: a valid program, of a seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from miltext.cli.streams import show, write_text
+
+EPILOG = """\b
+Examples:
+  miltext generate --seed 7                                   # the text of a program of 10 operations
+  miltext generate --seed 7 --ops 1000 --opset ios17 -o large.mil
+  miltext generate --seed 7 --only conv --only relu -o M.mlpackage
+  miltext generate --seed 7 --dtype fp16 --functions 3 -o M.mlpackage
+  miltext generate --seed 7 --weights 4096 -o M.mlpackage     # weights that go into a weight file
+"""
+
+
+@click.command("generate", epilog=EPILOG)
+@click.option("--seed", type=int, default=0, metavar="N", help="Which of the programs: one seed is one program.  [0]")
+@click.option(
+    "--ops", type=int, default=10, metavar="K", help="How many operations, besides constants and casts.  [10]"
+)
+@click.option("--opset", metavar="OPSET", help="The opset of its functions: ios15 to ios26.  [one by the seed]")
+@click.option("--only", multiple=True, metavar="OP", help="Use this operation; several times for several.  [all]")
+@click.option("--dtype", multiple=True, metavar="TYPE", help="Compute with this data type; several times for several.")
+@click.option("--inputs", type=int, default=3, metavar="N", help="The most inputs.  [3]")
+@click.option("--outputs", type=int, metavar="N", help="The most outputs.  [all values that nothing uses]")
+@click.option("--functions", type=int, default=1, metavar="N", help="The most functions, from ios18 on.  [1]")
+@click.option("--flexible", is_flag=True, help="Leave sizes of inputs open.")
+@click.option("--weights", type=int, default=0, metavar="N", help="Give constants of weights N elements or more.")
+@click.option(
+    "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
+)
+@click.option("--force", is_flag=True, help="Replace OUT if it is a model that exists.")
+def command(seed: int, output: str, force: bool, **asked: Any) -> None:
+    """Make a valid program at random: any operations on any types, as far as they go together.
+
+    The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
+    coremltools loads it. What it computes has no meaning: it is for trying converters, compilers and other tools. Casts
+    and constants are added where operations need them.
+    """
+    from miltext.generation.programs import generate
+    from miltext.printing.printing import to_text
+
+    made = generate(seed, _options(**asked))
+    if output == "-" or Path(output).suffix.lower() == ".mil":
+        write_text(output, [to_text(made)])
+        return
+    from miltext.drafting.building import build
+    from miltext.models.opening import read
+
+    model = read(made.SerializeToString(), f"<seed {seed}>")
+    show(build(model, output, force=force, externalize=10 if asked["weights"] else None), None, output)
+
+
+def _options(**asked: Any) -> Any:
+    """Return what the options ask for."""
+    from miltext.generation.options import OPSET_NAMES, Options
+
+    return Options(
+        opsets=(asked["opset"],) if asked["opset"] else OPSET_NAMES,
+        operations=asked["only"] or None,
+        dtypes=asked["dtype"] or None,
+        ops=(asked["ops"], asked["ops"]),
+        inputs=asked["inputs"],
+        outputs=asked["outputs"],
+        functions=asked["functions"],
+        flexible=asked["flexible"],
+        large=asked["weights"],
+    )

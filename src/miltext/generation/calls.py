@@ -1,0 +1,314 @@
+"""A call that is being made: the arguments of one operation, by its recipe and by the table of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.inference.operands import Arguments
+from miltext.generation.constants import filling, operand_of, tensor_constant
+from miltext.generation.elements import elements_for
+from miltext.generation.scope import Given, Item, Redraw
+from miltext.generation.shapes import HIGHEST_RANK, Sizes, fit, is_known, make
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import ListType, Shape, TensorType
+
+if TYPE_CHECKING:
+    from miltext.checking.inference.operands import NestedBlock
+    from miltext.generation.choices import Choices
+    from miltext.generation.constants import Number
+    from miltext.generation.growing import Growth
+    from miltext.schema.operations import Parameter, Signature
+    from miltext.schema.proto import Block, Value
+
+PREFERRED = ("fp32", "fp16", "int32", "bool", *BY_NAME)
+"""Data types in the order of their simplicity."""
+
+COMMON = PREFERRED[:4]
+"""Data types of what may be of any."""
+
+FLOATS = frozenset(["fp16", "fp32"])
+"""What parameters take that coremltools' definitions hold to a domain with others, `epsilon` to that of `gamma`."""
+
+POSITIVE = frozenset(["variance"])
+"""Parameters whose numbers are above 0."""
+
+DECIDED_BY_VALUES = frozenset(["non_zero"])
+"""Operations that decide by values how large a tensor they give: maybe an empty one."""
+
+
+class Wanted(NamedTuple):
+    """What a tensor is to be: of a `shape`; or of known sizes and the `least` rank or a higher one, or right by
+    `where`, if there is any of these; and finite, if it is to be `fresh`.
+    """
+
+    shape: Shape | None = None
+    least: int = 0
+    where: Callable[[tuple[int, ...]], bool] | None = None
+    fresh: bool = False
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether sizes need not be known."""
+        return self.shape is None and not self.least and self.where is None
+
+    def takes(self, shape: Shape) -> bool:
+        """Tell whether a shape is wanted."""
+        if self.shape is not None:
+            return shape == self.shape
+        known = tuple(size for size in shape if size is not None)
+        if len(known) < len(shape):
+            return self.leaves_open
+        return len(shape) >= self.least and (self.where is None or self.where(known))
+
+
+class Call:
+    """The arguments of one operation, as they are chosen.
+
+    `sizes` is what the names of the table's patterns stand for, `dtypes` the data types of its domains. `length` is how
+    many elements the list that it gives is sure to have; `may_be_empty` tells whether values decide sizes of what it
+    gives.
+    """
+
+    def __init__(self, growth: Growth, known: Signature) -> None:
+        self.growth = growth
+        self.scope = growth.scope
+        self.choices: Choices = growth.scope.choices
+        self.known = known
+        self.given: dict[str, list[Given]] = {}
+        self.left_out: set[str] = set()
+        self.sizes: Sizes = {}
+        self.dtypes: dict[str, str] = {}
+        self.messages: list[Block] = []
+        self.blocks: list[NestedBlock] = []
+        self.length = 0
+        self.may_be_empty = known.name in DECIDED_BY_VALUES
+
+    def arguments(self) -> Arguments:
+        """Return what inference looks at, when all is given."""
+        operands = {name: [given.operand for given in row] for name, row in self.given.items()}
+        return Arguments(self.known.name, operands, self.scope.opset, self.blocks)
+
+    # ---- what there is
+
+    def has(self, name: str) -> bool:
+        """Tell whether the operation has a parameter, in this opset."""
+        return name in self.known.parameters
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter of the operation."""
+        return self.known.parameters[name]
+
+    def type(self, name: str) -> TensorType:
+        """Return the type of the first tensor that was given for a parameter."""
+        found = self.given[name][0].operand.type
+        if not isinstance(found, TensorType):
+            raise Redraw
+        return found
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a tensor that was given. Raise Redraw where a size is not known."""
+        shape = self.type(name).shape
+        known = tuple(size for size in shape if size is not None)
+        if len(known) != len(shape):
+            raise Redraw
+        return known
+
+    def size(self, name: str) -> int:
+        """Return what a name of the patterns stands for. Raise Redraw where that is not known."""
+        size = self.sizes.get(name)
+        if not isinstance(size, int):
+            raise Redraw
+        return size
+
+    def is_computed(self) -> bool:
+        """Tell whether an argument that was given is known only when the program runs; if there are no inputs, none
+        needs to be.
+        """
+        constant = all(given.operand.constant for row in self.given.values() for given in row)
+        return not constant or not self.scope.options.inputs
+
+    def weight_size(self, others: int) -> int:
+        """Choose the size of a weight along which it may be of any size, given how many elements each step has."""
+        return max(self.choices.integer(1, 3), -(-self.scope.options.large // others))
+
+    # ---- giving
+
+    def give(self, name: str, *given: Given) -> None:
+        """Bind a parameter, and note what its shape and its data type say of others."""
+        self.given.setdefault(name, []).extend(given)
+        made, known = given[0].operand.type, self.known.parameters.get(name)
+        if known is not None and isinstance(made, TensorType):
+            if known.domain is not None:
+                self.dtypes.setdefault(known.domain, made.dtype)
+            self.sizes = fit(known.shape, made.shape, self.sizes) or self.sizes
+
+    def give_item(self, name: str, item: Item) -> None:
+        """Bind a parameter to a value in scope."""
+        self.may_be_empty |= item.may_be_empty
+        self.give(name, Given(item.operand, item.name))
+
+    def leave_out(self, *names: str) -> None:
+        """Leave optional parameters out that were not given."""
+        self.left_out.update(names)
+
+    def number(self, name: str, *elements: Number, shape: Shape | None = None, dtype: str | None = None) -> None:
+        """Give a constant: a scalar, or a tensor of a shape."""
+        self.give(name, self.constant(name, TensorType(dtype or self.dtype(name), shape or ()), elements))
+
+    def vector(self, name: str, elements: Sequence[Number], dtype: str | None = None) -> None:
+        """Give a constant vector."""
+        self.number(name, *elements, shape=(len(elements),), dtype=dtype)
+
+    def filled(self, name: str, shape: Shape, *, dtype: str | None = None, positive: bool = False) -> None:
+        """Give a constant of a shape, of numbers that are filled in."""
+        self.give(name, self.constant(name, TensorType(dtype or self.dtype(name), shape), positive=positive))
+
+    def constant(
+        self, name: str, type: TensorType, elements: Sequence[Number] | None = None, *, positive: bool = False
+    ) -> Given:
+        """Return a constant for a parameter, by default of numbers that are filled in. Raise Redraw for what its data
+        type does not have.
+        """
+        dtype = BY_NAME[type.dtype]
+        if not is_known(type.shape):
+            raise Redraw
+        if elements is None:
+            elements = filling(self.choices, positive=positive or name in POSITIVE).numbers(type)
+        elif "int" in dtype.kind and not all(dtype.minimum <= int(each) <= dtype.maximum for each in elements):
+            raise Redraw
+        return self.held(name, tensor_constant(type, elements), type)
+
+    def held(self, name: str, value: Value, type: TensorType | ListType) -> Given:
+        """Return an argument that is a value: in its place, or as a `const` of its own."""
+        known = self.known.parameters.get(name)
+        if self.scope.names_constants and not (known is not None and known.attribute):
+            item = self.growth.constant(f"{self.known.name}_{name}", value, type)
+            return Given(item.operand, item.name)
+        return Given(operand_of(value, type), value=value)
+
+    # ---- tensors
+
+    def tensor(
+        self,
+        name: str,
+        wanted: Wanted = Wanted(),  # noqa: B008  # it cannot be changed
+        *,
+        dtype: str | None = None,
+        new: Callable[[], Shape] | None = None,
+    ) -> None:
+        """Give a tensor: a value in scope that is wanted, or a new one, of a shape that `new` makes if it is there.
+
+        A new one is drawn in any case: where an earlier operation goes away, the choices after it mean what they meant.
+        """
+        known = self.parameter(name)
+        dtypes = [dtype] if dtype else self.taken(known)
+        drawn, shape = self.choices.pick(dtypes), self.new_shape(known, wanted, new)
+        fitting = [item for item in self.growth.in_reach() if self.fits(item, known, dtypes, wanted)]
+        found = self.choices.pick([*fitting, None])
+        if found is not None:
+            self.give_item(name, found)
+        elif shape is None:
+            raise Redraw
+        elif known.constant:
+            self.give(name, self.constant(name, TensorType(drawn, shape)))
+        else:
+            self.give(name, self.made(name, TensorType(drawn, shape)))
+
+    def of_shape(self, name: str, shape: Shape, dtype: str | None = None, *, fresh: bool = False) -> None:
+        """Give a tensor of a shape: a value in scope, or a new one."""
+        self.tensor(name, Wanted(shape, fresh=fresh), dtype=dtype)
+
+    def ranked(self, name: str, least: int = 1) -> None:
+        """Give a tensor of known sizes, of the least rank or a higher one."""
+        self.tensor(name, Wanted(least=least))
+
+    def sized(self, name: str, where: Callable[[tuple[int, ...]], bool], new: Callable[[], Shape]) -> None:
+        """Give a tensor whose sizes are right: a value in scope, or a new one of the shape that is made."""
+        self.tensor(name, Wanted(where=where), new=new)
+
+    def fits(self, item: Item, known: Parameter, dtypes: Sequence[str], wanted: Wanted) -> bool:
+        """Tell whether a value in scope can be given for a parameter."""
+        held = item.type
+        if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
+            return False
+        if known.constant and (known.limited or not item.operand.constant):
+            return False
+        if item.is_settled and not (known.constant or self.is_computed()):
+            return False
+        if not wanted.takes(held.shape) or (item.may_be_empty and known.shape):
+            return False
+        return wanted.shape is not None or fit(known.shape, held.shape, self.sizes) is not None
+
+    def new_shape(self, known: Parameter, wanted: Wanted, new: Callable[[], Shape] | None) -> Shape | None:
+        """Return the shape of a new tensor, its first size perhaps open where inputs are flexible; None for none."""
+        if wanted.shape is not None:
+            return wanted.shape
+        shape = new() if new else make(known.shape, self.sizes, self.choices, max(wanted.least, 1))
+        if shape is None or (wanted.where and not wanted.takes(shape)):
+            return None
+        is_first = not any(row for row in self.given.values())
+        opens = self.scope.options.flexible and is_first and wanted.leaves_open and not new and not known.constant
+        return (None, *shape[1:]) if opens and self.choices.flag() else shape
+
+    def taken(self, parameter: Parameter) -> list[str]:
+        """Return the data types that a tensor may have, simplest first. Raise Redraw if there is none."""
+        bound = self.dtypes.get(parameter.domain or "")
+        dtypes = [bound] if bound else sorted(parameter.dtypes or COMMON, key=PREFERRED.index)
+        allowed = [each for each in dtypes if self.scope.options.allows_dtype(each)]
+        if not allowed:
+            raise Redraw
+        return allowed
+
+    def dtype(self, name: str) -> str:
+        """Choose the data type of a constant: that of its domain if there is one; of floats, that of other floats."""
+        parameter = self.parameter(name)
+        bound = self.dtypes.get(parameter.domain or "")
+        if parameter.domain is None and parameter.dtypes == FLOATS:
+            bound = self.dtypes.get("U") or self.dtypes.get("T")
+        return bound or self.choices.pick(sorted(parameter.dtypes, key=PREFERRED.index))
+
+    def made(self, name: str, type: TensorType) -> Given:
+        """Return a new value: an input of the function, an input that is cast, or a constant. Raise Redraw where all
+        arguments would be constants: that says little, and coremltools computes it while it loads.
+        """
+        if self.scope.takes_input(type):
+            item = self.scope.add_input(type)
+            return Given(item.operand, item.name)
+        if self.growth.takes_cast(type):
+            item = self.growth.cast(self.scope.add_input(TensorType("fp32", type.shape)), type.dtype)
+            return Given(item.operand, item.name)
+        if not self.is_computed():
+            raise Redraw
+        return self.constant(name, type)
+
+    # ---- the rest, by the table
+
+    def fill(self) -> None:
+        """Give all that is not given yet: what is required, and some of what is not."""
+        rest = [each for each in self.known.parameters.values() if each.name not in {*self.given, *self.left_out}]
+        for parameter in sorted(rest, key=lambda each: (not each.required, each.constant)):
+            if parameter.required or parameter.asked is not None or self.choices.flag():
+                self.fill_in(parameter)
+
+    def fill_in(self, parameter: Parameter) -> None:
+        """Give one parameter what the table says of it. Raise Redraw where that does not suffice."""
+        if parameter.variadic or "tensor" not in parameter.kinds:
+            raise Redraw
+        if not _says_how(parameter):
+            self.tensor(parameter.name)
+            return
+        shape = make(parameter.shape, self.sizes, self.choices)
+        if shape is None:
+            raise Redraw
+        dtype = self.dtype(parameter.name)
+        elements = elements_for(parameter, TensorType(dtype, shape), self.sizes, self.choices)
+        if elements is None:
+            raise Redraw
+        self.number(parameter.name, *elements, shape=(len(elements),) if len(shape) == 1 else shape, dtype=dtype)
+
+
+def _says_how(parameter: Parameter) -> bool:
+    """Tell whether a parameter says how to compute, rather than with what: a number or a word, or a row of them."""
+    highest = max((HIGHEST_RANK if each.ranks[1] is None else each.ranks[1] for each in parameter.shape), default=2)
+    return (parameter.constant and highest == 0) or (highest < 2 and not parameter.dtypes & FLOATS)

@@ -1,0 +1,79 @@
+"""Values for constants, made of Python's numbers, and the numbers that fill a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.inference.operands import Operand, read_value
+from miltext.models.tensor_data import tensor_value
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.packing import pack
+from miltext.schema.proto import Value
+from miltext.schema.types import ListType, TensorType, write_type
+
+if TYPE_CHECKING:
+    from miltext.generation.choices import Choices
+
+Number = bool | int | float | str
+
+
+class Filling(NamedTuple):
+    """Numbers for a tensor that one choice settles: all ones for 0, which is the simplest; `positive` ones for divisors
+    and the like.
+    """
+
+    seed: int
+    positive: bool = False
+
+    def numbers(self, type: TensorType) -> list[Number]:
+        """Return the elements of a tensor whose sizes are all known."""
+        dtype, count = BY_NAME[type.dtype], prod(size or 0 for size in type.shape)
+        if dtype.kind == "bool":
+            return [(place + self.seed) % (self.seed + 1) == 0 for place in range(count)]
+        if not self.seed:
+            return [1] * count
+        steps = [(place * 7 + self.seed * 5) % 17 for place in range(count)]
+        if dtype.kind == "float":
+            return [(step + 1 if self.positive else step - 8) / 8 for step in steps]
+        if self.positive:
+            return [1 + step % min(8, dtype.maximum) for step in steps]
+        low = max(dtype.minimum, -4)
+        return [low + step % (min(dtype.maximum, 4) - low + 1) for step in steps]
+
+
+def filling(choices: Choices, *, positive: bool = False) -> Filling:
+    """Choose what fills a tensor."""
+    return Filling(choices.integer(0, 16), positive)
+
+
+def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
+    """Return the immediate Value of a tensor, its elements in C order, in the form in which coremltools writes it."""
+    value, dtype = Value(type=write_type(type)), BY_NAME[type.dtype]
+    held = value.immediateValue.tensor
+    if dtype.kind == "string":
+        held.strings.values.extend(map(str, elements))
+    elif dtype.field == "bools":
+        held.bools.values.extend(map(bool, elements))
+    elif dtype.field == "ints":
+        held.ints.values.extend(map(int, elements))
+    else:
+        import numpy as np
+
+        held.CopyFrom(tensor_value(dtype, pack(np.array(elements, np.dtype(dtype.numpy)), dtype)))
+    return value
+
+
+def list_constant(type: TensorType, elements: Sequence[Number]) -> Value:
+    """Return the immediate Value of a list of scalars."""
+    value = Value(type=write_type(ListType(type, len(elements))))
+    value.immediateValue.list.SetInParent()
+    value.immediateValue.list.values.extend(tensor_constant(type, [element]) for element in elements)
+    return value
+
+
+def operand_of(value: Value, type: TensorType | ListType) -> Operand:
+    """Return what inference knows of a constant."""
+    return Operand(type, partial(read_value, value, type))

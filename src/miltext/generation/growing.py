@@ -1,0 +1,239 @@
+"""A block that grows, operation by operation; inference is asked of each new one alone.
+
+An operation whose arguments do not go together, or give something unfit, is taken back and drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.inference.operands import Arguments, Conflict
+from miltext.checking.inference.program import result
+from miltext.checking.inference.rules import apply
+from miltext.checking.limits import clashes
+from miltext.generation.calls import Call
+from miltext.generation.constants import filling, operand_of, tensor_constant
+from miltext.generation.recipes import RECIPES
+from miltext.generation.scope import Given, Item, Redraw
+from miltext.generation.shapes import HIGHEST_RANK, MOST_ELEMENTS, elements_in
+from miltext.schema.operations import all_names, signature
+from miltext.schema.proto import Block, NamedValueType, Operation
+from miltext.schema.types import ListType, TensorType, Type, is_known, write_type
+
+if TYPE_CHECKING:
+    from miltext.generation.scope import FunctionScope
+    from miltext.schema.proto import Value
+
+ATTEMPTS = 50
+"""How often an operation is drawn again before the block is left as it is."""
+
+RECENT = 40
+"""How many of the latest values an operation chooses its inputs of."""
+
+STRING = TensorType("string", ())
+
+CONTROL = frozenset(["cond", "while_loop"])
+STATES = frozenset(["read_state", "write_state"])
+
+
+class Mark(NamedTuple):
+    """How far a block had grown."""
+
+    operations: int
+    items: int
+    inputs: int
+    states: int
+    names: dict[str, int]
+
+
+class Growth:
+    """A block that grows, inside the block `outer` if there is one."""
+
+    def __init__(self, scope: FunctionScope, outer: Growth | None = None, given: Sequence[Item] = ()) -> None:
+        self.scope = scope
+        self.outer = outer
+        self.depth: int = outer.depth + 1 if outer else 0
+        self.operations: list[Operation] = []
+        self.items: list[Item] = list(given)
+        self.redrawn = 0
+        self.candidates = [name for name in all_names() if self._may_have(name)]
+
+    def _may_have(self, op_type: str) -> bool:
+        options = self.scope.options
+        if signature(op_type, self.scope.opset) is None or not options.allows(op_type):
+            return False
+        if op_type in CONTROL:
+            return options.control_flow and self.depth < 2
+        if op_type in STATES:
+            return options.states and not self.depth
+        if op_type == "classify" or op_type == "const":
+            return options.operations is not None and not self.depth
+        return options.compressed or not op_type.startswith("constexpr_")
+
+    def in_reach(self) -> list[Item]:
+        """Return the values that an operation may take: those that nobody uses twice, to be chosen more often."""
+        near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
+        return [*(item for item in near if item.name not in self.scope.used), *near]
+
+    # ---- growing
+
+    def grow(self, least: int, most: int) -> int:
+        """Add operations, from `least` to `most`, as far as there are any that can be added. Return how many were."""
+        count = self.scope.choices.integer(least, most) if self.candidates else 0
+        return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
+
+    def step(self) -> bool:
+        """Add one operation, with the constants that it needs. Tell whether that was possible."""
+        return any(self.attempt(self.scope.choices.pick(self.candidates)) is not None for _ in range(ATTEMPTS))
+
+    def attempt(self, op_type: str) -> list[Item] | None:
+        """Add an operation of a type, and return what it gives; None if what was drawn does not make one."""
+        mark = self.mark()
+        try:
+            return self.add(op_type)
+        except Redraw:
+            self.take_back(mark)
+            self.redrawn += 1
+            return None
+
+    def add(self, op_type: str) -> list[Item]:
+        """Add an operation of a type, and return what it gives. Raise Redraw."""
+        known = signature(op_type, self.scope.opset)
+        if known is None:
+            raise Redraw
+        call = Call(self, known)
+        if op_type in RECIPES:
+            RECIPES[op_type](call)
+        call.fill()
+        return self.commit(call)
+
+    def call(self, op_type: str, **arguments: Item) -> list[Item]:
+        """Add an operation with these arguments alone, and return what it gives. Raise Redraw."""
+        known = signature(op_type, self.scope.opset)
+        if known is None:
+            raise Redraw
+        call = Call(self, known)
+        for name, item in arguments.items():
+            call.give(name, Given(item.operand, item.name))
+        return self.commit(call)
+
+    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item:
+        """Add a `const`, and return what it gives."""
+        item = Item(self.scope.name(stem), operand_of(value, type), fresh=True)
+        made = Operation(type="const")
+        made.attributes["val"].CopyFrom(value)
+        made.attributes["name"].CopyFrom(tensor_constant(STRING, [item.name]))
+        made.outputs.append(declared(item))
+        self.operations.append(made)
+        return item
+
+    def value_of(self, type: Type, count: int | None = None) -> Item:
+        """Add a `const` of a type: of a number, or of numbers that are filled in. Raise Redraw for another type."""
+        if not isinstance(type, TensorType) or None in type.shape:
+            raise Redraw
+        elements = filling(self.scope.choices).numbers(type) if count is None else [count]
+        return self.constant("const", tensor_constant(type, elements), type)
+
+    def takes_cast(self, type: TensorType) -> bool:
+        """Tell whether an input of floats may be added and cast to a type."""
+        known = signature("cast", self.scope.opset)
+        words = known.parameters["dtype"].words if known else ()
+        return type.dtype in words and self.scope.takes_input(TensorType("fp32", type.shape))
+
+    def cast(self, item: Item, dtype: str) -> Item:
+        """Add a cast of a value, and return what it gives. Raise Redraw."""
+        name = tensor_constant(STRING, [dtype])
+        [made] = self.call("cast", x=item, dtype=self.constant("cast_dtype", name, STRING))
+        return made._replace(fresh=item.fresh)
+
+    def inner(self, given: Sequence[Item] = ()) -> Growth:
+        """Return a block inside this one."""
+        return Growth(self.scope, self, given)
+
+    def mark(self) -> Mark:
+        """Return how far the block has grown."""
+        scope = self.scope
+        return Mark(len(self.operations), len(self.items), len(scope.inputs), len(scope.states), dict(scope.names))
+
+    def take_back(self, mark: Mark) -> None:
+        """Take back what was added since."""
+        scope = self.scope
+        del self.operations[mark.operations :], self.items[mark.items :]
+        del scope.inputs[mark.inputs :], scope.states[mark.states :]
+        scope.names.clear()
+        scope.names.update(mark.names)
+
+    # ---- an operation added
+
+    def commit(self, call: Call) -> list[Item]:
+        """Add the operation of a call, if inference has nothing against it. Raise Redraw."""
+        arguments = call.arguments()
+        types = self._inferred(call, arguments)
+        stem = self.scope.name(call.known.name)
+        names = [stem] if len(types) == 1 else [f"{stem}_{place}" for place in range(len(types))]
+        items = [
+            Item(name, result(arguments, given), length=call.length, may_be_empty=call.may_be_empty)
+            for name, given in zip(names, types, strict=True)
+        ]
+        self.operations.append(_operation(call, stem, items))
+        self.scope.used.update(given.name for row in call.given.values() for given in row)
+        self.items += items
+        return items
+
+    def _inferred(self, call: Call, arguments: Arguments) -> Sequence[Type]:
+        """Return the types that a call gives. Raise Redraw for a call that an operation does not take."""
+        try:
+            types = apply(arguments)
+        except Conflict:
+            raise Redraw from None
+        most = max(MOST_ELEMENTS, self.scope.options.large * 64)
+        if types is None or arguments.doubts or not all(_is_fit(each, most) for each in types):
+            raise Redraw
+        if next(clashes(call.known, arguments.operands, "1.3"), None) is not None:
+            raise Redraw
+        return types
+
+    def block(self, outputs: Sequence[str], inputs: Sequence[Item] = ()) -> Block:
+        """Return the block that has grown."""
+        self.scope.used.update(outputs)
+        return Block(operations=self.operations, outputs=outputs, inputs=[declared(item) for item in inputs])
+
+
+def declared(item: Item) -> NamedValueType:
+    """Return how an input or an output is declared."""
+    return NamedValueType(name=item.name, type=write_type(item.type))
+
+
+def _is_fit(type: Type, most: int) -> bool:
+    """Tell whether values of a type may go on: known, not empty, of no more elements than `most`."""
+    if isinstance(type, ListType):
+        return _is_fit(type.element, most)
+    if not isinstance(type, TensorType):
+        return is_known(type)
+    return len(type.shape) <= HIGHEST_RANK and 0 not in type.shape and elements_in(type.shape) <= most
+
+
+def _value(given: Given) -> Value:
+    """Return the value that an argument is. Raise Redraw for one that has a name."""
+    if given.value is None:
+        raise Redraw
+    return given.value
+
+
+def _operation(call: Call, name: str, outputs: Sequence[Item]) -> Operation:
+    """Return the message of a call."""
+    made = Operation(type=call.known.name, blocks=call.messages, outputs=map(declared, outputs))
+    for parameter, row in call.given.items():
+        known = call.known.parameters.get(parameter)
+        if known is not None and known.attribute:
+            made.attributes[parameter].MergeFrom(_value(row[0]))
+            continue
+        bindings = made.inputs[parameter].arguments
+        for given in row:
+            if given.name:
+                bindings.add(name=given.name)
+            else:
+                bindings.add(value=_value(given))
+    made.attributes["name"].CopyFrom(tensor_constant(STRING, [name]))
+    return made

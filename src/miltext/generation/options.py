@@ -1,0 +1,91 @@
+"""What is asked of generated programs, and what cannot be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from miltext.diagnostics import MiltextError, Note, error
+from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.operations import all_names, signature
+from miltext.schema.opsets import OPSETS
+
+WRONG_REQUEST = "MIL482"
+"""The code of what cannot be asked for."""
+
+NOT_CHOSEN = frozenset(["custom_layer"])
+"""Operations that are generated only where they are asked for by name: this one computes what its class says."""
+
+OPSET_NAMES = tuple(opset.text for opset in OPSETS)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of generated programs.
+
+    `opsets` are those that one is picked of; `operations` and `dtypes` all that may be used, None for any: those of
+    constants that say shapes, axes and the like are not asked for. `ops` are the least and the most operations, besides
+    constants; `inputs` and `outputs` the most of each, `functions` the most functions. `control_flow`, `states` and
+    `compressed` say whether there may be any, and `classifiers` whether programs may end in labels, which coremltools'
+    own loader does not read. `flexible` says whether inputs may have sizes that are not known, and `large` how many
+    elements a weight has at least, so that it goes into a weight file.
+    """
+
+    opsets: Sequence[str] = OPSET_NAMES
+    operations: Collection[str] | None = None
+    dtypes: Collection[str] | None = None
+    ops: tuple[int, int] = (1, 10)
+    inputs: int = 3
+    outputs: int | None = None
+    functions: int = 1
+    control_flow: bool = True
+    states: bool = True
+    compressed: bool = True
+    classifiers: bool = False
+    flexible: bool = False
+    large: int = 0
+
+    def __post_init__(self) -> None:
+        _hold_names("opset", self.opsets, OPSET_NAMES)
+        _hold_names("operation", self.operations, all_names())
+        _hold_names("data type", self.dtypes, BY_NAME)
+        least, most = self.ops
+        if not 1 <= least <= most:
+            raise refusal(f"a program has from 1 operation on, and not {least} to {most}", "ask for 1 or more")
+        for name, least in (("inputs", 0), ("outputs", 1), ("functions", 1), ("large", 0)):
+            asked = getattr(self, name)
+            if asked is not None and asked < least:
+                raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"ask for {least} or more")
+        if self.operations is not None:
+            self._hold_operations(self.operations)
+
+    def _hold_operations(self, operations: Collection[str]) -> None:
+        """Hold the operations to those that some opset asked for has."""
+        for name in sorted(operations):
+            if not any(signature(name, opset) for opset in self.opsets):
+                have = "does not have" if len(self.opsets) == 1 else "do not have"
+                raise refusal(f"{' and '.join(self.opsets)} {have} `{name}`", "ask for a later opset")
+
+    def allows(self, op_type: str) -> bool:
+        """Tell whether an operation may be used."""
+        return op_type not in NOT_CHOSEN if self.operations is None else op_type in self.operations
+
+    def allows_dtype(self, dtype: str) -> bool:
+        """Tell whether tensors may be of a data type."""
+        return self.dtypes is None or dtype in self.dtypes
+
+
+def refusal(message: str, way: str) -> MiltextError:
+    """Return the error for what cannot be generated."""
+    return MiltextError([error(WRONG_REQUEST, message, None, Note(way))])
+
+
+def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]) -> None:
+    """Hold names to those that there are, at least one of them."""
+    if names is not None and not names:
+        raise refusal(f"no {noun} may be used, and a program has some", f"ask for one {noun} or more")
+    for name in names or ():
+        if name not in known:
+            message = f"there is not {noun} `{name}`{did_you_mean(nearest(name, known))}"
+            raise refusal(message, "`miltext ops` lists operations with their opsets and data types")

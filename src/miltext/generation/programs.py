@@ -1,0 +1,94 @@
+"""Whole programs: functions with their inputs, states and outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import counted
+from miltext.diagnostics import MiltextError, Note, error
+from miltext.generation.choices import SeededChoices
+from miltext.generation.growing import Growth, declared
+from miltext.generation.options import Options
+from miltext.generation.scope import FunctionScope, Item
+from miltext.schema.operations import signature
+from miltext.schema.opsets import PROTO_BY_TEXT
+from miltext.schema.proto import Function, Program
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from miltext.generation.choices import Choices
+
+NOTHING_MADE = "MIL483"
+"""The code of what was asked for so narrowly that nothing of it could be made."""
+
+SEVERAL = frozenset(["ios18", "ios26"])
+"""The opsets whose specification has several functions."""
+
+
+def generate(seed: int = 0, options: Options | None = None) -> Program:
+    """Return the valid Program that a seed stands for: the same one on every system.
+
+    Raise MiltextError: MIL482 for options that cannot be had, MIL483 where nothing can be made of them.
+    """
+    return program(SeededChoices(seed), options or Options())
+
+
+def program(choices: Choices, options: Options) -> Program:
+    """Return a valid Program of these choices. Raise MiltextError (MIL483) where nothing can be made."""
+    opset = choices.pick(_opsets(options))
+    made = Program(version=1)
+    count = choices.integer(1, options.functions if opset in SEVERAL else 1)
+    for name in ("main", *(f"function_{place}" for place in range(1, count))):
+        made.functions[name].CopyFrom(_function(choices, options, opset, alone=count == 1))
+    return made
+
+
+def _opsets(options: Options) -> list[str]:
+    """Return the opsets that have all operations that are asked for; those that have one, where none has all."""
+    names = options.operations or ()
+    having = {opset: sum(signature(name, opset) is not None for name in names) for opset in options.opsets}
+    return [opset for opset in options.opsets if having[opset] == max(having.values())]
+
+
+def _function(choices: Choices, options: Options, opset: str, *, alone: bool) -> Function:
+    scope = FunctionScope(choices, options, opset)
+    growth = Growth(scope)
+    made = growth.grow(*options.ops)
+    labels = growth.attempt("classify") if alone and _classifies(scope) else None
+    if made + bool(labels) < options.ops[0]:
+        raise _nothing_made(options, opset)
+    outputs = [*_outputs(growth), *(labels or ())]
+    function = Function(opset=PROTO_BY_TEXT[opset], inputs=map(declared, [*scope.states, *scope.inputs]))
+    function.block_specializations[function.opset].CopyFrom(growth.block([item.name for item in outputs]))
+    return function
+
+
+def _classifies(scope: FunctionScope) -> bool:
+    """Tell whether a function is to end as a classifier."""
+    options = scope.options
+    if options.operations is not None:
+        return "classify" in options.operations
+    return options.classifiers and options.allows_dtype("fp32") and scope.choices.rarely()
+
+
+def _outputs(growth: Growth) -> list[Item]:
+    """Return the outputs: what nobody uses, or some of it, as far as a model can give it."""
+    scope = growth.scope
+    able = [item for item in growth.items if scope.goes_in_and_out(item.type)]
+    outputs = [item for item in able if item.name not in scope.used] or able[-1:] or [_casted(growth)]
+    most = scope.options.outputs
+    return outputs if most is None else sorted(scope.choices.shuffled(outputs)[:most], key=outputs.index)
+
+
+def _casted(growth: Growth) -> Item:
+    """Add a value that a model can give, where there is none: the last one as fp32, or a constant."""
+    dtypes = signature("cast", growth.scope.opset)
+    castable = dtypes.dtypes("x") if dtypes else frozenset()
+    found = [item for item in growth.items if isinstance(item.type, TensorType) and item.type.dtype in castable]
+    return growth.cast(found[-1], "fp32") if found else growth.value_of(TensorType("fp32", (1,)))
+
+
+def _nothing_made(options: Options, opset: str) -> MiltextError:
+    what = "of these operations and data types" if options.operations or options.dtypes else "of these options"
+    message = f"{counted(options.ops[0], 'operation')} cannot be made {what} in {opset}"
+    return MiltextError([error(NOTHING_MADE, message, None, Note("allow more operations, data types or inputs"))])

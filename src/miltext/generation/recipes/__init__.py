@@ -1,0 +1,20 @@
+"""How those operations are called of which the table does not say enough: by family, each in a module."""
+
+from __future__ import annotations
+
+from miltext.generation.recipes import (  # noqa: F401  # importing each enters its recipes
+    compression,
+    control,
+    elementwise,
+    images,
+    joining,
+    layers,
+    lists,
+    picking,
+    products,
+    reshaping,
+    slicing,
+)
+from miltext.generation.recipes.table import RECIPES
+
+__all__ = ["RECIPES"]

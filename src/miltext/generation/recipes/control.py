@@ -1,0 +1,74 @@
+"""Recipes for control flow: two branches that give the same types, and a loop that ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.inference.operands import NestedBlock, Operand
+from miltext.generation.recipes.table import recipe
+from miltext.generation.scope import Item
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.generation.calls import Call
+    from miltext.generation.growing import Growth
+
+INNER = 3
+"""The most operations that are chosen for an inner block."""
+
+COUNTER = TensorType("int32", ())
+
+
+@recipe("cond")
+def cond(call: Call) -> None:
+    """Give a condition, and two branches whose outputs are of the same types."""
+    call.tensor("pred", new=lambda: (1,))
+    first = call.growth.inner()
+    first.grow(1, INNER)
+    outputs = [item for item in first.items if _may_leave(item)][-1:] or [first.value_of(TensorType("fp32", (1,)))]
+    second = call.growth.inner()
+    second.grow(0, INNER)
+    others = [second.value_of(item.type) for item in outputs]
+    for branch, given in ((first, outputs), (second, others)):
+        _add_block(call, branch, [], given)
+
+
+def _may_leave(item: Item) -> bool:
+    return isinstance(item.type, TensorType) and None not in item.type.shape
+
+
+@recipe("while_loop")
+def while_loop(call: Call) -> None:
+    """Give a counter and a tensor, a block that counts up to a few, and one that makes the tensor anew."""
+    start = call.growth.value_of(COUNTER, count=0)
+    held = _held(call)
+    call.give_item("loop_vars", start)
+    call.give_item("loop_vars", held)
+    stem, types = call.scope.name("loop"), (COUNTER, held.type)
+    one, other = (
+        [Item(f"{stem}_{part}_{place}", Operand(each, constant=False)) for place, each in enumerate(types)]
+        for part in ("while", "body")
+    )
+    condition = call.growth.inner(one)
+    [goes_on] = condition.call("less", x=one[0], y=condition.value_of(COUNTER, count=call.choices.integer(1, 3)))
+    _add_block(call, condition, one, [goes_on])
+    body = call.growth.inner(other)
+    [counted] = body.call("add", x=other[0], y=body.value_of(COUNTER, count=1))
+    body.grow(0, INNER)
+    made = [item for item in body.items if item.type == held.type and item not in other][-1:]
+    _add_block(call, body, other, [counted, *(made or [body.value_of(held.type)])])
+
+
+def _held(call: Call) -> Item:
+    """Choose the tensor that goes round."""
+    found = [item for item in call.growth.in_reach() if _may_leave(item) and not item.operand.constant]
+    return (
+        call.choices.pick(found) if found else call.growth.value_of(TensorType("fp32", (call.choices.integer(1, 4),)))
+    )
+
+
+def _add_block(call: Call, growth: Growth, inputs: Sequence[Item], outputs: Sequence[Item]) -> None:
+    call.messages.append(growth.block([item.name for item in outputs], inputs))
+    call.blocks.append(NestedBlock([item.type for item in inputs], [item.type for item in outputs]))

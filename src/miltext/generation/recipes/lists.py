@@ -1,0 +1,105 @@
+"""Recipes for lists, which are sure to have some elements, and for states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.inference.operands import Operand
+from miltext.generation.recipes.table import recipe
+from miltext.generation.scope import Item, Redraw
+from miltext.schema.types import ListType, StateType, TensorType
+
+if TYPE_CHECKING:
+    from miltext.generation.calls import Call
+
+
+@recipe("make_list")
+def make_list(call: Call) -> None:
+    """Give the shape of the elements, and how many there are at first."""
+    rank = call.choices.integer(1, 3)
+    for _ in range(rank):
+        call.number("elem_shape", call.choices.integer(1, 4), dtype="int32")
+    call.length = call.choices.integer(1, 3)
+    call.number("init_length", call.length)
+    if call.choices.flag():
+        call.number("dtype", call.choices.pick(["fp32", "fp16", "int32", "bool"]))
+    call.leave_out("init_length", "dtype", "dynamic_length")
+
+
+def a_list(call: Call) -> tuple[Item, TensorType]:
+    """Give a list: one in scope, or a new one. Return it, and the type of its elements."""
+    found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
+    if found is None:
+        [found] = call.growth.add("make_list")
+    call.give_item("ls", found)
+    held = found.type
+    if not isinstance(held, ListType) or not isinstance(held.element, TensorType):
+        raise Redraw
+    return found, held.element
+
+
+@recipe("list_write")
+def list_write(call: Call) -> None:
+    """Give an element, and a place among those that there are, or the next one."""
+    ls, element = a_list(call)
+    place = call.choices.integer(0, ls.length)
+    call.length = max(ls.length, place + 1)
+    call.number("index", place)
+    call.of_shape("value", element.shape, element.dtype)
+
+
+@recipe("list_scatter")
+def list_scatter(call: Call) -> None:
+    """Give elements, and their places."""
+    ls, element = a_list(call)
+    count = call.choices.integer(1, ls.length)
+    call.length = ls.length
+    call.vector("indices", call.choices.shuffled(range(ls.length))[:count])
+    call.of_shape("value", (count, *element.shape), element.dtype)
+
+
+@recipe("list_read")
+def list_read(call: Call) -> None:
+    """Give a place that there is."""
+    ls, _ = a_list(call)
+    call.number("index", call.choices.integer(0, ls.length - 1))
+
+
+@recipe("list_gather")
+def list_gather(call: Call) -> None:
+    """Give places that there are."""
+    ls, _ = a_list(call)
+    call.vector("indices", [call.choices.integer(0, ls.length - 1) for _ in range(call.choices.integer(1, 3))])
+
+
+@recipe("list_length")
+def list_length(call: Call) -> None:
+    """Give a list."""
+    a_list(call)
+
+
+@recipe("read_state")
+def read_state(call: Call) -> None:
+    """Give a state."""
+    a_state(call)
+
+
+def a_state(call: Call) -> TensorType:
+    """Give a state of the function, or a new one. Return the type of what it holds."""
+    scope = call.scope
+    found = call.choices.pick([*scope.states, None])
+    if found is None:
+        shape = tuple(call.choices.integer(1, 4) for _ in range(call.choices.integer(1, 3)))
+        found = Item(scope.name("state"), Operand(StateType(TensorType("fp16", shape)), constant=False))
+        scope.states.append(found)
+    call.give_item("input", found)
+    if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
+        raise Redraw
+    return found.type.wrapped
+
+
+@recipe("write_state")
+def write_state(call: Call) -> None:
+    """Give a state, and what it is to hold."""
+    held = a_state(call)
+    call.of_shape("data", held.shape, held.dtype)

@@ -1,0 +1,97 @@
+"""What a generated function has so far: its inputs, its names, and the values that are in scope."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.inference.operands import Operand
+from miltext.schema.opsets import OPSETS
+from miltext.schema.types import TensorType, Type
+
+if TYPE_CHECKING:
+    from miltext.generation.choices import Choices
+    from miltext.generation.options import Options
+    from miltext.schema.proto import Value
+
+IN_AND_OUT = {"fp32": "ios15", "int32": "ios15", "fp16": "ios16", "int8": "ios26"}
+"""The data types that inputs and outputs of a model have, with the opset of the specification that brought each
+(Apple's `FeatureTypes.proto`: FLOAT16 is of specification 7, INT8 of 10).
+"""
+
+_PLACES = {opset.text: place for place, opset in enumerate(OPSETS)}
+
+
+class Redraw(Exception):
+    """What was drawn does not make an operation: draw again."""
+
+
+class Item(NamedTuple):
+    """A value in scope. One that is `fresh` is finite whatever the inputs are: an input or a constant.
+
+    `length` is how many elements a list is sure to have; a tensor that `may_be_empty` has a size that values decide.
+    """
+
+    name: str
+    operand: Operand
+    fresh: bool = False
+    length: int = 0
+    may_be_empty: bool = False
+
+    @property
+    def type(self) -> Type:
+        return self.operand.type
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the value is known before the program runs: that of a constant, or of a shape."""
+        return self.operand.constant or self.operand.value is not None
+
+
+class Given(NamedTuple):
+    """What an argument is bound to: an item, by its name, or a value."""
+
+    operand: Operand
+    name: str = ""
+    value: Value | None = None
+
+
+class FunctionScope:
+    """What is shared by the blocks of a function: the choices, the names, the inputs and states, what is used.
+
+    `names_constants` tells whether each constant is an operation of its own, as coremltools writes them, or stands
+    where it is used.
+    """
+
+    def __init__(self, choices: Choices, options: Options, opset: str) -> None:
+        self.choices = choices
+        self.options = options
+        self.opset = opset
+        self.names_constants = choices.flag()
+        self.names: Counter[str] = Counter()
+        self.used: set[str] = set()
+        self.inputs: list[Item] = []
+        self.states: list[Item] = []
+
+    def name(self, stem: str) -> str:
+        """Return a new name: `conv_0`, `conv_1`."""
+        self.names[stem] += 1
+        return f"{stem}_{self.names[stem] - 1}"
+
+    def has(self, opset: str) -> bool:
+        """Tell whether the function is of an opset or of a later one."""
+        return _PLACES[self.opset] >= _PLACES[opset]
+
+    def goes_in_and_out(self, type: Type) -> bool:
+        """Tell whether an input or an output may be of a type."""
+        return isinstance(type, TensorType) and type.dtype in IN_AND_OUT and self.has(IN_AND_OUT[type.dtype])
+
+    def takes_input(self, type: TensorType) -> bool:
+        """Tell whether there may be one more input, of this type."""
+        return len(self.inputs) < self.options.inputs and bool(type.shape) and self.goes_in_and_out(type)
+
+    def add_input(self, type: TensorType) -> Item:
+        """Add an input to the function."""
+        item = Item(self.name("x"), Operand(type, constant=False), fresh=True)
+        self.inputs.append(item)
+        return item

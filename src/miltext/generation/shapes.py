@@ -1,0 +1,112 @@
+"""Shapes that fit the patterns of the table of operations, found or made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.schema.shape_patterns import read_patterns
+
+if TYPE_CHECKING:
+    from miltext.generation.choices import Choices
+    from miltext.schema.shape_patterns import Pattern, Patterns, Run, Term
+    from miltext.schema.types import Dimension, Shape
+
+Sizes: TypeAlias = "dict[str, Dimension | Shape]"
+"""What the names of patterns stand for, `#d` for the length of a run, too."""
+
+HIGHEST_RANK = 5
+"""The most dimensions that Core ML's tensors have."""
+
+MOST_ELEMENTS = 4096
+"""The most elements of a generated value, so that a program is quick to run, unless large weights are asked for."""
+
+LARGEST_SIZE = 5
+"""The largest size of a tensor that is made anew, unless a recipe asks for another one."""
+
+ANY_SHAPE = read_patterns("[*d{1,4}]")
+"""The pattern of a tensor made anew where the table takes any."""
+
+
+def is_known(shape: Shape) -> bool:
+    """Tell whether all sizes are known."""
+    return None not in shape
+
+
+def elements_in(shape: Shape) -> int:
+    """Return the number of elements, where sizes that are not known count as one."""
+    return prod(1 if size is None else size for size in shape)
+
+
+def fit(patterns: Patterns, shape: Shape, sizes: Sizes) -> Sizes | None:
+    """Return what the names of patterns stand for by a shape, with what they stood for; None if it does not fit."""
+    if not patterns:
+        return sizes
+    found = (_fit(pattern, shape, sizes) for pattern in patterns if pattern.has_rank(len(shape)))
+    return next((bound for bound in found if bound is not None), None)
+
+
+def _fit(pattern: Pattern, shape: Shape, sizes: Sizes) -> Sizes | None:
+    bound = dict(sizes)
+    pairs, run = pattern.split(shape)
+    if pattern.run is not None and pattern.run.name:
+        name, length = pattern.run.name, pattern.run.length
+        if bound.setdefault(name, run) != run or bound.setdefault(length, len(run)) != len(run):
+            return None
+        if name in sizes and not is_known(run):
+            return None  # nothing says that two unknown sizes are the same
+    return bound if all(_fit_size(term, size, bound) for term, size in pairs) else None
+
+
+def _fit_size(term: Term, size: Dimension, bound: Sizes) -> bool:
+    """Tell whether a size fits a term, and note what its name stands for."""
+    if not term.name:
+        return term.text == "?" or size == term.offset
+    if size is None:
+        return term.name not in bound and term.text == term.name and bound.setdefault(term.name, None) is None
+    base, rest = divmod(size - term.offset, term.factor)
+    return not rest and bound.setdefault(term.name, base) == base
+
+
+def make(patterns: Patterns, sizes: Sizes, choices: Choices, least: int = 0) -> Shape | None:
+    """Make a shape that fits one of the patterns, of the `least` rank or a higher one where the pattern leaves it open.
+
+    Return None if what is known of the names does not lead to one.
+    """
+    shape = _make(choices.pick(patterns or ANY_SHAPE), sizes, choices, least)
+    return None if shape is None or len(shape) > HIGHEST_RANK or elements_in(shape) > MOST_ELEMENTS else shape
+
+
+def _make(pattern: Pattern, sizes: Sizes, choices: Choices, least: int) -> Shape | None:
+    made, others = dict(sizes), len(pattern.before) + len(pattern.after)
+    run = () if pattern.run is None else _make_run(pattern.run, least - others, HIGHEST_RANK - others, made, choices)
+    before, after = ([_make_size(term, made, choices) for term in terms] for terms in (pattern.before, pattern.after))
+    shape = (*before, *run, *after)
+    return shape if is_known(shape) else None
+
+
+def _make_run(run: Run, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
+    """Make the sizes of a run, of the least and the highest rank or of the one that is known."""
+    known, length = made.get(run.name), made.get(run.length)
+    if isinstance(known, tuple):
+        return known
+    if not isinstance(length, int):
+        least = max(least, run.least)
+        length = choices.integer(least, max(least, min(least + 2, most) if run.most is None else run.most))
+    sizes = tuple(choices.integer(1, LARGEST_SIZE) for _ in range(length))
+    made |= {run.name: sizes, run.length: length}
+    return sizes
+
+
+def _make_size(term: Term, made: Sizes, choices: Choices) -> Dimension:
+    if not term.name:
+        return choices.integer(1, LARGEST_SIZE) if term.text == "?" else term.offset
+    base = made[term.name] if term.name in made else made.setdefault(term.name, choices.integer(1, LARGEST_SIZE))
+    return base * term.factor + term.offset if isinstance(base, int) else None
+
+
+def value_of(term: Term, sizes: Sizes) -> int | None:
+    """Return the number that a term is; None where it is not known."""
+    base = sizes.get(term.name, 0 if not term.name else None)
+    return base * term.factor + term.offset if isinstance(base, int) else None

@@ -1,0 +1,68 @@
+"""A hypothesis strategy for valid Programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from miltext.diagnostics import MiltextError, Note, error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hypothesis.strategies import SearchStrategy
+
+    from miltext.schema.proto import Program
+
+T = TypeVar("T")
+
+NO_HYPOTHESIS = "MIL484"
+"""The code of an extra that is not installed."""
+
+
+def programs(**options: Any) -> SearchStrategy[Program]:
+    """Return a strategy for valid Programs, which shrink to small ones: fewer and simpler operations, smaller tensors.
+
+    The `options` are those of `miltext.generation.options.Options`: `operations=["conv", "relu"]` uses only these,
+    `ops=(1, 20)` makes up to twenty operations, `opsets=["ios17"]` is for one opset. Raise MiltextError: MIL482 for
+    options that cannot be had, MIL484 where hypothesis is not installed; and from a draw MIL483 where nothing can be
+    made of them.
+    """
+    try:
+        from hypothesis import strategies
+    except ImportError as failure:
+        way = Note("install it with `pip install 'miltext[hypothesis]'`")
+        raise MiltextError(
+            [error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)]
+        ) from failure
+    from miltext.generation.choices import Choices
+    from miltext.generation.options import Options
+    from miltext.generation.programs import program
+
+    asked = Options(**options)
+
+    class Drawn(Choices):
+        """Choices that hypothesis draws."""
+
+        def __init__(self, draw: Callable[[SearchStrategy[Any]], Any]) -> None:
+            self._draw = draw
+
+        def integer(self, low: int, high: int) -> int:
+            return int(self._draw(strategies.integers(low, high)))
+
+        def group(self, make: Callable[[], T]) -> T:
+            @strategies.composite
+            def grouped(draw: Callable[[SearchStrategy[Any]], Any]) -> T:
+                outer, self._draw = self._draw, draw
+                try:
+                    return make()
+                finally:
+                    self._draw = outer
+
+            made: T = self._draw(grouped())
+            return made
+
+    @strategies.composite
+    def drawn(draw: Callable[[SearchStrategy[Any]], Any]) -> Program:
+        return program(Drawn(draw), asked)
+
+    return drawn()

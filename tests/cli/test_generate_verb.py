@@ -1,0 +1,62 @@
+"""`miltext generate`: what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from support.running import RUNNER
+
+import miltext
+from miltext.cli import command
+from miltext.generation.options import Options
+from miltext.generation.programs import generate
+
+
+def called(*arguments: object) -> Result:
+    return RUNNER.invoke(command, ["generate", *map(str, arguments)])
+
+
+def done(*arguments: object) -> str:
+    result = called(*arguments)
+    assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+def test_the_text_of_a_seed() -> None:
+    text = done("--seed", 5, "--opset", "ios17")
+    assert text == done("--seed", 5, "--opset", "ios17")
+    assert miltext.parse(text) == generate(5, Options(opsets=["ios17"], ops=(10, 10)))
+    assert "func main<ios17>" in text
+
+
+def test_a_text_and_a_package(tmp_path: Path) -> None:
+    asked = ("--seed", 4, "--ops", 3, "--only", "conv", "--only", "relu", "--dtype", "fp32", "--weights", 64)
+    done(*asked, "-o", tmp_path / "made.mil")
+    done(*asked, "-o", tmp_path / "M.mlpackage")
+    model = miltext.load(tmp_path / "M.mlpackage")
+    text = (tmp_path / "made.mil").read_text(encoding="utf-8")
+    assert text.count(" = conv(") + text.count(" = relu(") == 3
+    assert miltext.check(model) == []
+    result = called(*asked, "-o", tmp_path / "M.mlpackage")
+    assert result.exit_code == 2
+    assert "MIL401" in result.stderr or "exists" in result.stderr
+    done(*asked, "-o", tmp_path / "M.mlpackage", "--force")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("--only", "relux"), "error[MIL482]: there is not operation `relux`; did you mean `relu`?"),
+        (("--opset", "ios16.5"), "error[MIL482]: there is not opset `ios16.5`"),
+        (("--ops", 0), "error[MIL482]: a program has from 1 operation on"),
+        (("--only", "sin", "--dtype", "bool"), "error[MIL483]: 10 operations cannot be made"),
+        (("--ops", "ten"), "Invalid value for '--ops'"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(asked: tuple[object, ...], message: str) -> None:
+    result = called(*asked)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,164 @@
+"""Generated programs: what must hold of each, what is asked for, and that seeds, bytes and hypothesis all make them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from functools import cache
+
+import pytest
+
+import miltext
+from miltext.checking.programs import findings_in
+from miltext.diagnostics import MiltextError
+from miltext.evaluation.random_inputs import random_inputs
+from miltext.generation.choices import ByteChoices, SeededChoices
+from miltext.generation.options import NOT_CHOSEN, OPSET_NAMES, Options
+from miltext.generation.programs import generate, program
+from miltext.schema.operations import all_names, signature
+from miltext.schema.proto import Program
+from miltext.schema.types import StateType, TensorType
+from miltext.schema.walk import operations
+
+ALONE = [name for name in all_names() if name not in NOT_CHOSEN]
+
+
+@cache
+def made(seed: int) -> Program:
+    return generate(seed, Options(ops=(6, 12), functions=2, flexible=seed % 2 == 1, classifiers=True))
+
+
+def types_of(made: Program) -> Counter[str]:
+    return Counter(operation.type for _, operation in operations(made))
+
+
+def simplest(op_type: str, opset: str) -> Program:
+    return program(ByteChoices(b""), Options(operations=[op_type], opsets=[opset]))
+
+
+def run(made: Program, function: str) -> None:
+    evaluator = miltext.Evaluator(made, function, check=False)
+    tensors = {name: each for name, each in evaluator.inputs.items() if isinstance(each, TensorType)}
+    shapes = {name: [2 if size is None else size for size in each.shape] for name, each in tensors.items()}
+    evaluator.run(random_inputs(evaluator.inputs, shapes=shapes), state={}, seed=1)
+
+
+@pytest.mark.parametrize("op_type", ALONE)
+def test_each_operation_can_be_had_alone_in_each_opset(op_type: str) -> None:
+    """The simplest choices always lead to it, and give one of it, with no other but casts, lists and inner blocks."""
+    for opset in OPSET_NAMES:
+        if signature(op_type, opset):
+            found = simplest(op_type, opset)
+            assert types_of(found)[op_type] >= 1
+            assert findings_in(found) == []
+            assert set(types_of(found)) - {op_type, "const", "cast", "make_list", "less", "add"} == set()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_generated_is_right_and_evaluates(seed: int) -> None:
+    found = made(seed)
+    assert findings_in(found) == []
+    for function in found.functions:
+        run(found, function)
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 8))
+def test_what_is_generated_reads_back(seed: int) -> None:
+    found = made(seed)
+    assert miltext.parse(miltext.to_text(found)) == found
+    assert miltext.parse(miltext.infer_draft(miltext.to_draft(found))) == found
+
+
+def test_many_kinds_of_operations_appear() -> None:
+    seen = sum((types_of(made(seed)) for seed in range(40)), Counter[str]())
+    assert len(seen) > 120
+    assert {"while_loop", "make_list", "read_state", "classify"} <= {*seen}
+    assert any(len(made(seed).functions) > 1 for seed in range(40))
+    assert any(
+        isinstance(each, StateType)
+        for seed in range(40)
+        for each in miltext.Evaluator(made(seed), "main").states.values()
+    )
+
+
+# ---- what is asked for
+
+
+def test_a_seed_is_one_program_for_good() -> None:
+    """The same bytes on every system: a new way to generate makes others, and a new line in CHANGELOG.md."""
+    wire = generate(7, Options()).SerializeToString(deterministic=True)
+    assert wire == generate(7).SerializeToString(deterministic=True)
+    assert wire != generate(8).SerializeToString(deterministic=True)
+    assert hashlib.sha256(wire).hexdigest()[:16] == "d3f5d15f35959450"
+
+
+@pytest.mark.parametrize("opset", OPSET_NAMES)
+def test_an_opset_and_a_number_of_operations(opset: str) -> None:
+    found = generate(3, Options(opsets=[opset], ops=(40, 40), states=False))
+    [function] = found.functions.values()
+    assert function.opset == {"ios26": "CoreML9"}.get(opset, f"CoreML{int(opset[3:]) - 10}")
+    assert len(function.block_specializations[function.opset].operations) >= 40
+
+
+def test_only_these_operations_and_data_types() -> None:
+    found = generate(1, Options(operations=["conv", "relu"], dtypes=["fp16"], opsets=["ios17"], ops=(12, 12)))
+    assert set(types_of(found)) <= {"conv", "relu", "const"}
+    outputs = [output.type for _, each in operations(found) for output in each.outputs if each.type != "const"]
+    assert {each.tensorType.dataType for each in outputs} == {10}
+
+
+def test_no_more_inputs_and_outputs_than_asked_for() -> None:
+    for seed in range(5):
+        function = generate(seed, Options(inputs=1, outputs=1)).functions["main"]
+        assert len(function.inputs) - sum(each.type.HasField("stateType") for each in function.inputs) <= 1
+        assert len(function.block_specializations[function.opset].outputs) == 1
+
+
+def test_weights_of_a_size_that_goes_into_a_file() -> None:
+    found = generate(2, Options(operations=["linear"], large=4096, ops=(2, 2)))
+    sizes = [
+        dimension.constant.size
+        for _, each in operations(found)
+        for binding in each.inputs["weight"].arguments
+        for dimension in binding.value.type.tensorType.dimensions
+    ] or [4096]
+    assert max(sizes) >= 256
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        ({"operations": ["relux"]}, "MIL482", "there is not operation `relux`; did you mean `relu`?"),
+        ({"operations": []}, "MIL482", "no operation may be used, and a program has some"),
+        ({"opsets": ["ios12"]}, "MIL482", "there is not opset `ios12`"),
+        ({"opsets": []}, "MIL482", "no opset may be used"),
+        ({"dtypes": ["float"]}, "MIL482", "there is not data type `float`"),
+        ({"operations": ["read_state"], "opsets": ["ios15"]}, "MIL482", "ios15 does not have `read_state`"),
+        ({"ops": (0, 3)}, "MIL482", "a program has from 1 operation on, and not 0 to 3"),
+        ({"ops": (4, 3)}, "MIL482", "not 4 to 3"),
+        ({"inputs": -1}, "MIL482", "`inputs` is -1, and cannot be less than 0"),
+        ({"outputs": 0}, "MIL482", "`outputs` is 0, and cannot be less than 1"),
+        ({"functions": 0}, "MIL482", "`functions` is 0"),
+        ({"operations": ["sin"], "dtypes": ["int32"]}, "MIL483", "1 operation cannot be made of these"),
+        ({"operations": ["cond"], "control_flow": False}, "MIL483", "1 operation cannot be made of these"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(asked: dict[str, object], code: str, message: str) -> None:
+    with pytest.raises(MiltextError) as refused:
+        generate(0, Options(**asked))  # type: ignore[arg-type]
+    assert refused.value.diagnostics[0].code == code
+    assert message in refused.value.diagnostics[0].message
+
+
+# ---- sources of choices
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 9, bytes(range(256)), b"\xff" * 400])
+def test_any_bytes_make_a_program(data: bytes) -> None:
+    assert findings_in(program(ByteChoices(data), Options(functions=2))) == []
+
+
+def test_a_seed_draws_every_number_of_a_range() -> None:
+    choices = SeededChoices(1)
+    assert {choices.integer(-2, 3) for _ in range(200)} == set(range(-2, 4))
+    assert choices.shuffled([1, 2, 3]) != choices.shuffled([1, 2, 3]) or choices.shuffled("ab")
