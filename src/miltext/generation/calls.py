@@ -66,8 +66,8 @@ class Call:
     """The arguments of one operation, as they are chosen.
 
     `sizes` is what the names of the table's patterns stand for, `dtypes` the data types of its domains. `length` is how
-    many elements the list that it gives is sure to have; `may_be_empty` tells whether values decide sizes of what it
-    gives.
+    many elements the list that it gives is sure to have, and `is_fixed` tells whether it has no others; `may_be_empty`
+    tells whether values decide sizes of what it gives.
     """
 
     def __init__(self, growth: Growth, known: Signature) -> None:
@@ -83,6 +83,7 @@ class Call:
         self.blocks: list[NestedBlock] = []
         self.length = 0
         self.may_be_empty = known.name in DECIDED_BY_VALUES
+        self.is_fixed = False
 
     def arguments(self) -> Arguments:
         """Return what inference looks at, when all is given."""
@@ -232,7 +233,7 @@ class Call:
         held = item.type
         if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
             return False
-        if known.constant and (known.limited or not item.operand.constant):
+        if known.constant and (known.limited or not item.is_compressed):
             return False
         if item.is_settled and not (known.constant or self.is_computed()):
             return False

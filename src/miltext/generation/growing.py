@@ -173,7 +173,14 @@ class Growth:
         stem = self.scope.name(call.known.name)
         names = [stem] if len(types) == 1 else [f"{stem}_{place}" for place in range(len(types))]
         items = [
-            Item(name, result(arguments, given), length=call.length, may_be_empty=call.may_be_empty)
+            Item(
+                name,
+                result(arguments, given),
+                length=call.length,
+                may_be_empty=call.may_be_empty,
+                is_fixed=call.is_fixed,
+                is_compressed=call.known.name.startswith("constexpr_"),
+            )
             for name, given in zip(names, types, strict=True)
         ]
         self.operations.append(_operation(call, stem, items))

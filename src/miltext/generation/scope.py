@@ -29,7 +29,8 @@ class Redraw(Exception):
 class Item(NamedTuple):
     """A value in scope. One that is `fresh` is finite whatever the inputs are: an input or a constant.
 
-    `length` is how many elements a list is sure to have; a tensor that `may_be_empty` has a size that values decide.
+    `length` is how many elements a list is sure to have; one that `is_fixed` keeps its length. A tensor that
+    `may_be_empty` has a size that values decide; one that `is_compressed` is a constant.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Item(NamedTuple):
     fresh: bool = False
     length: int = 0
     may_be_empty: bool = False
+    is_fixed: bool = False
+    is_compressed: bool = False
 
     @property
     def type(self) -> Type:

@@ -38,7 +38,7 @@ def affine_dequantize(call: Call) -> None:
     axis = call.choices.integer(0, len(shape) - 1)
     sizes = (shape[axis],) if call.choices.flag() else ()
     call.filled("quantized_data", shape)
-    call.filled("zero_point", sizes, dtype=call.type("quantized_data").dtype)
+    call.filled("zero_point", sizes, dtype=call.choices.pick([call.type("quantized_data").dtype, "fp32"]))
     call.filled("scale", sizes, positive=True)
     call.number("axis", axis)
 
@@ -121,6 +121,8 @@ def lut_to_sparse(call: Call) -> None:
     _indices(call, "indices_nonzero_data", (ones,), dtype)
     entries = 1 << BY_NAME[dtype].bits
     call.filled("lut", (*[1] * len(shape), entries, 1))
+    if call.choices.rarely():
+        call.number("vector_axis", 0)
     call.leave_out("vector_axis")
 
 

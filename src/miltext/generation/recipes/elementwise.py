@@ -110,6 +110,8 @@ def made_of_shape(call: Call) -> None:
 def random_categorical(call: Call) -> None:
     """Give finite numbers to draw by."""
     call.tensor("x", Wanted(fresh=True))
+    if call.choices.rarely():
+        call.number("mode", "logits")  # "probs" takes distributions alone
     call.leave_out("mode")
 
 

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 PAD_TYPES = ("valid", "same", "custom")
 
 
-def padding(call: Call, kernel: list[int], *, same_lower: bool = True, always: bool = False) -> None:
-    """Give `pad_type` and `pad`, small enough that each window has elements of the tensor in it."""
-    words = [*PAD_TYPES, *["same_lower"] * (same_lower and call.scope.has("ios16"))]
-    word = call.choices.pick(words)
-    if always or word != "valid":
+def padding(call: Call, kernel: list[int]) -> str:
+    """Give `pad_type` and `pad`, small enough that each window has elements of the tensor in it. Return the first."""
+    word = call.choices.pick([*PAD_TYPES, *["same_lower"] * call.scope.has("ios16")])
+    if call.parameter("pad_type").required or word != "valid":
         call.number("pad_type", word)
     if word == "custom":
         call.vector("pad", [call.choices.integer(0, size // 2) for size in kernel for _ in range(2)])
     call.leave_out("pad_type", "pad")
+    return word
 
 
 def kernel_for(call: Call) -> list[int]:
@@ -49,27 +49,42 @@ def conv(call: Call) -> None:
     outputs = groups * call.weight_size(groups * inputs * prod(kernel))
     call.sizes |= {"o": outputs, "i": inputs, "k": tuple(kernel)}
     padding(call, kernel)
+    dilations = [
+        2 if size * 2 - 1 <= room and call.choices.rarely() else 1
+        for size, room in zip(kernel, call.shape("x")[2:], strict=True)
+    ]
+    if max(dilations) > 1:  # then the weight is to be constant
+        call.filled("weight", (outputs, inputs, *kernel))
+        call.vector("dilations", dilations)
     if call.known.name == "conv_quantized":
         call.number("quantization_type", "linear")
         call.number("quant_scale", 0.125)
         call.number("quant_bias", 0.5)
-    call.leave_out("dilations", "nbits")
+    call.leave_out("dilations")
 
 
 @recipe("conv_transpose")
 def conv_transpose(call: Call) -> None:
     """Give a weight with the channels of the input, and a padding that leaves something."""
     call.tensor("x")
-    kernel = [call.choices.integer(1, 3) for _ in call.shape("x")[2:]]
+    spatial = call.shape("x")[2:]
+    kernel = [call.choices.integer(1, 3) for _ in spatial]
     groups = groups_of(call, call.size("c"))
     per_group = call.weight_size(call.size("c") * prod(kernel))
     call.sizes |= {"i": per_group, "k": tuple(kernel)}
     call.of_shape("weight", (call.size("c"), per_group, *kernel))
     if call.choices.flag():  # a bias that is computed fails in coremltools 9.0 (iOS15/conv.py)
         call.filled("bias", (groups * per_group,), dtype=call.type("weight").dtype)
-    if call.choices.flag():
-        call.number("pad_type", call.choices.pick(["valid", "same"]))
-    call.leave_out("bias", "output_shape", "pad_type", "pad", "dilations")
+    way = call.choices.pick(["valid", "same", "custom", "output_shape"])
+    if way in ("same", "custom"):
+        call.number("pad_type", way)
+    if way == "custom":
+        call.vector("pad", [call.choices.integer(0, size // 2) * (step == 1) for size in kernel for step in range(2)])
+    if way == "output_shape":
+        sizes = [size + reach - 1 for size, reach in zip(spatial, kernel, strict=True)]
+        call.vector("output_shape", [call.size("n"), groups * per_group, *sizes])
+        call.leave_out("strides", "dilations")
+    call.leave_out("bias", "output_shape", "pad_type", "pad")
 
 
 @recipe("max_pool", "avg_pool", "l2_pool")
@@ -78,7 +93,8 @@ def pool(call: Call) -> None:
     call.tensor("x")
     kernel = kernel_for(call)
     call.vector("kernel_sizes", kernel)
-    padding(call, kernel, always=True)
+    if padding(call, kernel) == "valid" and len(kernel) < 3 and call.choices.rarely():
+        call.number("ceil_mode", True)
     call.leave_out("ceil_mode")
 
 
@@ -97,6 +113,9 @@ def lstm(call: Call) -> None:
         for name in ("weight_ih", "weight_hh", "weight_ih_back", "weight_hh_back"):
             call.fill_in(call.parameter(name))
         call.number("direction", "bidirectional")
+        if call.choices.flag():
+            for name in ("bias", "bias_back", "peephole", "peephole_back"):
+                call.fill_in(call.parameter(name))
         call.leave_out("bias", "peephole", "bias_back", "peephole_back")
     else:
         call.leave_out("weight_ih_back", "weight_hh_back", "bias_back", "peephole_back", "direction")

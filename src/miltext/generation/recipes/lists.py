@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from miltext.generation.calls import Call
 
 
+HELD = ("fp16", "fp32", "int32", "int8")
+"""The data types of states: those that a description of a model has."""
+
+
 @recipe("make_list")
 def make_list(call: Call) -> None:
     """Give the shape of the elements, and how many there are at first."""
@@ -21,6 +25,9 @@ def make_list(call: Call) -> None:
         call.number("elem_shape", call.choices.integer(1, 4), dtype="int32")
     call.length = call.choices.integer(1, 3)
     call.number("init_length", call.length)
+    if call.choices.rarely():
+        call.is_fixed = True
+        call.number("dynamic_length", False)
     if call.choices.flag():
         call.number("dtype", call.choices.pick(["fp32", "fp16", "int32", "bool"]))
     call.leave_out("init_length", "dtype", "dynamic_length")
@@ -31,6 +38,7 @@ def a_list(call: Call) -> tuple[Item, TensorType]:
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:
         [found] = call.growth.add("make_list")
+    call.is_fixed = found.is_fixed
     call.give_item("ls", found)
     held = found.type
     if not isinstance(held, ListType) or not isinstance(held.element, TensorType):
@@ -42,7 +50,7 @@ def a_list(call: Call) -> tuple[Item, TensorType]:
 def list_write(call: Call) -> None:
     """Give an element, and a place among those that there are, or the next one."""
     ls, element = a_list(call)
-    place = call.choices.integer(0, ls.length)
+    place = call.choices.integer(0, ls.length - ls.is_fixed)
     call.length = max(ls.length, place + 1)
     call.number("index", place)
     call.of_shape("value", element.shape, element.dtype)
@@ -90,7 +98,9 @@ def a_state(call: Call) -> TensorType:
     found = call.choices.pick([*scope.states, None])
     if found is None:
         shape = tuple(call.choices.integer(1, 4) for _ in range(call.choices.integer(1, 3)))
-        found = Item(scope.name("state"), Operand(StateType(TensorType("fp16", shape)), constant=False))
+        dtypes = [each for each in HELD if scope.goes_in_and_out(TensorType(each, shape))]
+        held = StateType(TensorType(call.choices.pick(dtypes), shape))
+        found = Item(scope.name("state"), Operand(held, constant=False))
         scope.states.append(found)
     call.give_item("input", found)
     if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
