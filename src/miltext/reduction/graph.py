@@ -1,0 +1,129 @@
+"""What a Program is made of, for taking it apart: units that stay or go as a whole, each an operation as a rule.
+
+Constants are not units: they come along with what uses them. Nor are operations inside blocks, which are their
+operation's. An output that is a constant or comes straight from outside is a unit without an operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.extraction.needs import free_names
+from miltext.schema.operations import signature
+from miltext.schema.walk import operations
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Block, Function, Operation, Program, ValueType
+
+NO_OPERATION = -1
+
+
+class Unit(NamedTuple):
+    """What stays or goes as a whole: the `place` of its operation in the block, and the names that it uses and makes.
+
+    Of those that it uses, `fixed` have to be known when the program is compiled. `constants` are the places of the
+    constants that it takes along, whose own needs are among its uses.
+    """
+
+    place: int
+    makes: tuple[str, ...]
+    uses: frozenset[str]
+    fixed: frozenset[str]
+    constants: frozenset[int]
+
+
+@dataclass
+class Scope:
+    """The block of a function for an opset: its units in order, and which of them makes a value."""
+
+    function: str
+    opset: str
+    block: Block
+    units: list[Unit] = field(default_factory=list)
+    makers: dict[str, int] = field(default_factory=dict)
+    types: dict[str, ValueType] = field(default_factory=dict)
+
+
+class Part(NamedTuple):
+    """A unit of a Program: the numbers of its scope, and of itself there."""
+
+    scope: int
+    unit: int
+
+
+class Graph:
+    """A Program with the units of all its functions; `parts` are all units in the order of the program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.scopes = [
+            _Reading(program.functions[name], name, opset).scope
+            for name in sorted(program.functions)
+            for opset in sorted(program.functions[name].block_specializations)
+        ]
+        self.parts = [Part(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))]
+
+
+def is_constant(operation: Operation) -> bool:
+    """Tell whether an operation only gives a value that is known: a `const`, or a compressed one."""
+    return operation.type == "const" or operation.type.startswith("constexpr_")
+
+
+def count_operations(program: Program) -> int:
+    """Return how many operations a program has, in blocks too, but for constants."""
+    return sum(not is_constant(operation) for _, operation in operations(program))
+
+
+class _Reading:
+    """A block of a function, read front to back."""
+
+    def __init__(self, function: Function, name: str, opset: str) -> None:
+        block = function.block_specializations[opset]
+        self.scope = Scope(name, opset, block)
+        self._constants: dict[str, int] = {}
+        self.scope.types.update({value.name: value.type for value in (*function.inputs, *block.inputs)})
+        for place, operation in enumerate(block.operations):
+            self.scope.types.update({value.name: value.type for value in operation.outputs})
+            if is_constant(operation):
+                self._constants.update({value.name: place for value in operation.outputs})
+            else:
+                self._add(place, operation)
+        for name in block.outputs:
+            if name not in self.scope.makers:
+                self._add(NO_OPERATION, None, name)
+        if not self.scope.units:
+            self._add(NO_OPERATION, None)
+
+    def _add(self, place: int, operation: Operation | None, *given: str) -> None:
+        """Add a unit: of an operation, or one that gives out what the block does not make."""
+        names = {*given} if operation is None else {*free_names(operation)}
+        fixed = set() if operation is None else {*_fixed_names(operation, self.scope.opset)}
+        constants: set[int] = set()
+        todo = [*names]
+        while todo:
+            at = self._constants.get(name := todo.pop())
+            if at is None or at in constants:
+                continue
+            constants.add(at)
+            inside = {*free_names(self.scope.block.operations[at])}
+            todo += inside - names
+            names |= inside
+            fixed |= inside
+        makes = () if operation is None else tuple(value.name for value in operation.outputs)
+        self.scope.makers.update(dict.fromkeys(makes, len(self.scope.units)))
+        uses = names.difference(self._constants)
+        self.scope.units.append(Unit(place, makes, frozenset(uses), frozenset(fixed & uses), frozenset(constants)))
+
+
+def _fixed_names(operation: Operation, opset: str) -> Iterator[str]:
+    """Yield the names that parameters have which must be known when the program is compiled."""
+    known = signature(operation.type, opset)
+    for name, argument in operation.inputs.items():
+        parameter = known.parameters.get(name) if known else None
+        if parameter is not None and parameter.constant:
+            yield from (binding.name for binding in argument.arguments)
+    for block in operation.blocks:
+        for inner in block.operations:
+            yield from _fixed_names(inner, opset)

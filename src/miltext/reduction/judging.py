@@ -1,0 +1,31 @@
+"""Whether a smaller program is as right as the one that it was made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from miltext.checking.programs import findings_in
+from miltext.drafting.judging import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.schema.proto import Program
+
+
+class Judge:
+    """Takes programs that have no errors but those that the original has, too: as many of a code that say the same."""
+
+    def __init__(self, original: Program) -> None:
+        self._known = Counter(_errors(original))
+
+    def __call__(self, program: Program) -> bool:
+        return not Counter(_errors(program)) - self._known
+
+
+def _errors(program: Program) -> Iterator[tuple[str, str]]:
+    """Yield the code and the message of each error; what coremltools does not open is one, too."""
+    for each in findings_in(program, each_use=True):
+        if each.severity == "error" or each.code in UNKNOWN:
+            yield each.code, each.message

@@ -1,0 +1,95 @@
+"""Which items of a list are needed, found with few questions: runs of a test on a device are dear.
+
+A question is a part of the list, and its answer is whether the test passes on that part. Where more items never make a
+test fail, the answer is the least part; else it is one of which no single item can go. The last item that is needed is
+found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
+questions. With a `width` the questions of that many guesses are asked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Ask: TypeAlias = Callable[[Sequence[Sequence[T]]], Sequence[bool]]
+"""Answers for several parts of a list, each in the list's order, whether the test passes."""
+
+FEW = 4
+"""As long as no more items between are needed than these, they are taken to be far apart, then as near as they were."""
+
+
+def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
+    """Return items, in their order, on which a test passes, and does not without any one of them.
+
+    The test passes on all `items`. Asked are parts of them, the empty one first.
+    """
+    search = Search(ask, width)
+    if not items or search.passes([]):
+        return []
+    return search.one_by_one(search.needed(items))
+
+
+class Search(Generic[T]):
+    """Questions to one test, `width` at a time."""
+
+    def __init__(self, ask: Ask[T], width: int = 1) -> None:
+        self._ask = ask
+        self._width = max(1, width)
+
+    def passes(self, part: Sequence[T]) -> bool:
+        """Ask for one part."""
+        return self._ask([part])[0]
+
+    def needed(self, items: Sequence[T]) -> list[T]:
+        """Return the items that a test needs, if more of them never make it fail; not without any it fails."""
+        end = self._least(lambda count: items[:count], 0, len(items))
+        last = [items[end - 1]]
+        if end == 1 or self.passes(last):
+            return last
+        gone = end - self._least(lambda count: items[end - count : end], 1, end)
+        return [items[gone], *self._between(items[gone], items[gone + 1 : end - 1], last)]
+
+    def _between(self, first: T, rest: Sequence[T], after: list[T]) -> list[T]:
+        """Return what is needed of the `rest`, and what comes `after` it; `first` is needed, too."""
+        gap = len(rest)
+        found = 0
+        while rest:
+            gap = min(gap, len(rest))
+            if self.passes([first, *rest[:-gap], *after]):
+                rest, gap = rest[:-gap], gap * 2
+                continue
+            end = self._least(lambda count: [first, *rest[:count], *after], len(rest) - gap, len(rest))  # noqa: B023
+            found += 1
+            gap = len(rest) if found < FEW else len(rest) - end + 1
+            rest, after = rest[: end - 1], [rest[end - 1], *after]
+        return after
+
+    def _least(self, part: Callable[[int], Sequence[T]], fails: int, passes: int) -> int:
+        """Return the least count whose part passes, if that grows; that of `fails` does not pass, of `passes` does."""
+        while passes - fails > 1:
+            guesses = min(self._width, passes - fails - 1)
+            counts = [fails + (passes - fails) * (nth + 1) // (guesses + 1) for nth in range(guesses)]
+            for count, answer in zip(counts, self._ask([part(count) for count in counts]), strict=True):
+                if answer:
+                    passes = count
+                    break
+                fails = count
+        return passes
+
+    def one_by_one(self, items: Sequence[T]) -> list[T]:
+        """Return items of which no single one can go."""
+        found, place, stuck = list(items), 0, 0
+        while stuck < len(found):
+            places = [(place + nth) % len(found) for nth in range(min(self._width, len(found) - stuck))]
+            answers = self._ask([[*found[:each], *found[each + 1 :]] for each in places])
+            gone = next((nth for nth, answer in enumerate(answers) if answer), None)
+            if gone is None:
+                stuck += len(places)
+                place = (place + len(places)) % len(found)
+            else:
+                place, stuck = places[gone], 0
+                del found[place]
+                place = place % len(found) if found else 0
+        return found

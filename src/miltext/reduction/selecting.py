@@ -1,0 +1,140 @@
+"""The Program of some units of another: values that none of them makes come in, values that none of them uses go out.
+
+What cannot come in is made as before: the unit that makes it stays. What has no user and cannot go out is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.printing.flexible_shapes import keep_inputs
+from miltext.reduction.border import may_cross
+from miltext.schema.proto import Program
+
+if TYPE_CHECKING:
+    from miltext.reduction.graph import Graph, Part, Scope, Unit
+    from miltext.schema.proto import Block, NamedValueType
+
+
+class Output(NamedTuple):
+    """A value that a scope gives out."""
+
+    scope: int
+    name: str
+
+
+class Selected(NamedTuple):
+    """The units of a scope that stay, what they use, and what goes out."""
+
+    units: list[Unit]
+    uses: set[str]
+    outputs: list[str]
+
+
+def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | None = None) -> Program | None:
+    """Return the Program of some units, with those outputs that are asked for: by default, all that nothing uses, and
+    those that there were. None if nothing is left, or a unit would stay for nothing.
+    """
+    wanted: list[set[int]] = [set() for _ in graph.scopes]
+    for part in parts:
+        wanted[part.scope].add(part.unit)
+    made = Program(version=graph.program.version, docString=graph.program.docString)
+    for key in graph.program.attributes:
+        made.attributes[key].CopyFrom(graph.program.attributes[key])
+    for nth, scope in enumerate(graph.scopes):
+        selected = _selected(scope, wanted[nth])
+        if outputs is not None:
+            selected.outputs[:] = [name for name in selected.outputs if Output(nth, name) in outputs]
+        if _is_idle(selected):
+            return None
+        if selected.units:
+            _add(made, graph, scope, selected)
+    for name in made.functions:
+        _tell_of_inputs(made, graph, name)
+    return made if made.functions else None
+
+
+def _selected(scope: Scope, wanted: set[int]) -> Selected:
+    """Return the units that are wanted or needed for others, read back to front."""
+    kept: list[Unit] = []
+    uses, fixed, pulled = set[str](), set[str](), set[int]()
+    for number in range(max(wanted, default=-1), -1, -1):
+        unit = scope.units[number]
+        if number not in pulled and (number not in wanted or not _is_seen(scope, unit, uses)):
+            continue
+        kept.append(unit)
+        uses |= unit.uses
+        fixed |= unit.fixed if fixed.isdisjoint(unit.makes) else unit.uses
+        pulled.update(
+            scope.makers[name]
+            for name in unit.uses
+            if name in scope.makers and (name in fixed or not may_cross(scope.types[name], "input", scope.opset))
+        )
+    kept.reverse()
+    return Selected(kept, uses, _outputs(scope, kept, uses))
+
+
+def _is_seen(scope: Scope, unit: Unit, uses: Collection[str]) -> bool:
+    """Tell whether anything that a unit makes is used, or can go out."""
+    return not unit.makes or any(
+        name in uses or may_cross(scope.types[name], "output", scope.opset) for name in unit.makes
+    )
+
+
+def _outputs(scope: Scope, units: Iterable[Unit], uses: Collection[str]) -> list[str]:
+    """Return what goes out: the outputs that there were, in their order, then what nothing uses."""
+    units = [*units]
+    makes = [name for unit in units for name in unit.makes]
+    there = {*makes, *(name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit)))}
+    old = [name for name in scope.block.outputs if name in there]
+    known = {*old, *uses}
+    new = [name for name in makes if name not in known and may_cross(scope.types[name], "output", scope.opset)]
+    return [*old, *new]
+
+
+def _given(scope: Scope, unit: Unit) -> list[str]:
+    """Return the names of the constants that a unit without an operation gives out."""
+    return [value.name for place in unit.constants for value in scope.block.operations[place].outputs]
+
+
+def _is_idle(selected: Selected) -> bool:
+    """Tell whether a unit makes only what nothing uses or gives out, or whether nothing goes out."""
+    seen = {*selected.uses, *selected.outputs}
+    return bool(selected.units) and (
+        not selected.outputs or any(unit.makes and seen.isdisjoint(unit.makes) for unit in selected.units)
+    )
+
+
+def _add(made: Program, graph: Graph, scope: Scope, selected: Selected) -> None:
+    """Add the block of a scope to a Program."""
+    old = graph.program.functions[scope.function]
+    function = made.functions[scope.function]
+    if not function.opset:
+        function.opset = old.opset
+        for key in old.attributes:
+            function.attributes[key].CopyFrom(old.attributes[key])
+    block = function.block_specializations[scope.opset]
+    block.inputs.extend(scope.block.inputs)
+    for key in scope.block.attributes:
+        block.attributes[key].CopyFrom(scope.block.attributes[key])
+    constants = {place for unit in selected.units for place in unit.constants}
+    places = constants.union(unit.place for unit in selected.units if unit.place >= 0)
+    block.operations.extend([scope.block.operations[place] for place in sorted(places)])
+    block.outputs.extend(selected.outputs)
+    _take_in(function.inputs, block, scope, selected)
+
+
+def _take_in(inputs: Collection[NamedValueType], block: Block, scope: Scope, selected: Selected) -> None:
+    """Have a function take what a block uses and does not make, unless it takes that already."""
+    made = {value.name for operation in block.operations for value in operation.outputs}
+    known = {value.name for value in (*inputs, *block.inputs)}
+    for name in scope.types:
+        if name in selected.uses and name not in made and name not in known:
+            inputs.add(name=name, type=scope.types[name])  # type: ignore[attr-defined]
+
+
+def _tell_of_inputs(made: Program, graph: Graph, name: str) -> None:
+    """Have the attributes of a function that tell of its inputs tell only of those that are left."""
+    function = made.functions[name]
+    keep_inputs(function.attributes, {value.name for value in function.inputs})

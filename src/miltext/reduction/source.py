@@ -1,0 +1,158 @@
+"""The model that is made smaller, and how a smaller program of it is written: beside all else that is the model's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from copy import deepcopy
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.drafting.building import build_as_chosen
+from miltext.evaluation.subjects import opened
+from miltext.models.building.choices import Choices
+from miltext.models.building.originals import WITH_DESCRIPTION
+from miltext.models.building.storing import named_files
+from miltext.models.files import write_file
+from miltext.models.model_weights import BlobFolder, LooseFolder
+from miltext.models.outputs import check_name
+from miltext.models.programs import BareProgram
+from miltext.models.spec import SpecModel
+from miltext.printing.flexible_shapes import flexible
+from miltext.printing.printing import to_text
+from miltext.schema.function_io import interfaces
+from miltext.schema.types import TensorType, read_type
+from miltext.schema.wire import wire_of
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Diagnostic
+    from miltext.evaluation.subjects import Runnable
+    from miltext.models.building.filling import Array
+    from miltext.models.building.ranges import Range
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
+"""What a smaller model is written as."""
+
+
+class Source:
+    """A model to make smaller: its `program`, which is that of a draft completed, and all that stands around it."""
+
+    def __init__(self, subject: Runnable) -> None:
+        """Open what `miltext.run` takes. Raise ParseError and ModelError as it does."""
+        self._subject = opened(subject)
+        self.program = self._subject.program
+        model = self._subject.model
+        self.kind = model.kind if model is not None and model.kind in KINDS else "mil"
+        self.name = self._subject.name or "<program>"
+        self._whole = model if model is not None and model.kind in WITH_DESCRIPTION else None
+
+    @property
+    def folder(self) -> BlobFolder:
+        """The weight files that the program names."""
+        folder = self._subject.folder
+        return LooseFolder(folder or Path.cwd()) if self._whole is None else BlobFolder(folder)
+
+    @property
+    def model_path(self) -> Path | None:
+        """The folder that `@model_path` means."""
+        return self._subject.folder
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether there is anything about the model that only people read, and that can be left out."""
+        return self._bare is not None
+
+    def save(
+        self, program: Program, path: Path, *, force: bool = False, is_bare: bool = False, linked: bool = False
+    ) -> list[Diagnostic]:
+        """Write a smaller program as its ending says, with what of all else still fits; return the warnings.
+
+        One that `is_bare` is without metadata. Weight files of a text are `linked` beside it, if that is asked for.
+        Raise OSError and ModelError as `miltext.build` does.
+        """
+        if path.suffix.lower() == ".mil":
+            check_name(path, "mil")
+            write_file(path, [to_text(program).encode()], replace=force)
+            if linked:
+                self._link(program, path.parent)
+            return []
+        model = (self._bare if is_bare else self._whole) or self._loose
+        choices = Choices(
+            original=model if model.kind in WITH_DESCRIPTION else None,
+            force=force,
+            check=False,
+            prune_weights=True,
+            allow_unproven=True,
+            ranges=self._ranges(program),
+            edit=partial(_put, program),
+        )
+        return [each for each in build_as_chosen(model, path, choices) if each.severity == "warning"]
+
+    @cached_property
+    def _loose(self) -> Model:
+        """The program by itself, where nothing stands around it."""
+        model = BareProgram("pb", wire_of(self.program), self.name, self._subject.folder)
+        model.model_path = self._subject.folder
+        return model
+
+    @cached_property
+    def _bare(self) -> Model | None:
+        """The model without metadata and descriptions in words; None where there are none, or it is compiled."""
+        model = self._whole
+        if model is None or model.spec is None or model.kind == "mlmodelc":
+            return None
+        spec = deepcopy(model.spec)
+        spec.description.ClearField("metadata")
+        for described in (spec.description, *spec.description.functions):
+            for entry in (*described.input, *described.output, *described.state):
+                entry.shortDescription = ""
+        if wire_of(spec) == wire_of(model.spec):
+            return None
+        return SpecModel(model.kind, model.name, model.path, model.model_path, spec)
+
+    def _ranges(self, program: Program) -> dict[str, Range]:
+        """Return sizes for the inputs that are new and have a `?`: up to the greatest that any input of the model has.
+
+        ML Programs have to have an end of each range. None are asked where the model states none.
+        """
+        if self._greatest is None:
+            return {}
+        known = {name for each in interfaces(self.program).values() for name in each.inputs}
+        found: dict[str, Range] = {}
+        for each in interfaces(program).values():
+            for name, value_type in each.inputs.items():
+                read = read_type(value_type) if value_type is not None and name not in known else None
+                if isinstance(read, TensorType) and None in read.shape:
+                    found[name] = [(1, self._greatest) if size is None else size for size in read.shape]
+        return found
+
+    @cached_property
+    def _greatest(self) -> int | None:
+        description = self._subject.description
+        if description is None:
+            return None
+        entries = [*description.input, *[entry for each in description.functions for entry in each.input]]
+        sizes = [sizes for sizes in map(flexible, entries) if sizes is not None]
+        shapes = [shape for each in sizes for shape in (each.default, *each.shapes)]
+        ends = [limits[1] for each in sizes for limits in each.ranges]
+        return max([size for shape in shapes for size in shape] + ends, default=None)
+
+    def _link(self, program: Program, folder: Path) -> None:
+        """Have the weight files that a program names in a folder, as links where the system has them."""
+        found, _ = named_files(program, self.folder)
+        for name, path in found.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(path, target)
+            except OSError:
+                shutil.copyfile(path, target)
+
+
+def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Put the smaller program in the place of the one that is written."""
+    program.CopyFrom(smaller)
+    return arrays

@@ -1,0 +1,166 @@
+"""Candidates put to a test: each once, several at a time, and no more of them than are allowed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.diagnostics import MiltextError
+from miltext.models.programs import BareProgram
+from miltext.reduction.graph import count_operations
+from miltext.reduction.judging import Judge
+from miltext.schema.wire import wire_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+    from miltext.reduction.source import Source
+    from miltext.schema.proto import Program
+
+
+class Candidate:
+    """A smaller model that a test is to judge.
+
+    `program` is its Program, not to be changed; `is_bare` says that it is without metadata. `path` is where it was
+    written, which is done when that is first asked for, and lasts as long as the test. `model` is for
+    `miltext.run(candidate.model, ...)`, which needs the weights.
+    """
+
+    def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
+        self.program = program
+        self.is_bare = is_bare
+        self._source = source
+        self._kind = kind
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @cached_property
+    def path(self) -> Path:
+        """The file or folder of the candidate. Raise OSError, and ModelError for what cannot be written."""
+        self._folder = tempfile.TemporaryDirectory(prefix="miltext-reduce-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name) / f"candidate.{self._kind}"
+        self._source.save(self.program, path, is_bare=self.is_bare, linked=True)
+        return path
+
+    @property
+    def model(self) -> Model:
+        """The program as a model that finds its weights."""
+        model = BareProgram("pb", wire_of(self.program), self._source.name, None)
+        model.model_path = self._source.model_path
+        return model
+
+    @property
+    def operations(self) -> int:
+        """How many operations it has, in blocks too, but for constants."""
+        return count_operations(self.program)
+
+    def save(self, path: Path, *, force: bool = False) -> list[Diagnostic]:
+        """Write it as its ending says; return the warnings. Raise OSError, and ModelError as `miltext.build` does."""
+        return self._source.save(self.program, path, force=force, is_bare=self.is_bare)
+
+    def forget(self) -> None:
+        """Remove what was written for a test."""
+        vars(self).pop("path", None)
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+Test: TypeAlias = Callable[[Candidate], bool]
+"""Whether what is looked for is still there in a candidate."""
+
+
+class OutOfTests(Exception):  # noqa: N818 - it ends a search, and is not an error
+    """No further test may be run."""
+
+
+class Trials:
+    """Runs of a test: `tests` counts them, and `reused` the answers that were known.
+
+    A test gets `jobs` candidates at a time. What has an error that the original has not is not tested; nor, where tests
+    need a file of each (`written`), what cannot be written. `stop` ends the tests that run when a search is broken off.
+    """
+
+    def __init__(
+        self,
+        test: Test,
+        original: Candidate,
+        *,
+        jobs: int = 1,
+        most: int | None = None,
+        written: bool = False,
+        stop: Callable[[], object] = bool,
+    ) -> None:
+        self.tests = self.reused = 0
+        self._stop = stop
+        self.jobs = max(1, jobs)
+        self._test, self._most, self._written = test, most, written
+        self._judge = Judge(original.program)
+        self._answers: dict[bytes, bool] = {}
+        self._pool = ThreadPoolExecutor(self.jobs)
+
+    def __enter__(self) -> Trials:
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, failure: BaseException | None, __: TracebackType | None) -> None:
+        if failure is not None:
+            self._stop()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def ask(self, candidates: Sequence[Candidate | None]) -> list[bool]:
+        """Return for each candidate whether the test passes; for None it does not. Raise OutOfTests."""
+        keys = [None if each is None else _key(each) for each in candidates]
+        fresh: dict[bytes, Candidate] = {}
+        for key, each in zip(keys, candidates, strict=True):
+            if key is None or each is None or key in fresh:
+                continue
+            if key in self._answers:
+                self.reused += 1
+            elif self._judge(each.program):
+                fresh[key] = each
+            else:
+                self._answers[key] = False
+        self._run(fresh)
+        return [key is not None and self._answers.get(key, False) for key in keys]
+
+    def once_more(self, candidate: Candidate) -> bool:
+        """Run the test on a candidate whose answer is known."""
+        self.tests += 1
+        return self._tried(candidate) is True
+
+    def _run(self, fresh: dict[bytes, Candidate]) -> None:
+        """Test candidates, as far as that is allowed; only if none of them may be tested, raise OutOfTests."""
+        left = len(fresh) if self._most is None else min(self._most - self.tests, len(fresh))
+        if fresh and left <= 0:
+            raise OutOfTests
+        tried = {key: self._pool.submit(self._tried, fresh[key]) for key in [*fresh][:left]}
+        for key, running in tried.items():
+            answer = running.result()
+            self.tests += answer is not None
+            self._answers[key] = answer is True
+
+    def _tried(self, candidate: Candidate) -> bool | None:
+        """Return what the test says; None where there is nothing to test."""
+        try:
+            if self._written and not _is_writable(candidate):
+                return None
+            return bool(self._test(candidate))
+        finally:
+            candidate.forget()
+
+
+def _is_writable(candidate: Candidate) -> bool:
+    try:
+        return candidate.path.exists()
+    except MiltextError:
+        return False
+
+
+def _key(candidate: Candidate) -> bytes:
+    return sha256(wire_of(candidate.program) + bytes([candidate.is_bare])).digest()
