@@ -12,6 +12,7 @@
     done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
     comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
+    small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from miltext.parsing.source_map import parse_with_source as parse_with_source
     from miltext.parsing.strict import strict_findings as strict_findings
     from miltext.printing.printing import to_text as to_text
+    from miltext.reduction.reducing import Reduction as Reduction
+    from miltext.reduction.reducing import reduce as reduce
+    from miltext.reduction.trials import Candidate as Candidate
     from miltext.reference.records import operations as operations
 
 _HOMES = {
@@ -75,6 +79,8 @@ _HOMES = {
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),
     "printing.printing": ("to_text",),
+    "reduction.reducing": ("Reduction", "reduce"),
+    "reduction.trials": ("Candidate",),
     "reference.records": ("operations",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}

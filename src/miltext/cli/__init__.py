@@ -23,6 +23,7 @@ VERBS = {
     "reshape": "Give inputs other sizes.",
     "expose": "Make inner values outputs of a model.",
     "extract": "Take the part of a model between values.",
+    "reduce": "Find the smallest part of a model that a test still fits.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
     "run": "Compute what a program makes of its inputs.",

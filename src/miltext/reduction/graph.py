@@ -36,7 +36,10 @@ class Unit(NamedTuple):
 
 @dataclass
 class Scope:
-    """The block of a function for an opset: its units in order, and which of them makes a value."""
+    """The block of a function for an opset: its units in order, and which of them makes a value.
+
+    Of the values, `idle` are those that nothing uses or gives out.
+    """
 
     function: str
     opset: str
@@ -44,6 +47,7 @@ class Scope:
     units: list[Unit] = field(default_factory=list)
     makers: dict[str, int] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
+    idle: set[str] = field(default_factory=set)
 
 
 class Part(NamedTuple):
@@ -76,6 +80,13 @@ def count_operations(program: Program) -> int:
     return sum(not is_constant(operation) for _, operation in operations(program))
 
 
+def extent(program: Program) -> tuple[int, ...]:
+    """Return how large a program is: its operations, functions, inputs and outputs."""
+    functions = [program.functions[name] for name in program.functions]
+    outputs = sum(len(block.outputs) for each in functions for block in each.block_specializations.values())
+    return count_operations(program), len(functions), sum(len(each.inputs) for each in functions), outputs
+
+
 class _Reading:
     """A block of a function, read front to back."""
 
@@ -95,15 +106,17 @@ class _Reading:
                 self._add(NO_OPERATION, None, name)
         if not self.scope.units:
             self._add(NO_OPERATION, None)
+        used = set(block.outputs).union(*(unit.uses for unit in self.scope.units))
+        self.scope.idle.update(self.scope.makers.keys() - used)
 
     def _add(self, place: int, operation: Operation | None, *given: str) -> None:
         """Add a unit: of an operation, or one that gives out what the block does not make."""
         names = {*given} if operation is None else {*free_names(operation)}
-        fixed = set() if operation is None else {*_fixed_names(operation, self.scope.opset)}
+        fixed = set() if operation is None else {*fixed_names(operation, self.scope.opset)}
         constants: set[int] = set()
         todo = [*names]
         while todo:
-            at = self._constants.get(name := todo.pop())
+            at = self._constants.get(todo.pop())
             if at is None or at in constants:
                 continue
             constants.add(at)
@@ -117,7 +130,7 @@ class _Reading:
         self.scope.units.append(Unit(place, makes, frozenset(uses), frozenset(fixed & uses), frozenset(constants)))
 
 
-def _fixed_names(operation: Operation, opset: str) -> Iterator[str]:
+def fixed_names(operation: Operation, opset: str) -> Iterator[str]:
     """Yield the names that parameters have which must be known when the program is compiled."""
     known = signature(operation.type, opset)
     for name, argument in operation.inputs.items():
@@ -126,4 +139,4 @@ def _fixed_names(operation: Operation, opset: str) -> Iterator[str]:
             yield from (binding.name for binding in argument.arguments)
     for block in operation.blocks:
         for inner in block.operations:
-            yield from _fixed_names(inner, opset)
+            yield from fixed_names(inner, opset)

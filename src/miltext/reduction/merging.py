@@ -10,7 +10,6 @@ from miltext.schema.proto import Program
 from miltext.schema.wire import wire_of
 
 
-
 class Twin(NamedTuple):
     """An input of a function that another one, which stands before it, may take the place of."""
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.models.refusals import refusal
-from miltext.reduction.graph import Graph
+from miltext.reduction.bypassing import bypass, bypasses
+from miltext.reduction.graph import Graph, extent
+from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
 from miltext.reduction.searching import shrink
-from miltext.reduction.selecting import Output, select
+from miltext.reduction.selecting import Output, select, whole
 from miltext.reduction.source import KINDS, Source
 from miltext.reduction.trials import Candidate, OutOfTests, Test, Trials
-from miltext.schema.wire import wire_of
+from miltext.reduction.trimming import traits, trimmed
+from miltext.reduction.unfolding import folds, unfold
+from miltext.reduction.zeroing import numbers, zeroed
 
 if TYPE_CHECKING:
     from miltext.evaluation.subjects import Runnable
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
+
+MOST_ELEMENTS = (1 << 24, 1 << 14)
+"""How many elements a constant has at most that becomes zeros; the second is for text, which spells them all."""
+
+Progress: TypeAlias = Callable[[Candidate, int], object]
+"""What is told of the best candidate so far, and the number of tests."""
 
 NOT_THERE = "MIL486"
 """The code of a model on which the test does not pass to begin with."""
@@ -53,7 +63,7 @@ def reduce(
     kind: str | None = None,
     jobs: int = 1,
     max_tests: int | None = None,
-    on_best: Callable[[Candidate, int], object] | None = None,
+    on_progress: Progress | None = None,
 ) -> Reduction:
     """Return the smallest model, made of parts of another one, on which a test still passes.
 
@@ -61,13 +71,13 @@ def reduce(
     "mlpackage", "mlmodel" or "mlmodelc"; by default that of the model), and a `model` to run; it returns whether what
     is looked for is still there. It should always say the same of the same model, and is called by `jobs` threads at
     once, and at most `max_tests` times; candidates with an error that the original does not have are not tested.
-    `on_best` is called with each smaller candidate that passes, and the number of tests so far.
+    `on_progress` is called with the best candidate so far, and the number of tests, whenever that grew.
 
     No single operation, input or output of the result can go; after that, constants become zeros and attributes and
     metadata are left out, as far as the test passes. Raise ModelError (MIL486) where it does not pass on the model
     itself, ValueError for another `kind`, whatever the test raises, and ParseError and ModelError as `miltext.run`.
     """
-    return reduce_source(Source(model), test, kind=kind, jobs=jobs, max_tests=max_tests, on_best=on_best)
+    return reduce_source(Source(model), test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
 
 
 def reduce_source(
@@ -77,7 +87,7 @@ def reduce_source(
     kind: str | None = None,
     jobs: int = 1,
     max_tests: int | None = None,
-    on_best: Callable[[Candidate, int], object] | None = None,
+    on_progress: Progress | None = None,
     written: bool = False,
     stop: Callable[[], object] = bool,
 ) -> Reduction:
@@ -93,30 +103,36 @@ def reduce_source(
             _ = original.path  # where it cannot be written, this is the time to say why
         if not trials.ask([original])[0]:
             raise refusal(NOT_THERE, "the test does not pass on the model itself", source.name)
-        work = Reducing(source, trials, original, on_best)
+        work = Reducing(source, trials, original, on_progress)
         is_complete = work.run()
         is_steady = work.best is original or trials.once_more(work.best)
     return Reduction(original, work.best, trials.tests, trials.reused, is_complete, is_steady)
 
 
 class Reducing:
-    """A reduction at work; `best` is the smallest candidate that passed so far."""
+    """A reduction at work; `best` is the smallest candidate that passed so far.
 
-    def __init__(
-        self, source: Source, trials: Trials, original: Candidate, on_best: Callable[[Candidate, int], object] | None
-    ) -> None:
-        self.best = self._original = original
-        self._source, self._trials, self._on_best = source, trials, on_best
+    As soon as it is shaped, only what is said in it changes, not what it is made of.
+    """
+
+    def __init__(self, source: Source, trials: Trials, original: Candidate, on_progress: Progress | None) -> None:
+        self.best = original
+        self._is_shaped = False
+        self._source, self._trials, self._on_progress = source, trials, on_progress
 
     def run(self) -> bool:
         """Make the best candidate as small as it gets; return whether everything was tried."""
-        moves = (self.operations, self.outputs, self.inputs)
+        moves = (self.operations, self.detours, self.blocks, self.inner_operations, self.outputs, self.inputs)
         try:
             before = None
             while before is not self.best:
                 before = self.best
                 for move in moves:
                     move()
+            self._is_shaped = True
+            self.constants()
+            self.traits()
+            self.metadata()
         except OutOfTests:
             return False
         return True
@@ -125,6 +141,24 @@ class Reducing:
         """Leave out operations; with all of its operations, a function goes."""
         graph = Graph(self.best.program)
         self._shrink(graph.parts, lambda parts: select(graph, parts))
+
+    def detours(self) -> None:
+        """Have inputs of operations take their place, where something is needed on both sides of them."""
+        program = self.best.program
+        found = bypasses(program)
+        self._shrink(found, lambda kept: bypass(program, {*found}.difference(kept)))
+
+    def blocks(self) -> None:
+        """Spread out blocks of operations in the block around them; what is not needed of them goes next."""
+        program = self.best.program
+        found = folds(program)
+        self._shrink(found, lambda kept: whole(unfold(program, {*found}.difference(kept))))
+
+    def inner_operations(self) -> None:
+        """Leave out operations inside the blocks that are left."""
+        program = self.best.program
+        found = inner_operations(program)
+        self._shrink(found, lambda kept: without(program, {*found}.difference(kept)))
 
     def outputs(self) -> None:
         """Leave out outputs that are not all that an operation is there for."""
@@ -139,10 +173,27 @@ class Reducing:
         found = twins(program)
         self._shrink(found, lambda kept: merge(program, {*found}.difference(kept)))
 
+    def constants(self) -> None:
+        """Have zeros for the numbers of constants."""
+        program = self.best.program
+        found = numbers(program, MOST_ELEMENTS[self.best.kind == "mil"])
+        self._shrink(found, lambda kept: zeroed(program, {*found}.difference(kept)))
+
+    def traits(self) -> None:
+        """Leave out attributes, and the Program's comment."""
+        program = self.best.program
+        found = traits(program)
+        self._shrink(found, lambda kept: trimmed(program, {*found}.difference(kept)))
+
+    def metadata(self) -> None:
+        """Leave out what the description says for people."""
+        bare = Candidate(self._source, self.best.program, self.best.kind, is_bare=True)
+        if self._source.has_metadata and self._trials.ask([bare])[0]:
+            self.best = bare
+
     def _shrink(self, items: Sequence[T], make: Callable[[Sequence[T]], Program | None]) -> None:
         """Find the fewest items of whose program the test passes."""
         fewest = len(items)
-        before = wire_of(self.best.program)
 
         def ask(parts: Sequence[Sequence[T]]) -> list[bool]:
             nonlocal fewest
@@ -151,7 +202,9 @@ class Reducing:
             for part, candidate, answer in zip(parts, made, answers, strict=True):
                 if answer and candidate is not None and len(part) < fewest:
                     fewest = len(part)
-                    self._take(candidate, before)
+                    self._take(candidate)
+            if self._on_progress:
+                self._on_progress(self.best, self._trials.tests)
             return answers
 
         shrink(items, ask, self._trials.jobs)
@@ -159,11 +212,9 @@ class Reducing:
     def _candidate(self, program: Program | None) -> Candidate | None:
         if program is None:
             return None
-        return Candidate(self._source, program, self.best._kind, is_bare=self.best.is_bare)
+        return Candidate(self._source, program, self.best.kind, is_bare=self.best.is_bare)
 
-    def _take(self, candidate: Candidate, before: bytes) -> None:
-        """Have a candidate as the best one, unless it is what was the best `before`."""
-        if wire_of(candidate.program) != before:
+    def _take(self, candidate: Candidate) -> None:
+        """Have a candidate as the best one, unless what it lacks came back in another form."""
+        if self._is_shaped or extent(candidate.program) < extent(self.best.program):
             self.best = candidate
-            if self._on_best:
-                self._on_best(candidate, self._trials.tests)

@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.printing.flexible_shapes import keep_inputs
-from miltext.reduction.border import may_cross
+from miltext.extraction.borders import can_give, can_take
+from miltext.reduction.graph import Graph
 from miltext.schema.proto import Program
 
 if TYPE_CHECKING:
-    from miltext.reduction.graph import Graph, Part, Scope, Unit
+    from miltext.reduction.graph import Part, Scope, Unit
     from miltext.schema.proto import Block, NamedValueType
 
 
@@ -51,8 +52,14 @@ def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | No
         if selected.units:
             _add(made, graph, scope, selected)
     for name in made.functions:
-        _tell_of_inputs(made, graph, name)
+        keep_inputs(made.functions[name].attributes, {value.name for value in made.functions[name].inputs})
     return made if made.functions else None
+
+
+def whole(program: Program) -> Program | None:
+    """Return a Program that gives out what nothing in it uses."""
+    graph = Graph(program)
+    return select(graph, graph.parts)
 
 
 def _selected(scope: Scope, wanted: set[int]) -> Selected:
@@ -69,7 +76,7 @@ def _selected(scope: Scope, wanted: set[int]) -> Selected:
         pulled.update(
             scope.makers[name]
             for name in unit.uses
-            if name in scope.makers and (name in fixed or not may_cross(scope.types[name], "input", scope.opset))
+            if name in scope.makers and (name in fixed or not can_take(scope.types[name]))
         )
     kept.reverse()
     return Selected(kept, uses, _outputs(scope, kept, uses))
@@ -77,19 +84,23 @@ def _selected(scope: Scope, wanted: set[int]) -> Selected:
 
 def _is_seen(scope: Scope, unit: Unit, uses: Collection[str]) -> bool:
     """Tell whether anything that a unit makes is used, or can go out."""
-    return not unit.makes or any(
-        name in uses or may_cross(scope.types[name], "output", scope.opset) for name in unit.makes
-    )
+    return not unit.makes or any(name in uses or can_give(scope.types[name]) for name in unit.makes)
 
 
-def _outputs(scope: Scope, units: Iterable[Unit], uses: Collection[str]) -> list[str]:
-    """Return what goes out: the outputs that there were, in their order, then what nothing uses."""
-    units = [*units]
-    makes = [name for unit in units for name in unit.makes]
-    there = {*makes, *(name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit)))}
-    old = [name for name in scope.block.outputs if name in there]
-    known = {*old, *uses}
-    new = [name for name in makes if name not in known and may_cross(scope.types[name], "output", scope.opset)]
+def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
+    """Return what goes out: the outputs that there were, in their order, then what nothing uses any more.
+
+    What nothing used before goes out only where its unit would be for nothing else.
+    """
+    makes = {name for unit in units for name in unit.makes}
+    given = {name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit))}
+    old = [name for name in scope.block.outputs if name in makes or name in given]
+    seen = {*old, *uses}
+    new: list[str] = []
+    for unit in units:
+        free = [name for name in unit.makes if name not in seen]
+        free = [name for name in free if can_give(scope.types[name])]
+        new += [name for name in free if name not in scope.idle] or (free if seen.isdisjoint(unit.makes) else [])
     return [*old, *new]
 
 
@@ -132,9 +143,3 @@ def _take_in(inputs: Collection[NamedValueType], block: Block, scope: Scope, sel
     for name in scope.types:
         if name in selected.uses and name not in made and name not in known:
             inputs.add(name=name, type=scope.types[name])  # type: ignore[attr-defined]
-
-
-def _tell_of_inputs(made: Program, graph: Graph, name: str) -> None:
-    """Have the attributes of a function that tell of its inputs tell only of those that are left."""
-    function = made.functions[name]
-    keep_inputs(function.attributes, {value.name for value in function.inputs})

@@ -15,7 +15,7 @@ from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.building.storing import named_files
 from miltext.models.files import write_file
-from miltext.models.model_weights import BlobFolder, LooseFolder
+from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.outputs import check_name
 from miltext.models.programs import BareProgram
 from miltext.models.spec import SpecModel
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from miltext.models.building.filling import Array
     from miltext.models.building.ranges import Range
     from miltext.models.model import Model
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 """What a smaller model is written as."""
+
+STORED_FROM = 10
+"""How many elements a constant has at least that coremltools keeps in the weight file."""
 
 
 class Source:
@@ -86,10 +89,16 @@ class Source:
             check=False,
             prune_weights=True,
             allow_unproven=True,
+            externalize=STORED_FROM if self._has_files else None,
             ranges=self._ranges(program),
             edit=partial(_put, program),
         )
         return [each for each in build_as_chosen(model, path, choices) if each.severity == "warning"]
+
+    @cached_property
+    def _has_files(self) -> bool:
+        """Whether the model has weights in files."""
+        return any(True for _ in blob_values(self.program))
 
     @cached_property
     def _loose(self) -> Model:
@@ -106,9 +115,9 @@ class Source:
             return None
         spec = deepcopy(model.spec)
         spec.description.ClearField("metadata")
-        for described in (spec.description, *spec.description.functions):
-            for entry in (*described.input, *described.output, *described.state):
-                entry.shortDescription = ""
+        sides: list[ModelDescription | FunctionDescription] = [spec.description, *spec.description.functions]
+        for entry in [entry for each in sides for entry in (*each.input, *each.output, *each.state)]:
+            entry.shortDescription = ""
         if wire_of(spec) == wire_of(model.spec):
             return None
         return SpecModel(model.kind, model.name, model.path, model.model_path, spec)

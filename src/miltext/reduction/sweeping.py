@@ -16,7 +16,8 @@ def sweep(program: Program) -> bool:
 
     Return whether something is left to give out: in every block an output that an operation of it makes, if it had one.
     """
-    return all([_sweep_function(program.functions[name]) for name in program.functions])
+    swept = [_sweep_function(program.functions[name]) for name in program.functions]
+    return all(swept)
 
 
 def _sweep_function(function: Function) -> bool:

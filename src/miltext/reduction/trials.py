@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Candidate:
     """A smaller model that a test is to judge.
 
-    `program` is its Program, not to be changed; `is_bare` says that it is without metadata. `path` is where it was
+    `program` is its Program, not to be changed; `is_bare` says that it is without metadata, and `kind` what it is
+    written as. `path` is where it was
     written, which is done when that is first asked for, and lasts as long as the test. `model` is for
     `miltext.run(candidate.model, ...)`, which needs the weights.
     """
@@ -37,14 +38,14 @@ class Candidate:
         self.program = program
         self.is_bare = is_bare
         self._source = source
-        self._kind = kind
+        self.kind = kind
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property
     def path(self) -> Path:
         """The file or folder of the candidate. Raise OSError, and ModelError for what cannot be written."""
         self._folder = tempfile.TemporaryDirectory(prefix="miltext-reduce-", ignore_cleanup_errors=True)
-        path = Path(self._folder.name) / f"candidate.{self._kind}"
+        path = Path(self._folder.name) / f"candidate.{self.kind}"
         self._source.save(self.program, path, is_bare=self.is_bare, linked=True)
         return path
 
@@ -76,7 +77,7 @@ Test: TypeAlias = Callable[[Candidate], bool]
 """Whether what is looked for is still there in a candidate."""
 
 
-class OutOfTests(Exception):  # noqa: N818 - it ends a search, and is not an error
+class OutOfTests(Exception):
     """No further test may be run."""
 
 

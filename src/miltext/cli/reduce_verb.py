@@ -1,0 +1,199 @@
+"""`miltext reduce`: the smallest model on which a command still succeeds."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from miltext.cli.streams import load_model, model_argument, nested_option, show, write_text
+from miltext.diagnostics import Note, warning
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.reduction.commands import Command
+    from miltext.reduction.reducing import Reduction
+    from miltext.reduction.trials import Candidate
+
+EPILOG = """\b
+Examples:
+  miltext reduce Model.mlpackage --test ./still-fails.sh -o Small.mlpackage
+  miltext reduce Model.mlpackage --test './predict {} 2>&1 | grep "MIL->EIR"' -o Small.mlpackage
+  miltext reduce Model.mlpackage --test ./on-device.sh --jobs 4 --timeout 60 -o Small.mlpackage
+  miltext reduce Model.mlpackage --as mil --test 'grep -q gather' -o small.mil
+"""
+
+UNSTEADY = warning(
+    "MIL487",
+    "the test passed on this model before, and not when it was run on it once more",
+    None,
+    Note("a test that does not always say the same leads astray: have it try several times, and reduce again"),
+)
+"""What is said of a result that cannot be relied on."""
+
+KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
+
+
+@click.command("reduce", epilog=EPILOG)
+@model_argument
+@click.option(
+    "--test",
+    "line",
+    metavar="CMD",
+    required=True,
+    help="A shell command that exits with 0 if what you look for is there; it gets the path of a model in the place of "
+    "{}, or at its end.",
+)
+@click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
+@click.option("--as", "kind", type=click.Choice(KINDS), help="What CMD gets.  [what MODEL is]")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="How many CMD run at once.  [1]")
+@click.option("--max-tests", type=click.IntRange(min=1), metavar="N", help="Run CMD at most so many times.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    default=300.0,
+    help="The seconds that CMD has; one that takes longer has failed.  [300]",
+)
+@nested_option()
+@click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+def command(
+    model: str,
+    line: str,
+    output: str,
+    kind: str | None,
+    jobs: int,
+    max_tests: int | None,
+    timeout: float,
+    nested: str | None,
+    verbose: bool,
+    force: bool,
+) -> None:
+    """Write the smallest part of MODEL on which CMD still exits with 0, as C-Reduce does it for C.
+
+    Operations are left out, and what they made becomes an input: halving first, so that a fault in one of a thousand
+    operations takes some twenty runs of CMD. In the end no single operation, input or output can go. Then constants
+    become zeros, and attributes and metadata are left out, as far as CMD succeeds.
+
+    Each model that CMD gets passes `miltext check`, but for what MODEL has already. CMD should say the same of the same
+    model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C, OUT is the
+    smallest model that was found so far.
+    """
+    from miltext.reduction.commands import Command
+
+    source = load_model(model, nested)
+    _check_output(Path(output), source, force)
+    work = _Work(Path(output), force, Command(line, timeout, _shown if verbose else bool))
+    with work.kept():
+        work.reduce(source, kind=kind, jobs=jobs, max_tests=max_tests)
+    write_text("-", [work.told()])
+
+
+def _shown(text: str) -> None:
+    """Show what a command printed."""
+    click.echo(text, err=True, nl=False)
+
+
+def _check_output(output: Path, source: Model, force: bool) -> None:
+    """Refuse an output before any test is run, as far as that can be known."""
+    from miltext.models.building.build import OUTPUTS
+    from miltext.models.outputs import check_name, check_target
+    from miltext.models.refusals import refusal
+    from miltext.models.staging import THERE
+
+    if not os.access(output.parent, os.W_OK):
+        raise OSError(errno.EACCES, "this is not a folder that can be written to", str(output.parent))
+    if output.suffix.lower() in OUTPUTS:
+        check_target(output, force, [source])
+        return
+    check_name(output, "mil")
+    if output.suffix.lower() != ".mil":
+        raise refusal("MIL401", f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not {output.name!r}")
+    if os.path.lexists(output) and not force:
+        raise FileExistsError(errno.EEXIST, THERE, str(output))
+
+
+class _Work:
+    """A reduction, and what it found when something ended it."""
+
+    def __init__(self, output: Path, force: bool, test: Command) -> None:
+        self._output, self._force, self._test = output, force, test
+        self._best: Candidate | None = None
+        self._tests = 0
+        self._done: Reduction | None = None
+
+    def reduce(self, source: Model, **how: Any) -> None:
+        """Reduce a model, and write the result; on a model that fails to begin with, show what the command printed."""
+        from miltext.diagnostics import ModelError, Note
+        from miltext.reduction.reducing import NOT_THERE, reduce_source
+        from miltext.reduction.source import Source
+
+        how |= {"on_progress": self._note, "written": True, "stop": self._test.stop}
+        try:
+            done = reduce_source(Source(source), self._test, **how)
+        except ModelError as failure:
+            found = failure.diagnostics[0]
+            if found.code == NOT_THERE:
+                ran = self._test.last
+                notes = [Note(ran.how), *[Note(f"it printed: {line}") for line in ran.lines], *found.notes]
+                failure.diagnostics[0] = found._replace(notes=tuple(notes))
+            raise
+        self._end_progress()
+        self._done, self._best = done, done.best
+        self._save()
+
+    def told(self) -> str:
+        """Return what was done, in words."""
+        from miltext.reduction.report import told
+
+        done = self._done
+        assert done is not None  # it ended well
+        if not done.is_complete:
+            click.echo(
+                f"miltext: stopped after {done.tests} tests, as --max-tests says: more may be left out", err=True
+            )
+        if not done.is_steady:
+            show([UNSTEADY], None, str(self._output))
+        return told(done.original, done.best, done.tests, done.reused)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Write the best that was found when an interrupt ends the `with` block, and say so."""
+        from miltext.models.interrupts import uninterrupted
+
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit):
+            self._end_progress()
+            if self._best is None or self._done is not None:
+                raise
+            with uninterrupted():
+                self._save()
+                left = self._best.operations
+            click.echo(
+                f"miltext: interrupted after {self._tests} tests; {self._output} is the best so far, "
+                f"of {left} operations",
+                err=True,
+            )
+            raise
+
+    def _save(self) -> None:
+        assert self._best is not None
+        show(self._best.save(self._output, force=self._force), None, str(self._output))
+
+    def _note(self, best: Candidate, tests: int) -> None:
+        """Note the best so far, and show on a terminal how far it is."""
+        self._best, self._tests = best, tests
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{best.operations} operations left, {tests} tests run", err=True, nl=False)
+
+    def _end_progress(self) -> None:
+        if self._tests and sys.stderr.isatty():
+            click.echo("\r\x1b[K", err=True, nl=False)

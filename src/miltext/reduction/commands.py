@@ -1,0 +1,115 @@
+"""A command that judges candidates, as C-Reduce has it: its exit status 0 says that what is looked for is still there.
+
+A shell runs the command, in the working folder, with the candidate's path in the place of each `{}`, or else after it.
+It is a process group of its own, which ends after a number of seconds; that counts as a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from miltext.reduction.trials import Candidate
+
+PLACE = "{}"
+"""What stands for the path in a command."""
+
+LINES = 20
+"""How many lines of what a command printed are told, its last ones."""
+
+TIMEOUT = 300.0
+"""The seconds that a command has by default, which are C-Reduce's: creduce(1), `--timeout`."""
+
+
+class Ran(NamedTuple):
+    """How a command ended: its `status`, None if its time was over, and the last lines that it printed."""
+
+    status: int | None
+    lines: list[str]
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words."""
+        if self.status is None:
+            return "it did not end in time"
+        return f"signal {-self.status} ended it" if self.status < 0 else f"its exit status was {self.status}"
+
+
+class Command:
+    """A Test that runs a command; `last` is how its latest run ended. `told` gets what each run printed."""
+
+    def __init__(self, command: str, seconds: float | None = TIMEOUT, told: Callable[[str], object] = bool) -> None:
+        self.last = Ran(0, [])
+        self._command, self._seconds, self._told = command, seconds, told
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        self._is_over = False
+
+    def __call__(self, candidate: Candidate) -> bool:
+        """Run the command on a candidate."""
+        with tempfile.TemporaryFile() as printed:
+            status = self._status(candidate.path, printed)
+            printed.seek(0)
+            text = printed.read().decode(errors="replace")
+        self._told(text)
+        self.last = Ran(status, text.splitlines()[-LINES:])
+        return status == 0
+
+    def stop(self) -> None:
+        """End all that is running, and start nothing any more."""
+        with self._lock:
+            self._is_over = True
+            running = [*self._running]
+        for each in running:
+            _end(each)
+
+    def _status(self, path: Path, printed: IO[bytes]) -> int | None:
+        """Return the exit status of the command; None if its time was over."""
+        with self._lock:
+            if self._is_over:
+                return None
+            process = subprocess.Popen(
+                line(self._command, path),
+                shell=True,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            return process.wait(self._seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            process.wait()
+            return None
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+
+def line(command: str, path: Path) -> str:
+    """Return the line that the shell is to run."""
+    quoted = shlex.quote(str(path)) if os.name == "posix" else subprocess.list2cmdline([str(path)])
+    return command.replace(PLACE, quoted) if PLACE in command else f"{command} {quoted}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and whatever it has started that is still there."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
