@@ -28,6 +28,7 @@ from support.model_checks import assert_coremltools_opens
 import miltext
 from miltext.models.opening import open_model
 from miltext.printing.coremlc import as_coremlc
+from miltext.schema import walk
 from miltext.schema.proto import Operation
 
 PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
@@ -138,6 +139,13 @@ def part(folder: Path) -> None:
     assert described(folder / "Back.mlpackage", "input") == {"pooled_cast_fp16": "multiArrayType"}
 
 
+def reported(folder: Path) -> None:
+    assert types(folder / "Small.mlpackage") == ["max_pool"]
+    small = miltext.parse((folder / "small.mil").read_text(encoding="utf-8"))
+    assert [operation.type for _, operation in walk.operations(small) if operation.type != "const"] == ["conv"]
+    assert described(folder / "Small.mlpackage", "input") == {"lit_cast_fp16": "multiArrayType"}
+
+
 def running(folder: Path) -> None:
     assert np.load(folder / "lit.npy").shape == (1, 6, 8, 8)
     with np.load(folder / "total.npz") as states:
@@ -162,6 +170,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "compile-in-ci": compiled_in_ci,
     "run-a-model": running,
     "take-a-part": part,
+    "report-a-bug": reported,
     "keep-the-numbers": keeping,
     "add-a-default": default_added,
     "describe-a-model": model_described,

@@ -75,7 +75,7 @@ def of(program: Program) -> tuple[int, int]:
     return count_operations(program), sum(len(scope.block.outputs) for scope in Graph(program).scopes)
 
 
-def test_guesses_at_once_are_counted(kind: str = "chain") -> None:
-    found = reduced(kind, jobs=8)
+def test_guesses_at_once_are_counted() -> None:
+    found = reduced("chain", jobs=8)
     assert count_operations(found.program) == 1
-    assert reduced(kind).tests < found.tests <= MOST
+    assert reduced("chain").tests < found.tests <= MOST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from miltext.parsing.parser import parse
 from miltext.schema.proto import Program
@@ -74,7 +74,8 @@ def wide() -> Large:
 
 
 WEIGHT = "tensor<fp32, [4, 4, 1]>([" + ", ".join(["[[1.0], [0.5], [0.25], [2.0]]"] * 4) + "])"
-CONV = {
+CONV: dict[str, Any] = {
+    "weight": "w",
     "dilations": "tensor<int32, [1]>([1])",
     "groups": "int32(1)",
     "pad": "tensor<int32, [2]>([0, 0])",
@@ -89,9 +90,9 @@ def residual() -> Large:
     lines.lines.append(f"tensor<fp32, [4, 4, 1]> w = const()[val = {WEIGHT}];")
     value = "x"
     while len(lines) <= OPERATIONS - 5:
-        inner = lines.add("conv", weight="w", x=value, **CONV)
+        inner = lines.add("conv", x=value, **CONV)
         inner = lines.add("relu", x=inner)
-        inner = lines.add("conv", weight="w", x=inner, **CONV)
+        inner = lines.add("conv", x=inner, **CONV)
         value = lines.add("add", x=value, y=inner)
     value = grown(lines, value, OPERATIONS + 1 - len(lines), "relu")
     return Large(program(function(lines, value)), "v499")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.extraction.needs import free_names
 from miltext.extraction.borders import can_take
+from miltext.extraction.needs import free_names
 from miltext.reduction.graph import fixed_names, is_constant
 from miltext.reduction.nested import operations_inside, values_in
 from miltext.reduction.sweeping import sweep

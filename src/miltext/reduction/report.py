@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diffing import diff
-from miltext.reduction.graph import count_operations
+from miltext.reduction.graph import count_operations, is_constant
+from miltext.schema.walk import operations
 
 if TYPE_CHECKING:
     from miltext.reduction.trials import Candidate
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
 
 def sizes(program: Program) -> str:
-    """Count a program's operations, inputs and outputs; and its functions, if it has several."""
+    """Count a program's operations, constants, inputs and outputs; and its functions, if it has several."""
     functions = [program.functions[name] for name in program.functions]
     counts = [
         (count_operations(program), "operation"),
+        (sum(is_constant(operation) for _, operation in operations(program)), "constant"),
         (sum(len(each.inputs) for each in functions), "input"),
         (sum(map(_outputs, functions)), "output"),
     ]
@@ -35,10 +37,7 @@ def counted(count: int, noun: str) -> str:
 
 def told(original: Candidate, best: Candidate, tests: int, reused: int) -> str:
     """Return what was made of a model with how many tests, and what `miltext diff` counts between the two."""
-    lines = [
-        f"before: {sizes(original.program)}",
-        f"after:  {sizes(best.program)}",
-        f"{counted(tests, 'test')}, {counted(reused, 'more answer')} known from before",
-    ]
+    run = counted(tests, "test") + (f", and {counted(reused, 'answer')} known from before" if reused else "")
+    lines = [f"before: {sizes(original.program)}", f"after:  {sizes(best.program)}", run]
     difference = diff(original.program, best.program, ignore_weights=True)
     return "\n".join([*lines, *([] if difference.same else ["", difference.to_stat()])]).rstrip() + "\n"

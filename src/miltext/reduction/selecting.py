@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.printing.flexible_shapes import keep_inputs
 from miltext.extraction.borders import can_give, can_take
+from miltext.printing.flexible_shapes import keep_inputs
 from miltext.reduction.graph import Graph
 from miltext.schema.proto import Program
 

@@ -1,0 +1,165 @@
+"""`miltext reduce`: what it writes, tells and refuses, with commands that a shell runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from conftest import EXAMPLE
+from support.running import RUNNER
+
+from miltext import load, parse
+from miltext.cli import command
+from miltext.schema.walk import operations
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are those of a Unix shell")
+
+TEXT = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [2, 3]> x) {
+            a = relu(x);
+            b = tanh(a);
+            c = exp(b);
+            y = add(c, a);
+        } -> (y);
+}
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.mil"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object) -> Result:
+    return RUNNER.invoke(command, ["reduce", *map(str, arguments)])
+
+
+def types(path: Path) -> list[str]:
+    return [operation.type for _, operation in operations(load(path).program) if operation.type != "const"]
+
+
+def test_what_is_left_is_written_and_told(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.mil"
+    result = run(model, "--test", "grep -q exp", "-o", out)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "before: 4 operations, 0 constants, 1 input, 1 output\n"
+        "after:  1 operation, 0 constants, 1 input, 1 output\n"
+        "5 tests\n"
+        "\n"
+        "main: 3 operations removed, 1 operation changed, 1 value renamed, interface changed\n"
+    )
+    assert types(out) == ["exp"]
+
+
+def test_the_path_takes_the_place_of_braces(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.mil"
+    assert run(model, "--test", "grep -q tanh {} && test -s {}", "-o", out).exit_code == 0
+    assert types(out) == ["tanh"]
+
+
+@pytest.mark.parametrize("kind", ["mil", "mlpackage", "mlmodel", "mlmodelc"])
+def test_the_command_gets_what_is_asked_for(kind: str, tmp_path: Path) -> None:
+    """It does not see whether a package has an operation in it, so that nothing more than the original is left."""
+    seen = tmp_path / "seen"
+    command = f'echo {{}} >> {seen}; test -e {{}} && test "$(wc -l < {seen})" -le 1'
+    result = run(EXAMPLE, "--as", kind, "--test", command, "--max-tests", 2, "-o", tmp_path / "Small.mlpackage")
+    assert result.exit_code == 0, result.stderr
+    paths = seen.read_text(encoding="utf-8").splitlines()
+    assert [Path(path).suffix for path in paths] == [f".{kind}"] * 2
+    assert not any(Path(path).exists() for path in paths)
+    assert "stopped after 2 tests" in result.stderr
+
+
+def test_a_package_keeps_what_is_around_what_is_left(tmp_path: Path) -> None:
+    out = tmp_path / "Small.mlpackage"
+    assert run(EXAMPLE, "--test", "grep -q relu", "--as", "mil", "-o", out).exit_code == 0
+    assert types(out) == ["relu"]
+    assert load(out).specification_version == load(EXAMPLE).specification_version
+
+
+def test_a_model_on_which_the_command_fails_is_refused(model: Path, tmp_path: Path) -> None:
+    result = run(model, "--test", "echo no such thing; false", "-o", tmp_path / "small.mil")
+    assert result.exit_code == 1
+    assert "error[MIL486]: the test does not pass on the model itself\n" in result.stderr
+    assert "note: its exit status was 1\n" in result.stderr
+    assert "note: it printed: no such thing\n" in result.stderr
+    assert list(tmp_path.iterdir()) == [model]
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(model: Path, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    result = run(model, "--test", "sleep 60 | sleep 60; true", "--timeout", 0.2, "-o", tmp_path / "small.mil")
+    assert time.monotonic() - begun < 30
+    assert result.exit_code == 1
+    assert "note: it did not end in time\n" in result.stderr
+
+
+def test_a_test_that_does_not_always_say_the_same_is_told(model: Path, tmp_path: Path) -> None:
+    once = f"test ! -e {tmp_path}/$(md5sum < {{}} | cut -c -32) && grep -q exp {{}} && touch "
+    once += f"{tmp_path}/$(md5sum < {{}} | cut -c -32)"
+    result = run(model, "--test", once, "-o", tmp_path / "small.mil")
+    assert result.exit_code == 0
+    assert "warning[MIL487]" in result.stderr
+    assert types(tmp_path / "small.mil") == ["exp"]
+
+
+def test_what_the_command_prints_is_shown_if_asked_for(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.mil"
+    result = run(model, "--test", "grep exp", "-v", "-o", out)
+    assert "= exp(x = b)" in result.stderr
+
+
+def test_an_output_that_is_there_is_refused_before_any_test(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.mil"
+    out.write_text("mine", encoding="utf-8")
+    ran = f"touch {tmp_path}/ran"
+    assert "--force replaces it" in run(model, "--test", ran, "-o", out).stderr
+    assert run(model, "--test", ran, "-o", tmp_path / "small.txt").exit_code == 2
+    assert run(model, "--test", ran, "-o", tmp_path / "nowhere" / "small.mil").exit_code == 2
+    assert run(EXAMPLE, "--test", ran, "-o", EXAMPLE).exit_code == 2
+    assert not (tmp_path / "ran").exists()
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert run(model, "--test", "grep -q exp", "-o", out, "--force").exit_code == 0
+    assert types(out) == ["exp"]
+
+
+@pytest.mark.parametrize("options", [("--jobs", 0), ("--timeout", 0), ("--max-tests", 0), ("--as", "pb")])
+def test_options_out_of_range_are_refused(options: tuple[object, ...], model: Path, tmp_path: Path) -> None:
+    assert run(model, "--test", "true", "-o", tmp_path / "small.mil", *options).exit_code == 2
+
+
+def test_several_at_once_find_the_same(model: Path, tmp_path: Path) -> None:
+    for jobs in (1, 3):
+        assert run(model, "--test", "grep -q exp", "--jobs", jobs, "-o", tmp_path / f"{jobs}.mil").exit_code == 0
+    assert (tmp_path / "1.mil").read_text(encoding="utf-8") == (tmp_path / "3.mil").read_text(encoding="utf-8")
+
+
+def test_an_interrupt_keeps_the_best_so_far(model: Path, tmp_path: Path) -> None:
+    """The second smaller model is tested for ever."""
+    out, seen = tmp_path / "small.mil", tmp_path / "seen"
+    line = f"echo . >> {seen}; test $(wc -l < {seen}) -lt 4 || sleep 600; grep -q tanh"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "miltext", "reduce", str(model), "--test", line, "-o", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not seen.exists() or seen.read_text(encoding="utf-8").count(".") < 4:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"interrupted after 3 tests; {out} is the best so far" in told
+    left = parse(out.read_text(encoding="utf-8"))
+    assert "tanh" in {operation.type for _, operation in operations(left)}
+    assert len(list(operations(left))) < 4
