@@ -98,8 +98,9 @@ def replay(findings: tuple[Path, ...]) -> None:
 
     failures = []
     for path in findings:
+        data = path.read_bytes()
         with _target(path, TARGETS).opened() as law:
-            failure = tried(law, path.read_bytes())
+            failure = tried(law, data)
         failures += [failure] if failure else []
         print(f"{path}: {failure.story if failure else 'holds'}")
     sys.exit(1 if failures else 0)
@@ -142,8 +143,9 @@ def adopt(finding: Path, name: str, sentence: str) -> None:
     from fuzz.targets import TARGETS
     from fuzz.trials import tried
 
+    data = finding.read_bytes()
     with _target(finding, TARGETS).opened() as law:
-        if (failure := tried(law, finding.read_bytes())) is not None:
+        if (failure := tried(law, data)) is not None:
             raise click.ClickException(f"it still fails, so mend miltext first: {failure.place}")
     try:
         made = make_golden(finding, name, sentence)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from fuzz.targets import Target
@@ -20,6 +20,13 @@ LONGEST = 1 << 16
 
 OWN = 0.1
 """The part of inputs that libFuzzer changes by itself, with its dictionary and what comparisons ask for."""
+
+
+class Folders(NamedTuple):
+    """Where libFuzzer keeps inputs from run to run, and where it finds the seeds."""
+
+    corpus: Path
+    seeds: Path
 
 
 def engines() -> list[str]:
@@ -46,22 +53,22 @@ def plain(target: Target, trial: Callable[[bytes], None], seed: int, until: floa
 
 
 def guided(
-    target: Target, trial: Callable[[bytes], None], seed: int, until: float, corpus: Path, done: Callable[[], None]
+    target: Target, trial: Callable[[bytes], None], seed: int, until: float, folders: Folders, done: Callable[[], None]
 ) -> NoReturn:
-    """Try what atheris makes of the seeds and of the `corpus`, to which it adds; call `done`, and end the process."""
+    """Try what atheris makes of the seeds and of the corpus, to which it adds; call `done`, and end the process."""
     import atheris
 
     pool = list(target.seeds())
-    seeds = corpus.with_name(f"{corpus.name}-seeds-{os.getpid()}")
+    corpus, seeds = folders
+    shutil.rmtree(seeds, ignore_errors=True)
     seeds.mkdir(parents=True)
-    corpus.mkdir(exist_ok=True)
+    corpus.mkdir(parents=True, exist_ok=True)
     for index, data in enumerate(pool):
         (seeds / str(index)).write_bytes(data)
 
     def test(data: bytes) -> None:
         if time.monotonic() > until:
             done()
-            shutil.rmtree(seeds)
             os._exit(0)  # libFuzzer has no other end that a test can ask for
         trial(data)
 
@@ -70,7 +77,14 @@ def guided(
         made = atheris.Mutate(data, most) if random.random() < OWN else target.changed(random, data, pool)
         return bytes(made[:most])
 
-    options = [f"-seed={seed}", f"-max_len={LONGEST}", "-len_control=0", "-rss_limit_mb=0", "-timeout=3600", "-reload=1"]
+    options = [
+        f"-seed={seed}",
+        f"-max_len={LONGEST}",
+        "-len_control=0",
+        "-rss_limit_mb=0",
+        "-timeout=3600",
+        "-reload=1",
+    ]
     options += [f"-artifact_prefix={seeds}/", *_dictionary(seeds.with_suffix(".words"), target.words)]
     atheris.Setup(["fuzz", *options, str(corpus), str(seeds)], test, custom_mutator=change)
     atheris.Fuzz()

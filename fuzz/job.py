@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.engines import guided, instrumented, plain
+from fuzz.engines import Folders, guided, instrumented, plain
 from fuzz.trials import Trials, limit_memory
 
 
@@ -24,7 +24,8 @@ def main(name: str, folder: Path, job: int, seed: int, seconds: float, engine: s
             limit_memory()
             until = time.monotonic() + seconds
             if engine == "atheris":
-                guided(target, trials, seed, until, folder / "corpus" / name, trials.tell)
+                folders = Folders(folder / "corpus" / name, folder / "jobs" / f"{name}-{job}.seeds")
+                guided(target, trials, seed, until, folders, trials.tell)
             plain(target, trials, seed, until)
             trials.tell()
 

@@ -179,12 +179,12 @@ def test_a_message_is_made_small_by_its_fields() -> None:
 # ---- engines and jobs
 
 
-def test_without_atheris_seeds_come_first_and_time_ends_it(tmp_path: Path) -> None:
-    tried: list[bytes] = []
-    target = TARGETS["evaluate"]
-    engines.plain(target, tried.append, 1, time.monotonic() + 0.2)
-    assert tried[: len(seeds("evaluate"))] == seeds("evaluate")
-    assert len(tried) > len(seeds("evaluate"))
+def test_without_atheris_seeds_come_first_and_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, pool, clock = list[bytes](), seeds("evaluate"), iter(range(100))
+    monkeypatch.setattr("fuzz.engines.time.monotonic", lambda: next(clock))
+    engines.plain(TARGETS["evaluate"], tried.append, 1, 7)
+    assert tried[: len(pool)] == pool
+    assert len(tried) == len(pool) + 7
 
 
 def test_words_are_written_as_libfuzzer_reads_them(tmp_path: Path) -> None:
@@ -261,6 +261,13 @@ def test_findings_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     status, said = called("adopt", path, "x", "A text.")
     assert status == 1
     assert "still fails" in said
+
+
+def test_files_are_found_from_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    finding(tmp_path, "weights-1.file", b"npy: check npy.mil\nnothing")
+    assert called("replay", "weights-1.file") == (0, "weights-1.file: holds\n")
+    assert called("minimize", "weights-1.file") == (0, "weights-1.file: holds\n")
 
 
 def test_a_name_without_a_target_is_refused(tmp_path: Path) -> None:
