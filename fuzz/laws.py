@@ -23,6 +23,9 @@ from fuzz.texts import decoded
 from miltext import MiltextError, PrintError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.failures import OperationFailure
+from miltext.generation import programs as generation
+from miltext.generation.choices import ByteChoices
+from miltext.generation.options import Options
 from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
 from miltext.schema.proto import Model, Program
@@ -122,19 +125,47 @@ def _builds_the_same(data: bytes, folder: Path) -> None:
             law(package, folder)
 
 
+GENERATED = Options(ops=(1, 8), functions=2, flexible=True, classifiers=True)
+
+
+def generates(data: bytes) -> None:
+    """Choices of generated Programs: `check` finds nothing, they are read back equal, and all values are computed."""
+    try:
+        program = generation.program(ByteChoices(data), GENERATED)
+    except MiltextError:  # nothing can be made of what the choices ask for
+        return
+    assert not miltext.check(program)
+    printing.check_printing(program)
+    printing.check_both_ways(program)
+    for name in program.functions:
+        failure = _computed(program, name, zlib.crc32(data))
+        assert failure is None or "?" in miltext.to_text(program), failure
+
+
+def _computed(program: str | Program, function: str, seed: int) -> OperationFailure | None:
+    """Values have the types inferred. Return why an operation has none; where all sizes are known, it is an argument's
+    fault.
+    """
+    evaluator = Evaluator(program, function)
+    is_known = all(isinstance(each, TensorType) and None not in each.shape for each in evaluator.inputs.values())
+    inputs = made_up(evaluator.inputs, Random(seed))
+    compute = "float32" if seed % 2 else "native"
+    try:
+        computed(program, inputs, function=function, state={}, seed=0, compute=compute)
+    except OperationFailure as failure:
+        if is_known and not failure.clause.startswith("`"):
+            raise AssertionError(failure.clause) from failure
+        return failure
+    return None
+
+
 def evaluates(data: bytes) -> None:
     """A text that `check` has no fault with: its values have the types inferred, or an operation says why not."""
     text = decoded(data)
     if "while_loop" in text:  # which may run for ever
         return
     try:
-        evaluator = Evaluator(text)
+        Evaluator(text)
     except MiltextError:
         return
-    is_known = all(isinstance(each, TensorType) and None not in each.shape for each in evaluator.inputs.values())
-    inputs = made_up(evaluator.inputs, Random(zlib.crc32(data)))
-    try:
-        computed(text, inputs, state={}, seed=0, compute="float32" if zlib.crc32(data) % 2 else "native")
-    except OperationFailure as failure:
-        if is_known and not failure.clause.startswith("`"):
-            raise AssertionError(failure.clause) from failure
+    _computed(text, "main", zlib.crc32(data))

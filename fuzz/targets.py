@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from conftest import EXAMPLE
 from google.protobuf import text_format
+from support.damage import damaged
 from support.mutations import MUTATIONS
 
-import miltext
 from fuzz import GOLDEN, files, laws, messages, texts
 from fuzz.minimizing import Cut, joined
+from miltext.generation.programs import generate
 from miltext.parsing.parser import attempt
 from miltext.reference.entries import entries
 from miltext.schema.proto import Model, Program
@@ -83,10 +84,9 @@ def _programs() -> Iterator[bytes]:
 
 
 def _examined() -> Iterator[bytes]:
-    """Yield those, and the examples of all operations with their types."""
+    """Yield those, and generated ones."""
     yield from _programs()
-    for data in _examples():
-        yield messages.wire(miltext.parse(miltext.infer_draft(data.decode())))
+    yield from (messages.wire(generate(seed, laws.GENERATED)) for seed in range(100))
 
 
 def _broken(random: Random, data: bytes, pool: Sequence[bytes]) -> bytes:
@@ -99,6 +99,17 @@ def _broken(random: Random, data: bytes, pool: Sequence[bytes]) -> bytes:
     except (LookupError, AttributeError):  # it is made for valid Programs
         return messages.changed(Program, random, data, pool)
     return messages.wire(made)
+
+
+def _choices() -> Iterator[bytes]:
+    """Yield bytes that choose Programs of several sizes."""
+    random = Random(0)
+    yield from (random.randbytes(size) for size in (4, 16, 64, 256, 1024) for _ in range(12))
+
+
+def _rechosen(random: Random, data: bytes, pool: Sequence[bytes]) -> bytes:
+    """Choose otherwise in one place, or more and fewer."""
+    return damaged(random, data) if data and random.random() < 0.8 else data + random.randbytes(16)
 
 
 def _models() -> Iterator[bytes]:
@@ -148,4 +159,12 @@ TARGETS: dict[str, Target] = {
         (partial(_cut_fields, Model),),
     ),
     "evaluate": _of_texts(laws.evaluates, _examples),
+    "generate": Target(
+        str(laws.generates.__doc__),
+        ".choices",
+        _choices,
+        _rechosen,
+        lambda: nullcontext(laws.generates),
+        (joined(texts.by_bytes),),
+    ),
 }
