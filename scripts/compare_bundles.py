@@ -20,7 +20,7 @@ import miltext
 from miltext.diagnostics import MiltextError
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.compiling.analytics import HASH, SOURCE, analytics, details_of, tables_of
-from miltext.models.compiling.stated import CLASS, hash_when_compiled, stated
+from miltext.models.compiling.stated import CLASS, source_when_compiled, stated
 from miltext.models.coremldata import FILE_NAME, TEXT, parse_coremldata
 from miltext.models.manifest import model_file
 from miltext.models.metadata_json import FILE_NAME as METADATA
@@ -60,10 +60,11 @@ def _pairs(folders: tuple[Path, ...]) -> Iterator[tuple[Path, Path]]:
 
 def _hash(package: Path) -> str | None:
     try:
-        return hash_when_compiled(open_model(package))
+        made = source_when_compiled(open_model(package))
     except MiltextError as failure:
         print(f"{package}: {failure.diagnostics[0].message}")
         return None
+    return made.hash if made is not None else None
 
 
 def _compared(package: Path, bundle: Path) -> dict[str, str]:

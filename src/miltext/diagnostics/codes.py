@@ -123,7 +123,7 @@ TITLES: dict[str, str] = {
     "MIL439": "fp16 at the border of an early opset",
     "MIL440": "model that cannot be compiled",
     "MIL441": "unproven part of a compiled model, not allowed",
-    "MIL442": "files of a compiled model that are not kept",
+    "MIL442": "files of a model that are not kept",
     "MIL443": "part that a compiled model does not have",
     "MIL444": "option for compiled models alone",
     "MIL446": "value that a part cannot take",

@@ -80,9 +80,9 @@ WAYS_OUT = {
     "MIL456": "one value has one type in all models of a pipeline: cast or reshape it inside of the model",
     "MIL457": "keep what the other model takes, or edit that model first",
     "MIL458": "leave the name as it is: an app, or another file, asks this model for it by name",
+    "MIL470": "a description is what `miltext describe` writes: TOML as UTF-8",
     "MIL486": "have the test pass on the model itself, and fail where what is looked for is gone: `--test` is a shell "
     "command, which exits with 0 then",
-    "MIL470": "a description is what `miltext describe` writes: TOML as UTF-8",
 }
 """The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 
