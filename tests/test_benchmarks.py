@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,9 @@ def test_the_peers_are_left_as_they_are() -> None:
     assert vars(loader) == before
 
 
-def test_every_reach_is_of_a_contest_and_its_contenders() -> None:
+def test_every_reach_is_of_a_contest_and_its_contenders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that import coremltools are named, but not started: each would compile all of that."""
+    monkeypatch.setattr("benchmarks.workloads.find_spec", lambda name: name != "coremltools" and find_spec(name))
     results = {}
     for workload in WORKLOADS.values():
         for contest in workload(lambda number: max(number // 1000, 1)):
@@ -163,13 +166,13 @@ def test_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.Monk
 
 def test_the_benchmark_runs(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    options = ["--quick", "--only", "start-up", "--json", str(figures)]
+    options = ["--quick", "--only", "formatting", "--json", str(figures)]
     command = [sys.executable, str(ROOT / "benchmarks" / "run.py"), *options]
     run = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     assert run.returncode == 0, run.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert all(len(costs) == 2 for costs in found["contests"][0]["costs"].values() if costs is not None)
     assert [reach["what"] for reach in found["reaches"]] == [
-        each.what for each in REACHES if each.contest == "start-up"
+        each.what for each in REACHES if each.contest == "pair: format"
     ]
     assert found["reaches"][0]["what"] in run.stdout
