@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pytest
@@ -104,16 +104,22 @@ def lark(text: str) -> Any:
     return LARK.parse(text)
 
 
+@lru_cache(maxsize=1)
+def fine_tree(text: str) -> Any:
+    """What stock Lark reads without coarse tokens, which is asked for twice."""
+    return FINE_LARK.parse(text)
+
+
 def grammar(text: str) -> Any:
     """What the grammar makes of a text without its coarse tokens; lists of plain elements are judged by themselves."""
-    parsed = FINE_LARK.parse(text)
+    parsed = fine_tree(text)
     lists = parsed.scan_values(lambda token: isinstance(token, Token) and token.type == "LIST")
     return parsed if all(is_list(without_spaces(token)) for token in lists) else None
 
 
 def lowered(text: str) -> Any:
     """The same, and the Program that is made of it."""
-    return TreeLowering().transform(FINE_LARK.parse(text))
+    return TreeLowering().transform(fine_tree(text))
 
 
 class TreeLowering(Lowering, Transformer):  # type: ignore[type-arg]
