@@ -123,6 +123,13 @@ def test_a_stage_is_told_with_its_place(pipeline: Path) -> None:
     assert (first["model"], first["path"]) == ("1", str(where))
 
 
+@pytest.mark.parametrize("start", ["", "model1"], ids=["by its path", "inside of it"])
+def test_a_stage_by_itself_is_one(start: str, pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(pipeline / start)
+    result = checked("." if start else "model1")
+    assert (result.exit_code, result.stderr) == (0, "nothing found in 1 program\n")
+
+
 # ---- --from
 
 
@@ -330,9 +337,15 @@ def cut(path: Path) -> None:
 
 PIPELINES: dict[str, tuple[Callable[[Path], object], str]] = {
     "models that changed places": (swapped, "error[MIL457]: nobody gives `a`"),
-    "one more": (lambda path: copied(path, "model2"), "coremldata.bin is of 2 models, and there are 3 folders"),
+    "one more": (
+        lambda path: copied(path, "model2"),
+        "coremldata.bin counts 2 models of the pipeline, but the folders `model0` and so on are 3",
+    ),
     "a gap": (lambda path: copied(path, "model3"), "`model3` is not one of the pipeline's models"),
-    "one less": (lambda path: shutil.rmtree(path / "model1"), "is of 2 models, and there are 1 folders"),
+    "one less": (
+        lambda path: shutil.rmtree(path / "model1"),
+        "counts 2 models of the pipeline, but the folders `model0` and so on are 1",
+    ),
     "a cut description": (lambda path: cut(path / DESCRIPTION), "as what follows the description"),
     "cut names": (lambda path: cut(path / "modelNames" / DESCRIPTION), "MIL266"),
     "no metadata": (lambda path: (path / METADATA).unlink(), "metadata.json is missing"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.compiled.analytics import source_findings, table_findings
@@ -27,6 +28,7 @@ from miltext.models.compiling.stated import MOST, stated
 from miltext.models.contents import pipeline_of, read_inside
 from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, layout, parse_names
 from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.models.opening import is_bundle
 from miltext.models.refusals import refusal
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Model as Spec
@@ -110,9 +112,13 @@ class _Check:
 
     # ---- what is there
 
-    @property
+    @cached_property
     def _is_stage(self) -> bool:
-        return self.bundle.folder != self.bundle.path
+        """Whether it is inside a pipeline, by which it was opened or not: then less stands in its folder."""
+        folder = Path(os.path.abspath(self.bundle.folder))
+        return folder != Path(os.path.abspath(self.bundle.path or folder)) or (
+            STAGE.fullmatch(folder.name) is not None and is_bundle(folder.parent)
+        )
 
     @cached_property
     def _program(self) -> Program | None:
@@ -210,7 +216,9 @@ class _Check:
         count, found = len(self.bundle.models), self._layout(self.bundle)
         counted = stages_of(found) if found is not None else None
         if counted not in (None, count):
-            message = f"{FILE_NAME} is of {counted} models, and there are {count} folders of them"
+            message = (
+                f"{FILE_NAME} counts {counted} models of the pipeline, but the folders `model0` and so on are {count}"
+            )
             yield FILE_NAME, error(STRUCTURE, message)
         for name in self._folders_beyond(count):
             message = f"`{name}` is not one of the pipeline's models, whose folders are numbered from 0 without a gap"

@@ -63,7 +63,7 @@ def _spelled(part: int | bytes) -> str:
 def name_findings(names: Sequence[str], data: bytes, count: int) -> Iterator[Diagnostic]:
     """Yield names of a pipeline's models that are not one for each, or that are followed by more."""
     if len(names) != count:
-        yield warning("MIL266", f"{NAMES} names {len(names)} models, and there are {count}")
+        yield warning("MIL266", f"{NAMES} has {len(names)} names, but the models are {count}")
     for name in sorted({each for each in names if names.count(each) > 1}):
         yield warning("MIL266", f"{NAMES} has the name `{name}` twice")
     if names_data(names) != data:

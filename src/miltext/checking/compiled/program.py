@@ -11,6 +11,7 @@ from miltext.models.building.misfits import NO_RANGE, misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
 from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
 from miltext.printing.flexible_shapes import ATTRIBUTE, flexible, read_information
+from miltext.schema.features import COLORS, PREDICTIONS, word_of
 from miltext.schema.function_io import interface
 from miltext.schema.paths import Key
 from miltext.schema.walk import own_block
@@ -64,6 +65,9 @@ def _function(name: str, function: Function, described: Any) -> Iterator[Finding
             declared = types.get(entry.name)
             if declared is not None:
                 yield from _type(entry, declared, side, (given if side == "output" else places)[entry.name])
+    for key in PREDICTIONS:
+        if (predicted := getattr(described, key)) and predicted not in given:
+            yield _found(path, f"{FILE_NAME} has the {key} `{predicted}`, which is not an output of `{name}`")
     yield from _order(name, [*places], outputs, described, path)
     yield from _flexible(function, described, path)
 
@@ -86,7 +90,9 @@ def _names(entries: Any, names: list[str], side: str, function: str, path: Path)
 
 def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path) -> Iterator[Finding]:
     """Yield a type or shape that is not that of the program; a range without an end is one in a compiled model."""
-    sizes = flexible(entry)
+    sizes, color = flexible(entry), entry.type.imageType.colorSpace
+    if color and not word_of(color, COLORS):
+        yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
     for mistake in misfit(entry, declared, side):
         if mistake.code != NO_RANGE or sizes is None or not sizes.ranges:
             yield _found(path, f"{FILE_NAME} does not fit: {mistake.message}")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note, error
-from miltext.models.model_weights import BlobFolder, blob_values
+from miltext.models.coremldata import TEXT
+from miltext.models.model_weights import BlobFolder, blob_values, suspicion
 from miltext.models.refusals import WAYS_OUT, WeightsError
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ ABSENT, POINTER = "MIL302", "MIL303"
 
 
 def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str, Diagnostic]]:
-    """Yield the first fault of each weight file that a program names, with the path of the file in the folder."""
+    """Yield the first fault of each weight file that a program names, with the path of the file in the folder; of a
+    name that no weight file may have, that of the program.
+    """
     opened = BlobFolder(folder)
     faulty: set[str] = set()
     for held in blob_values(program):
@@ -32,7 +35,7 @@ def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str
             opened.blob(held.value)
         except WeightsError as failure:
             faulty.add(name)
-            yield name.partition("/")[2], _told(failure, held.name)
+            yield TEXT if suspicion(name) else name.partition("/")[2], _told(failure, held.name)
     opened.close()
 
 
