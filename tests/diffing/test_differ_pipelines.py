@@ -183,6 +183,13 @@ def test_models_of_another_kind_are_compared_by_their_messages(tmp_path: Path) -
     assert "    ~ contents: " in result.output
 
 
+def test_what_can_be_trained_on_a_device_is_another_model(tmp_path: Path) -> None:
+    spec = unary("x", "y")
+    old = package(spec, tmp_path, "A")
+    spec.isUpdatable = True
+    assert "~ isUpdatable: False -> True" in invoked(old, package(spec, tmp_path, "B")).output
+
+
 def test_a_pipeline_and_a_program_cannot_be_compared(tmp_path: Path) -> None:
     one, whole = package(unary("x", "y"), tmp_path, "A"), package(three(), tmp_path, "B")
     for pair in ((one, whole), (whole, one)):

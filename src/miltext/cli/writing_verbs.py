@@ -110,7 +110,11 @@ range_option = click.option(
 )
 @click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
 @range_option
-@click.option("--coremlc-version", metavar="VERSION", help="In an .mlmodelc, the version of Apple's compiler to state.")
+@click.option(
+    "--coremlc-version",
+    metavar="VERSION",
+    help="In an .mlmodelc, the version of Apple's compiler to state.  [that which MODEL states, or the newest]",
+)
 @click.option("--coremlc-mil-version", metavar="VERSION", help="In an .mlmodelc, the version of its MIL component.")
 @click.option(
     "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."

@@ -20,6 +20,8 @@ def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
     before, now = old.specification_version, new.specification_version
     if before and now and before != now:
         changes.append(Change("specification", "", str(before), str(now)))
+    if old.spec is not None and new.spec is not None and old.spec.isUpdatable != new.spec.isUpdatable:
+        changes.append(Change("isUpdatable", "", str(old.spec.isUpdatable), str(new.spec.isUpdatable)))
     if old.description is None or new.description is None:
         return changes
     said, others = [dict(facts(each)) for each in (old.description, new.description)]

@@ -34,10 +34,10 @@ class Change:
     `kind` says what: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of an output,
     its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
     order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
-    `specification` version or something in its `description`; of a compiled model something in its `analytics` or its
-    `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there, its `place`, or its
-    `contents`, if it is of a kind that is not read. `name` says which one, where there are several. Values
-    of the old program have their new names.
+    `specification` version, something in its `description`, or whether it `isUpdatable`; of a compiled model something
+    in its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name`
+    there, its `place`, or its `contents`, if it is of a kind that is not read. `name` says which one, where there are
+    several. Values of the old program have their new names.
     """
 
     kind: str

@@ -74,7 +74,8 @@ def build(
 
     An `.mlmodelc` is what Apple's compiler would write; a warning says what of it is unproven. What Core ML reads there
     and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the compiler's that it
-    states, by default the newest known.
+    states, by default those that a compiled model states already, or the newest known. Both are for an `.mlmodelc`
+    alone (MIL444).
 
     What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
     written; without `check`, nothing looks for them. An error that the original has already, or the model that is
