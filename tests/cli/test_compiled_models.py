@@ -19,6 +19,7 @@ from support.pipelines import piped, unary
 import miltext
 from miltext.cli import command
 from miltext.models.compiling.analytics import analytics
+from miltext.models.compiling.stated import stated
 from miltext.models.opening import open_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
@@ -369,6 +370,17 @@ def test_a_pipeline_is_checked_around_its_models_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
 def test_no_alarm_for_bundles_of_the_corpus(path: Path) -> None:
     assert [each for each in miltext.check(open_model(path)) if each.severity != "note"] == []
+
+
+@pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
+def test_apples_own_written_anew_have_another_hash_alone(path: Path, tmp_path: Path) -> None:
+    """The versions of the compiler and all files are as they were; the class is called by the folder."""
+    again = tmp_path / f"{stated(path).metadata['generatedClassName']}.mlmodelc"
+    told = miltext.build(open_model(path), again)
+    assert {each.code for each in told} <= {"MIL214"}
+    changes = miltext.diff(path, again, build_info=True, ignore_weights=True).changes
+    assert [(each.kind, each.name) for each in changes] == [("analytics", "SpecificationDetails.modelHash")]
+    assert (again / "model.mil").read_bytes() == (path / "model.mil").read_bytes()
 
 
 def test_weights_that_a_text_names_are_stored_and_compared(tmp_path: Path) -> None:
