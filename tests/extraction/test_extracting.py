@@ -154,9 +154,18 @@ def test_a_specification_before_fp16_is_raised(tmp_path: Path) -> None:
     ]
 
 
-def test_a_specification_before_models_without_inputs_is_raised(tmp_path: Path) -> None:
-    whole = package(tmp_path / "Whole.mlpackage", draft("c = const()[val = [1.0]]; a = add(x, c);", "a", opset="ios16"))
-    assert changes(whole, "c", tmp_path / "Part.mlpackage")[:2] == ["~ specification: 7 -> 9", "- input x: fp32 [2, 3]"]
+@pytest.mark.parametrize(("opset", "told"), [("ios16", ["MIL448"]), ("ios18", [])])
+def test_a_part_that_takes_nothing_is_told_of_where_core_ml_does_not_run_it(
+    opset: str, told: list[str], tmp_path: Path
+) -> None:
+    text = draft("c = const()[val = [1.0]]; d = const()[val = 2.0]; a = add(x, c);", "a", opset=opset)
+    whole = package(tmp_path / "Whole.mlpackage", text)
+    assert changes(whole, "c", tmp_path / "Part.mlpackage") == [
+        *told,
+        "- input x: fp32 [2, 3]",
+        "- output a: fp32 [2, 3]",
+        "+ output c: fp32 [1]",
+    ]
     assert interface(tmp_path / "Part.mlpackage") == " |  | c"
 
 

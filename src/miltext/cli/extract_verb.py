@@ -77,45 +77,22 @@ def command(
 
     Of several functions, the one that has the values is meant, or --function says which; of a pipeline, one model.
     """
-    from miltext.extraction.extracting import model_with
+    from miltext.extraction.extracting import model_with, part_text
 
     source = model_with(open_whole(model), {*values, *inputs}, nested)
-    if output == "-" or Path(output).suffix.lower() == ".mil":
-        _write_text(source, model, output, values, inputs, function, choices)
-    else:
-        _write_model(source, output, values, inputs=inputs, function=function, **choices)
-
-
-def _write_text(
-    source: Model,
-    name: str,
-    output: str,
-    values: tuple[str, ...],
-    inputs: tuple[str, ...],
-    function: str | None,
-    choices: dict[str, Any],
-) -> None:
-    """Write the text of a part of a model, which is called by its `name`, and show warnings."""
-    from miltext.cli.infer_verb import refuse_elsewhere
-    from miltext.extraction.extracting import part_text
-    from miltext.models.files import write_file
-    from miltext.models.outputs import check_name
-
-    if choices["ranges"] or choices["no_loss"] or choices["weights"]:
-        raise click.UsageError(
-            "a text has no description and no weights: name a model with -o, or leave the options out"
-        )
-    text, told = part_text(source, values, inputs, function=function)
-    show(told, source.text, source.name)
+    is_text = output == "-" or Path(output).suffix.lower() == ".mil"
+    if is_text and (choices["ranges"] or choices["no_loss"] or choices["weights"]):
+        message = "a text has no description and no weights: name a model with -o, or leave the options out"
+        raise click.UsageError(message)
     if output == "-":
+        text, told = part_text(source, values, inputs, function=function)
+        show(told, source.text, source.name)
         write_text(output, [text])
     else:
-        check_name(Path(output), "mil")
-        refuse_elsewhere(text, name, output)
-        write_file(Path(output), [text.encode()], replace=choices["force"])
+        _write(source, output, values, inputs=inputs, function=function, **choices)
 
 
-def _write_model(
+def _write(
     source: Model,
     output: str,
     values: tuple[str, ...],
@@ -124,7 +101,7 @@ def _write_model(
     weights: tuple[str, ...],
     **how: Any,
 ) -> None:
-    """Write the model of a part, and show a bar, warnings and what changed in the description."""
+    """Write a part, and show a bar, warnings and what changed in the description."""
     from miltext.extraction.extracting import extract
     from miltext.models.sizes import read_sizes
 

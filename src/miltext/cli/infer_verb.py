@@ -79,7 +79,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     if anew and _is_itself(draft, output, text):
         sys.exit(0 if write_back(output, text, completed.text) else FAILED)
     if output != "-":
-        refuse_elsewhere(completed.text, draft, output)
+        _refuse_elsewhere(completed.text, draft, output)
     write_text(output, [completed.text], "mil", draft)
 
 
@@ -93,7 +93,7 @@ def _is_itself(draft: str, output: str, text: str) -> bool:
     return attempt(text) is not None or program_of(text, ())[0] is not None
 
 
-def refuse_elsewhere(text: str, draft: str, output: str) -> None:
+def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     """End where a completed draft would name arrays that are not in the folder of the output; a stream is in none."""
     from miltext.checking.arrays import CODES
     from miltext.checking.verifier import check

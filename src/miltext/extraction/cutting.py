@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from miltext.extraction.planning import plan
-from miltext.extraction.wanted import Wanted
+from miltext.extraction.wanted import wanted_values
 from miltext.printing.flexible_shapes import keep_inputs
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @with_room
 def cut(
     program: Program,
-    outputs: Iterable[str],
-    inputs: Iterable[str] = (),
+    outputs: Iterable[str] | str,
+    inputs: Iterable[str] | str = (),
     *,
     function: str | None = None,
     later_writes: bool = True,
@@ -37,7 +37,7 @@ def cut(
     output needs, MIL448 for what cannot be an output.
     """
     with gc_paused:
-        return as_planned(program, plan(program, Wanted([*outputs], [*inputs]), function, later_writes=later_writes))
+        return as_planned(program, plan(program, wanted_values(outputs, inputs), function, later_writes=later_writes))
 
 
 def as_planned(program: Program, planned: Plan) -> Program:

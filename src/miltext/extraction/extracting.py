@@ -8,23 +8,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
+from miltext.checking.verifier import check as check_text
 from miltext.diagnostics import ModelError, ParseError, warning
 from miltext.drafting.building import build_as_chosen, completed, is_draft
 from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
-from miltext.extraction.wanted import LEFT_OUT, Wanted, listed, top_values
+from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, top_values, wanted_values
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
+from miltext.models.files import write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
+from miltext.models.outputs import check_name
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
+from miltext.schema.opsets import SPECIFICATION_BY_PROTO
 from miltext.schema.walk import own_block
 from miltext.syntax.gc_pause import gc_paused
-from miltext.syntax.names import opset_text
+from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
@@ -42,13 +47,18 @@ if TYPE_CHECKING:
 PRUNED = "MIL312"
 """The code of the note that weights were left out, which is so of all that a part does not need."""
 
+INPUTLESS = 9
+"""The specification version from which on a model may take nothing: "Empty input is only valid in specification version
+>= 9", Core ML says of others (coremltools' issue 2578).
+"""
+
 
 def extract(
     model: str | os.PathLike[str] | Model,
-    values: Iterable[str],
+    values: Iterable[str] | str,
     output: str | os.PathLike[str],
     *,
-    inputs: Iterable[str] = (),
+    inputs: Iterable[str] | str = (),
     function: str | None = None,
     stage: str | int | None = None,
     weights: GivenWeights | None = None,
@@ -62,6 +72,9 @@ def extract(
 ) -> list[Diagnostic]:
     """Write the part of a model that makes some `values`, given the `inputs`; return the warnings there are.
 
+    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for the text, in which comments and layout of a
+    text stay, and where what no model takes or gives is a warning.
+
     The part is a model with one function: that which has all of the values, or the one of the name `function`. It
     takes the `inputs`, of the types that they have, and those inputs of the function that are still needed; names stay.
     The description says what it said of what is still there, and weights are those that are used. All that is written
@@ -72,9 +85,11 @@ def extract(
     Raise ModelError: MIL430 for what is unknown, MIL446 for what cannot be an input, MIL447 for an input that no value
     needs, MIL448 for what cannot be given.
     """
-    wanted = Wanted([*values], [*inputs])
+    wanted = wanted_values(values, inputs)
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
     source = model_with(whole, wanted.names, stage)
+    if Path(output).suffix.lower() == ".mil":
+        return _write_text(source, wanted, function, Path(output), force)
     told: list[Diagnostic] = []
     choices = Choices(
         original=source if source.kind in WITH_DESCRIPTION else None,
@@ -87,7 +102,7 @@ def extract(
         progress=progress,
         expect=expect,
         prune_weights=True,
-        edit=partial(_edit, wanted, function, told),
+        edit=partial(_edit, wanted, function, source.specification_version or 0, told),
     )
     built = build_as_chosen(source, Path(output), choices)
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
@@ -111,7 +126,7 @@ def model_with(whole: Model, names: Iterable[str], stage: str | int | None) -> M
 
 @with_room
 def part_text(
-    source: Model, values: Iterable[str], inputs: Iterable[str] = (), *, function: str | None = None
+    source: Model, values: Iterable[str] | str, inputs: Iterable[str] | str = (), *, function: str | None = None
 ) -> tuple[str, list[Diagnostic]]:
     """Return the text of the part of an ML Program that `extract` writes a model of, and the warnings there are.
 
@@ -119,7 +134,7 @@ def part_text(
     a warning (MIL446, MIL448). Raise ModelError and ParseError as `extract` does.
     """
     with gc_paused:
-        return _part_text(source, Wanted([*values], [*inputs]), function)
+        return _part_text(source, wanted_values(values, inputs), function)
 
 
 def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str, list[Diagnostic]]:
@@ -134,6 +149,20 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
     part = as_planned(program, planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
     return made, [*found, *faults, *_left_out(planned)]
+
+
+def _write_text(source: Model, wanted: Wanted, function: str | None, output: Path, force: bool) -> list[Diagnostic]:
+    """Write the text of a part, and return the warnings there are.
+
+    Raise FileExistsError for a file that is there, unless `force`; ParseError for arrays that are not beside it.
+    """
+    check_name(output, "mil")
+    text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)
+    missing = check_text(text, path=str(output)) if any(word in text for word in ARRAYS) else []
+    if found := [each for each in missing if each.code in OF_ARRAYS]:
+        raise ParseError(found, text=text, path=str(output))
+    write_file(output, [text.encode()], replace=force)
+    return told
 
 
 def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
@@ -155,13 +184,19 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
 
 @with_room
 def _edit(
-    wanted: Wanted, function: str | None, told: list[Diagnostic], program: Program, arrays: dict[str, Array]
+    wanted: Wanted,
+    function: str | None,
+    version: int,
+    told: list[Diagnostic],
+    program: Program,
+    arrays: dict[str, Array],
 ) -> dict[str, Array]:
     """Leave in a program only the part; return the arrays of it, which are to be stored."""
     planned = plan(program, wanted, function)
     for fault in _border(program, planned).faults():
         raise fault
-    told += _left_out(planned)
+    version = max(version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
+    told += [*_left_out(planned), *_inputless(planned, version)]
     program.CopyFrom(as_planned(program, planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}
@@ -172,6 +207,15 @@ def _border(program: Program, planned: Plan) -> Border:
     block = own_block(function)
     assert block is not None  # or the function would not have the values
     return Border(function, block, planned)
+
+
+def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
+    """Return a warning about a part that takes nothing, if Core ML does not run such a model of that version."""
+    if planned.taken or planned.new or version >= INPUTLESS:
+        return []
+    depends = "depends" if len(planned.outputs) == 1 else "depend"
+    message = f"{listed(planned.outputs)} {depends} on no input, and Core ML runs a model that takes nothing from "
+    return [warning(NO_OUTPUT, f"{message}specification {INPUTLESS} (ios18) on: this one has {version}")]
 
 
 def _left_out(planned: Plan) -> list[Diagnostic]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
@@ -38,6 +38,11 @@ class Wanted(NamedTuple):
     def code(self, name: str) -> str:
         """Return the code of what is wrong with a value."""
         return NO_OUTPUT if name in self.outputs else NO_INPUT
+
+
+def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> Wanted:
+    """Return the values that are wanted; a string is one name."""
+    return Wanted(*([each] if isinstance(each, str) else [*each] for each in (outputs, inputs)))
 
 
 def listed(names: list[str], others: str = "more") -> str:

@@ -32,10 +32,8 @@ Described: TypeAlias = "ModelDescription | FunctionDescription"
 SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
 """The specification version that brought an element type to multi-arrays, or a colour space to images."""
 
-SEVERAL_FUNCTIONS = STATES = NO_INPUTS = 9
-"""The specification version that brought them. Core ML's validator refuses a model without inputs before: "Empty input
-is only valid in specification version >= 9" (coremltools' issue 2578).
-"""
+SEVERAL_FUNCTIONS = STATES = 9
+"""The specification version that brought them."""
 
 DEFAULT_FUNCTION = "main"
 
@@ -300,8 +298,6 @@ def required_version(program: Program, description: ModelDescription) -> int:
     opsets |= {program.functions[name].opset for name in program.functions}
     versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
     described: list[Described] = [description, *description.functions]
-    if not all(each.input for each in description.functions or [description]):
-        versions.append(NO_INPUTS)
     for each in described:
         versions += [STATES] * bool(each.state)
         for entry in (*each.input, *each.output):
