@@ -126,11 +126,23 @@ LISTED: dict[str, tuple[str, str, tuple[str, ...], str]] = {
         (),
         "(tensor<fp32, [4]> x // first\n)",
     ),
+    "commas between comments": (
+        "tensor<fp32, [4]> x /* 1 */ , /* 2 */ tensor<fp32, [4]> /* 3 */ z /* 4 */",
+        "a",
+        (),
+        "(tensor<fp32, [4]> x /* 1 */  /* 2 */ )",
+    ),
+    "commas that begin lines": (
+        "tensor<fp32, [4]> x // 1, 2\n // 3\n , tensor<fp32, [4]> z // 4\n",
+        "e",
+        (),
+        "(\n // 3\n tensor<fp32, [4]> z // 4\n)",
+    ),
     "comments go with what goes": (
         "tensor<fp32, [4]> x, // first\n // of z\n tensor<fp32, [4]> z // second\n",
         "e",
         (),
-        "(// of z\n tensor<fp32, [4]> z // second\n)",
+        "(\n // of z\n tensor<fp32, [4]> z // second\n)",
     ),
 }
 
@@ -155,3 +167,30 @@ def test_names_that_have_to_be_quoted_are() -> None:
     assert 'func main<ios18>(tensor<fp32, [4]> $"a b") {' in part(text, "1", given=("a b",))
     text = text.replace('} -> ($"1")', 'tensor<fp32, []> y = exp(x = $"1"); } -> (y)')
     assert 'func main<ios18>(tensor<fp32, []> $"1") {' in part(text, "y", given=("1",))
+
+
+def test_comments_beside_what_goes_go_wherever_they_stand() -> None:
+    text = """program(1.3) {
+    func main<ios18>(tensor<fp32, [4]> x) {
+        /* of a */ tensor<fp32, [4]> a = relu(x = x); /* a, too */ // and this
+        // Above b, and
+        // once more.
+        /* of b */ /* too */ tensor<fp32, [4]> b = exp(x = x);
+
+        // Of nothing.
+
+        tensor<fp32, [4]> c = tanh(x = x); /* of c */ tensor<fp32, [4]> d = exp(x = x); // of d
+    } -> (a); }
+"""
+    assert part(text, "a").splitlines()[2:] == [
+        "        /* of a */ tensor<fp32, [4]> a = relu(x = x); /* a, too */ // and this",
+        "",
+        "        // Of nothing.",
+        "    } -> (a); }",
+    ]
+    assert part(text, "d").splitlines()[2:] == [
+        "        // Of nothing.",
+        "",
+        "        /* of c */ tensor<fp32, [4]> d = exp(x = x); // of d",
+        "    } -> (d); }",
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from miltext.models.building.editing import Edit, edited, function_name, name_in
@@ -101,47 +102,62 @@ class _Trimming:
                 yield from self._without_listed(listed, [not found for found in is_it])
 
     def _without_listed(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that take out those of a list that do not stay, each with a comma."""
+        """Yield the edits that take out those of a list that do not stay, each with a comma and the comments beside."""
+        start = end = -1
+        for first, last in self._gone_from_list(listed, kept):
+            if start >= 0 and not self._is_space(end, first):
+                yield (*self._whole_line(start, end), "")
+                start = -1
+            start, end = first if start < 0 else start, last
+        if start >= 0:
+            following = next((each.start for each in listed if each.start >= end), end)
+            yield (*self._whole_line(start, following if self._is_space(end, following) else end), "")
+
+    def _gone_from_list(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[tuple[int, int]]:
+        """Yield where what does not stay of a list begins and ends, and commas: those after it, or before the end of
+        the list those before it.
+        """
         last = max((index for index, stays in enumerate(kept) if stays), default=-1)
-        for index, stays in enumerate(kept[: last + 1]):
+        commas = [self._comma(one.end, other.start) for one, other in pairwise(listed)]
+        for index, (each, stays) in enumerate(zip(listed, kept, strict=True)):
+            is_rest = 0 <= last < index
+            if is_rest:
+                yield commas[index - 1], commas[index - 1] + 1
             if not stays:
-                yield listed[index].start, self._next_line(listed[index].end, listed[index + 1].start), ""
-        if last + 1 < len(listed):
-            end = self._after_comments(listed[-1].end)
-            if last < 0:
-                yield listed[0].start, end, ""
-            else:
-                yield from self._without_rest(listed[last].end, listed[last + 1].start, end)
+                yield each.start, self._after_comments(each.end)
+                if not is_rest and index < len(commas):
+                    yield commas[index], self._after_comments(commas[index] + 1)
 
-    def _without_rest(self, start: int, following: int, end: int) -> Iterator[Edit]:
-        """Yield the edits that take out all of a list after what ends at `start`, but for the comments beside that."""
-        comma = next(place for place in range(start, following) if self._text[place] == "," and not self._is_in(place))
-        beside = self._after_comments(comma + 1)
-        if beside == self._after_spaces(comma + 1):
-            yield start, end, ""
-            return
-        yield comma, comma + 1, ""
-        yield beside if _LINE_END.match(self._text, end) else self._after_line(beside), end, ""
+    def _comma(self, start: int, end: int) -> int:
+        """Return where the comma is between two places, which only comments share with it."""
+        while self._text[start] != "," and start < end:
+            start = self._starts[start].end if start in self._starts else start + 1
+        return start
 
-    def _is_in(self, place: int) -> bool:
-        """Tell whether a place is in a comment."""
-        return any(each.start <= place < each.end for each in self._starts.values())
+    def _is_space(self, start: int, end: int) -> bool:
+        return not self._text[start:end].strip()
 
-    def _next_line(self, start: int, end: int) -> int:
-        """Return where what belongs to the next of a list begins: a comment on a line of its own, or itself."""
-        own = (each.start for each in self._starts.values() if start <= each.start < end)
-        return next((place for place in own if "\n" in self._text[start:place]), end)
+    def _whole_line(self, start: int, end: int) -> tuple[int, int]:
+        """Return a stretch with the rest of its line, if nothing else is in that."""
+        line = self._text.rfind("\n", 0, start) + 1
+        if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
+            return line, self._after_line(end)
+        return start, end
 
     # ---- what stands one after another
 
     def _without(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that take out those of a sequence that do not stay, with their comments."""
-        done = 0
+        first = after = -1
         for start, end in self._lines_of_gone(phrases, kept):
-            start, end = self._stretch(start, end)
-            if end > done:
-                yield max(start, done), end, ""
-                done = end
+            next_first, next_after = self._stretch(start, end)
+            if next_first > after:
+                if after >= 0:
+                    yield first, after, ""
+                first = next_first
+            first, after = self._with_empty_lines(first, next_after)
+        if after >= 0:
+            yield first, after, ""
 
     def _lines_of_gone(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[tuple[int, int]]:
         """Yield where what does not stay begins and ends, of each line all together."""
@@ -158,12 +174,17 @@ class _Trimming:
 
     def _stretch(self, start: int, end: int) -> tuple[int, int]:
         """Return the stretch of text that goes with what stands between two places: of whole lines also the comments
-        beside and right above, and what would be a second empty line.
+        beside and right above.
         """
         line, after = self._line_start(start), self._after_comments(end)
         if line is None or not _LINE_END.match(self._text, after):
             return start, self._after_spaces(end)
-        first, after = self._with_comments_above(line), self._after_line(after)
+        return self._with_comments_above(line), self._after_line(after)
+
+    def _with_empty_lines(self, first: int, after: int) -> tuple[int, int]:
+        """Return a stretch of whole lines with the empty ones that would not part anything without it."""
+        if self._text[after - 1] != "\n":
+            return first, after
         code = self._end_of_code(first)
         blank = min(self._after_line(self._after_spaces(code)), first)
         if blank < first or self._text[code - 1] == "{":
@@ -179,9 +200,9 @@ class _Trimming:
         return place
 
     def _line_start(self, place: int) -> int | None:
-        """Return where the line of a place begins, if only spaces stand before it there."""
+        """Return where the line of a place begins, if only spaces and comments stand before it there."""
         start = self._text.rfind("\n", 0, place) + 1
-        return start if _after(_SPACES, self._text, start) >= place else None
+        return start if self._after_comments(start) >= place else None
 
     def _after_spaces(self, place: int) -> int:
         return _after(_SPACES, self._text, place)
