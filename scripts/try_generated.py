@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -43,7 +43,7 @@ class Part(NamedTuple):
     first: dict[tuple[str, str], int]
     seen: Counter[str]
     dtypes: set[tuple[str, str, str]]
-    seconds: Counter[str]
+    seconds: defaultdict[str, float]
 
 
 def options(seed: int) -> Options:
@@ -84,7 +84,7 @@ def tried(asked: str, seeds: range) -> Part:
     """Try the programs of some seeds."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    part = Part(Counter(), {}, Counter(), set(), Counter())
+    part = Part(Counter(), {}, Counter(), set(), defaultdict(float))
     for seed in seeds:
         started = time.perf_counter()
         made = generate(seed, options(seed))
@@ -153,7 +153,8 @@ def main(seeds: int, first: int, steps: str, jobs: int) -> None:
     for name in steps.split(","):
         failed = sum(count for kind, count in failures.items() if kind[0] == name)
         print(f"{name:<9} {seeds - failed} of {seeds} ({100 * (seeds - failed) / seeds:.2f} %)")
-    print(f"seconds: {dict(sum((part.seconds for part in done), Counter[str]()))}")
+    for name in ("generate", *steps.split(",")):
+        print(f"{name:<9} {sum(part.seconds[name] for part in done):.1f} s")
     print("never came:", *missing(done), sep="\n    ")
     sys.exit(1 if failures else 0)
 

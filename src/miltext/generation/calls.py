@@ -233,7 +233,7 @@ class Call:
         held = item.type
         if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
             return False
-        if known.constant and (known.limited or not item.is_compressed):
+        if known.constant and not (item.is_compressed and known.name.startswith("weight")):
             return False
         if item.is_settled and not (known.constant or self.is_computed()):
             return False

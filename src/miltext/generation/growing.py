@@ -72,9 +72,10 @@ class Growth:
         return options.compressed or not op_type.startswith("constexpr_")
 
     def in_reach(self) -> list[Item]:
-        """Return the values that an operation may take: those that nobody uses twice, to be chosen more often."""
+        """Return the values that an operation may take, several times those that nothing uses, for deep graphs."""
         near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
-        return [*(item for item in near if item.name not in self.scope.used), *near]
+        unused = [item for item in near if item.name not in self.scope.used]
+        return [*unused, *unused, *near]
 
     # ---- growing
 

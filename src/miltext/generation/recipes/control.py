@@ -58,7 +58,7 @@ def while_loop(call: Call) -> None:
     [counted] = body.call("add", x=other[0], y=body.value_of(COUNTER, count=1))
     body.grow(0, INNER)
     made = [item for item in body.items if item.type == held.type and item not in other][-1:]
-    _add_block(call, body, other, [counted, *(made or [body.value_of(held.type)])])
+    _add_block(call, body, other, [counted, *(made or body.call("identity", x=other[1]))])
 
 
 def _held(call: Call) -> Item:

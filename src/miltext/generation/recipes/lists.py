@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.inference.operands import Operand
 from miltext.generation.recipes.table import recipe
 from miltext.generation.scope import Item, Redraw
-from miltext.schema.types import ListType, StateType, TensorType
+from miltext.schema.types import ListType, StateType, TensorType, is_whole
 
 if TYPE_CHECKING:
     from miltext.generation.calls import Call
@@ -20,11 +20,14 @@ HELD = ("fp16", "fp32", "int32", "int8")
 @recipe("make_list")
 def make_list(call: Call) -> None:
     """Give the shape of the elements, and how many there are at first."""
-    rank = call.choices.integer(1, 3)
-    for _ in range(rank):
+    has_named_size = call.choices.rarely()
+    if has_named_size:
+        call.number("elem_shape", "n", dtype="string")
+    for _ in range(call.choices.integer(1, 3)):
         call.number("elem_shape", call.choices.integer(1, 4), dtype="int32")
-    call.length = call.choices.integer(1, 3)
-    call.number("init_length", call.length)
+    length = call.choices.integer(1, 3)
+    call.number("init_length", length)
+    call.length = 0 if has_named_size else length  # elements have no shape before one is written
     if call.choices.rarely():
         call.is_fixed = True
         call.number("dynamic_length", False)
@@ -33,24 +36,29 @@ def make_list(call: Call) -> None:
     call.leave_out("init_length", "dtype", "dynamic_length")
 
 
-def a_list(call: Call) -> tuple[Item, TensorType]:
-    """Give a list: one in scope, or a new one. Return it, and the type of its elements."""
+def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
+    """Give a list of so many elements or more: one in scope, or a new one. Return it, and the type of its elements,
+    for which a size that has a name only is chosen.
+    """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:
         [found] = call.growth.add("make_list")
+    if found.length < least:
+        raise Redraw
     call.is_fixed = found.is_fixed
     call.give_item("ls", found)
     held = found.type
     if not isinstance(held, ListType) or not isinstance(held.element, TensorType):
         raise Redraw
-    return found, held.element
+    sizes = tuple(call.choices.integer(1, 4) if size is None else size for size in held.element.shape)
+    return found, TensorType(held.element.dtype, sizes)
 
 
 @recipe("list_write")
 def list_write(call: Call) -> None:
     """Give an element, and a place among those that there are, or the next one."""
     ls, element = a_list(call)
-    place = call.choices.integer(0, ls.length - ls.is_fixed)
+    place = call.choices.integer(0, max(0, ls.length - ls.is_fixed))
     call.length = max(ls.length, place + 1)
     call.number("index", place)
     call.of_shape("value", element.shape, element.dtype)
@@ -59,7 +67,7 @@ def list_write(call: Call) -> None:
 @recipe("list_scatter")
 def list_scatter(call: Call) -> None:
     """Give elements, and their places."""
-    ls, element = a_list(call)
+    ls, element = a_list(call, 1)
     count = call.choices.integer(1, ls.length)
     call.length = ls.length
     call.vector("indices", call.choices.shuffled(range(ls.length))[:count])
@@ -69,14 +77,16 @@ def list_scatter(call: Call) -> None:
 @recipe("list_read")
 def list_read(call: Call) -> None:
     """Give a place that there is."""
-    ls, _ = a_list(call)
+    ls, _ = a_list(call, 1)
     call.number("index", call.choices.integer(0, ls.length - 1))
 
 
 @recipe("list_gather")
 def list_gather(call: Call) -> None:
-    """Give places that there are."""
-    ls, _ = a_list(call)
+    """Give places that there are; elements of different sizes do not go into one tensor."""
+    ls, _ = a_list(call, 1)
+    if isinstance(ls.type, ListType) and not is_whole(ls.type.element):
+        raise Redraw
     call.vector("indices", [call.choices.integer(0, ls.length - 1) for _ in range(call.choices.integer(1, 3))])
 
 

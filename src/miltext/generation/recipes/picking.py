@@ -62,6 +62,7 @@ def gather_nd(call: Call) -> None:
     if call.has("batch_dims") and len(shape) > 1 and call.choices.rarely():
         places(call, shape[1], (shape[0], 1))
         call.number("batch_dims", 1)
+        call.leave_out("validate_indices")
     else:
         _deep_places(call, shape)
     call.leave_out("batch_dims")
@@ -72,7 +73,7 @@ def _deep_places(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
     depth, count = call.choices.integer(1, len(shape)), call.choices.integer(1, 3)
     numbers = [call.choices.integer(0, size - 1) for _ in range(count) for size in shape[:depth]]
     call.number("indices", *numbers, shape=(count, depth))
-    if max(numbers) >= min(shape):  # coremltools 9.0 holds each number to all sizes (iOS17/scatter_gather.py)
+    if depth < len(shape):  # coremltools 9.0 holds each number to all of the sizes (iOS17/scatter_gather.py)
         call.leave_out("validate_indices")
     return (count, *shape[depth:])
 
