@@ -1,4 +1,5 @@
-"""Operations whose place one of their own inputs takes, which is of the same type: a way through stays a way.
+"""Operations whose place another value of the same type takes: one of their own inputs, so that a way through stays a
+way, or else one that was there before.
 
 Of a loop, what its variables are at first takes the place of what they are in the end.
 """
@@ -6,11 +7,11 @@ Of a loop, what its variables are at first takes the place of what they are in t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.reduction.graph import is_constant
-from miltext.reduction.nested import operations_in, values_in
+from miltext.reduction.nested import operations_inside, values_in
 from miltext.reduction.renaming import found, rename_uses
 from miltext.reduction.sweeping import sweep
 from miltext.schema.proto import Program
@@ -33,18 +34,28 @@ class Bypass(NamedTuple):
 
 def bypasses(program: Program) -> list[Bypass]:
     """Return the ways around operations that have one, those in blocks too; not where a name is made twice."""
-    found = []
+    found: list[Bypass] = []
     for name in sorted(program.functions):
         function = program.functions[name]
-        made = [value.name for operation in _operations(function) for value in operation.outputs]
-        twice = {each for each, count in Counter(made).items() if count > 1}
-        types = _types(function)
-        for operation in _operations(function):
-            old = tuple(value.name for value in operation.outputs)
-            new = _mates(operation, types)
-            if new and twice.isdisjoint(old):
-                found.append(Bypass(name, old, new))
+        for opset in sorted(function.block_specializations):
+            found += _around(name, function, function.block_specializations[opset])
     return found
+
+
+def _around(name: str, function: Function, block: Block) -> Iterator[Bypass]:
+    """Yield the ways around the operations of a function's block."""
+    values = [*function.inputs, *values_in(block)]
+    counts = Counter(value.name for value in values)
+    types = {value.name: wire_of(value.type) for value in values}
+    first = {wire_of(value.type): value.name for value in reversed(function.inputs)}
+    for outer in block.operations:
+        for operation in (outer, *operations_inside(outer)):
+            old = tuple(value.name for value in operation.outputs)
+            new = _mates(operation, types, first)
+            if new and all(counts[each] == 1 for each in old):
+                yield Bypass(name, old, new)
+        for value in outer.outputs if not is_constant(outer) else ():
+            first.setdefault(types[value.name], value.name)
 
 
 def bypass(program: Program, chosen: Collection[Bypass]) -> Program | None:
@@ -63,30 +74,17 @@ def bypass(program: Program, chosen: Collection[Bypass]) -> Program | None:
     return made if sweep(made) else None
 
 
-def _operations(function: Function) -> Iterator[Operation]:
-    for opset in sorted(function.block_specializations):
-        yield from operations_in(function.block_specializations[opset])
-
-
-def _types(function: Function) -> dict[str, bytes]:
-    """Return the types of a function's values, by name."""
-    inner = [value for block in function.block_specializations.values() for value in values_in(block)]
-    return {value.name: wire_of(value.type) for value in (*function.inputs, *inner)}
-
-
-def _mates(operation: Operation, types: dict[str, bytes]) -> tuple[str, ...]:
-    """Return the value that may take the place of each output; none if one has none."""
+def _mates(operation: Operation, types: Mapping[str, bytes], first: Mapping[bytes, str]) -> tuple[str, ...]:
+    """Return the value that may take the place of each output: its own inputs, then the `first` of a type; or none."""
     if is_constant(operation) or not operation.outputs:
         return ()
+    outputs = [wire_of(value.type) for value in operation.outputs]
     if operation.type == LOOP:
-        first = [binding.name for binding in operation.inputs[VARIABLES].arguments]
-        outputs = [wire_of(value.type) for value in operation.outputs]
-        return tuple(first) if [types.get(name) for name in first] == outputs else ()
+        names = [binding.name for binding in operation.inputs[VARIABLES].arguments]
+        return tuple(names) if [types.get(name) for name in names] == outputs else ()
     names = [binding.name for key in sorted(operation.inputs) for binding in operation.inputs[key].arguments]
-    mates = [
-        next((name for name in names if types.get(name) == wire_of(value.type)), "") for value in operation.outputs
-    ]
-    return tuple(mates) if all(mates) else ()
+    known = {**first, **{types[name]: name for name in reversed(names) if name in types}}
+    return tuple(known[kind] for kind in outputs) if known.keys() >= {*outputs} else ()
 
 
 def _leave_out(block: Block, names: Collection[str]) -> None:

@@ -38,7 +38,7 @@ class Unit(NamedTuple):
 class Scope:
     """The block of a function for an opset: its units in order, and which of them makes a value.
 
-    Of the values, `idle` are those that nothing uses or gives out.
+    Of the values, `gives` are those that go out, and `idle` those that nothing uses or gives out.
     """
 
     function: str
@@ -47,6 +47,7 @@ class Scope:
     units: list[Unit] = field(default_factory=list)
     makers: dict[str, int] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
+    gives: set[str] = field(default_factory=set)
     idle: set[str] = field(default_factory=set)
 
 
@@ -106,7 +107,8 @@ class _Reading:
                 self._add(NO_OPERATION, None, name)
         if not self.scope.units:
             self._add(NO_OPERATION, None)
-        used = set(block.outputs).union(*(unit.uses for unit in self.scope.units))
+        self.scope.gives.update(block.outputs)
+        used = self.scope.gives.union(*(unit.uses for unit in self.scope.units))
         self.scope.idle.update(self.scope.makers.keys() - used)
 
     def _add(self, place: int, operation: Operation | None, *given: str) -> None:

@@ -83,8 +83,10 @@ def _selected(scope: Scope, wanted: set[int]) -> Selected:
 
 
 def _is_seen(scope: Scope, unit: Unit, uses: Collection[str]) -> bool:
-    """Tell whether anything that a unit makes is used, or can go out."""
-    return not unit.makes or any(name in uses or can_give(scope.types[name]) for name in unit.makes)
+    """Tell whether anything that a unit makes is used, or goes out already, or can."""
+    return not unit.makes or any(
+        name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes
+    )
 
 
 def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> list[str]:

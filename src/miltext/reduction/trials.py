@@ -102,6 +102,7 @@ class Trials:
         self._stop = stop
         self.jobs = max(1, jobs)
         self._test, self._most, self._written = test, most, written
+        self._original = original
         self._judge = Judge(original.program)
         self._answers: dict[bytes, bool] = {}
         self._pool = ThreadPoolExecutor(self.jobs)
@@ -123,7 +124,7 @@ class Trials:
                 continue
             if key in self._answers:
                 self.reused += 1
-            elif self._judge(each.program):
+            elif each is self._original or self._judge(each.program):
                 fresh[key] = each
             else:
                 self._answers[key] = False

@@ -23,7 +23,7 @@ FEWEST = 2
 def numbers(program: Program, most: int) -> list[int]:
     """Return the places among a program's values of those that may become zeros, of at most so many elements.
 
-    These are the weights of floats, and all that stand in weight files: shapes and axes are not.
+    These are weights of floats; integers may be shapes, axes, or places in other weights.
     """
     return [place for place, held in enumerate(values(program)) if _may_be_zero(held, most)]
 
@@ -42,15 +42,13 @@ def zeroed(program: Program, places: Collection[int]) -> Program:
 
 def _may_be_zero(held: Held, most: int) -> bool:
     found = _dtype_and_count(held.value) if held.is_weight else None
-    if found is None or not FEWEST <= found[1] <= most:
+    if found is None or found[0].kind != "float" or not FEWEST <= found[1] <= most:
         return False
-    if held.value.WhichOneof("value") == "blobFileValue":
-        return True
     data = immediate_data(held.value)
-    return data is not None and found[0].kind == "float" and any(data[1])
+    return any(data[1]) if data is not None else held.value.WhichOneof("value") == "blobFileValue"
 
 
 def _dtype_and_count(value: Value) -> tuple[DType, int] | None:
     """Return the data type of a tensor, and how many elements it has; None for what is not one of a known shape."""
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    return None if dtype is None or shape is None or dtype.kind == "string" else (dtype, prod(shape))
+    return None if dtype is None or shape is None else (dtype, prod(shape))
