@@ -39,8 +39,8 @@ NOT_THERE = "MIL486"
 class Reduction:
     """What a reduction did: the `original` and the `best` candidate, and how many `tests` were run for that.
 
-    `reused` answers were known, `is_complete` says that nothing was left to try, and `is_steady` that the test passed
-    on the best candidate when it was run on it once more.
+    `reused` answers were known, and `is_complete` says that nothing was left to try. It is not `is_steady` if the test
+    failed on the best candidate when it was run on it once more.
     """
 
     original: Candidate

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from miltext.extraction.needs import Needs
+from miltext.extraction.needs import Needs, free_names
 from miltext.printing.flexible_shapes import keep_inputs
+from miltext.reduction.graph import is_constant
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, Program
@@ -39,8 +41,30 @@ def _sweep_block(function: Function, block: Block, taken: set[str]) -> bool:
     made = {value.name for operation in block.operations for value in operation.outputs}
     needed = Needs(function, block).of(outputs)
     taken |= needed.names
-    kept = [block.operations[place] for place in needed.operations]
-    del block.operations[:], block.outputs[:]
-    block.operations.extend(kept)
-    block.outputs.extend(outputs)
+    _keep(block, needed.operations)
+    block.outputs[:] = outputs
+    for operation in block.operations:
+        for inner in operation.blocks:
+            _sweep_constants(inner)
     return bool(outputs) and (not made or not made.isdisjoint(outputs))
+
+
+def _sweep_constants(block: Block) -> None:
+    """Take the constants that nothing uses out of a block inside an operation, and of those inside that."""
+    used = {*block.outputs}.union(*map(free_names, block.operations))
+    is_used = [not used.isdisjoint(value.name for value in each.outputs) for each in block.operations]
+    places = [nth for nth, each in enumerate(block.operations) if is_used[nth] or not is_constant(each)]
+    if len(places) < len(block.operations):
+        _keep(block, places)
+        _sweep_constants(block)
+        return
+    for operation in block.operations:
+        for inner in operation.blocks:
+            _sweep_constants(inner)
+
+
+def _keep(block: Block, places: Collection[int]) -> None:
+    """Leave in a block the operations at some places."""
+    kept = [block.operations[place] for place in places]
+    del block.operations[:]
+    block.operations.extend(kept)

@@ -132,7 +132,9 @@ class Trials:
         return [key is not None and self._answers.get(key, False) for key in keys]
 
     def once_more(self, candidate: Candidate) -> bool:
-        """Run the test on a candidate whose answer is known."""
+        """Return what the test says of a candidate that passed before; if no more tests may be run, that."""
+        if self._most is not None and self.tests >= self._most:
+            return True
         self.tests += 1
         return self._tried(candidate) is True
 
