@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.coremltools_programs import PROGRAMS, Sample
 from support.gaps import FORMS, commented, tokens, tokens_of
+from support.laws.comments import check_laid_out_or_refused
 from support.strategies import any_programs
 
 import miltext.formatting.formatter
@@ -22,6 +23,7 @@ from miltext.formatting.formatter import verified_format
 from miltext.formatting.layout import Layout, Unfit
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
+from miltext.syntax.names import RESERVED
 from miltext.syntax.tables import load_grammar
 from miltext.syntax.tree import Node
 
@@ -601,3 +603,18 @@ def test_a_fault_is_found(lost: str, fault: Callable[[str], str], opset: str, mo
 def test_a_text_that_only_the_fast_path_reads_is_refused_before_it_is_written() -> None:
     with pytest.raises(ParseError):
         verified_format(operation("op(x = tensor<fp16, [1]>( [[1], foo] ));"))
+
+
+# ---- reserved words
+
+OPERATION = 'int32 {output} = {kind}({key} = {value})[{attribute} = string("y")];'
+SLOTS = {"output": "y", "kind": "add", "key": "x", "value": "n", "attribute": "name"}
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+def test_a_reserved_word_is_laid_out_where_the_fine_rules_read_it(slot: str) -> None:
+    """A coarse token takes it for a name, so that the whole operation has to be read by the fine rules."""
+    for word in sorted(RESERVED):
+        operation = OPERATION.format(**{**SLOTS, slot: word})
+        text = f"program(1.3) {{ func main<ios18>(int32 n) {{ {operation} }} -> (n); }}"
+        check_laid_out_or_refused(text)

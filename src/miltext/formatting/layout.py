@@ -265,7 +265,7 @@ class Layout:
         if token == "()":
             return token
         pairs = sorted(argument_pairs(token))
-        if not RESERVED.isdisjoint([name for _, name in pairs]):
+        if not RESERVED.isdisjoint([word for pair in pairs for word in pair]):
             raise Unfit
         return self._plain_list("(", list(map(" = ".join, pairs)), ")")
 
