@@ -62,12 +62,10 @@ def prints(data: bytes) -> None:
 def formats(data: bytes) -> None:
     """Text: it keeps its program and comments, and is laid out once and for all; a draft, and what it stands for."""
     text = decoded(data)
-    try:
-        miltext.format_text(text)
-    except MiltextError:
-        return
-    comments.check_formatting(text)
-    _writes_out(text)
+    comments.check_laid_out_or_refused(text)
+    if not comments.refusal(miltext.format_text, text):
+        comments.check_formatting(text)
+        _writes_out(text)
 
 
 def _writes_out(draft: str) -> None:

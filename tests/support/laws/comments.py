@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from conftest import rules_read, wire
 from support.gaps import FORMS, tokens
 
-from miltext import ParseError, format_text, parse
+from miltext import Diagnostic, ParseError, format_text, parse
 from miltext.formatting.document import Document
 from miltext.formatting.layout import Layout, Unfit
 from miltext.parsing.parser import parse_tree
@@ -72,6 +72,21 @@ def said(text: str) -> bytes | None:
         return wire(parse(text))
     except ParseError:
         return None
+
+
+def refusal(read: Callable[[str], object], text: str) -> list[Diagnostic]:
+    """What keeps a text from being read; nothing if nothing does."""
+    try:
+        read(text)
+    except ParseError as refused:
+        return refused.diagnostics
+    return []
+
+
+def check_laid_out_or_refused(text: str) -> None:
+    """What the fine rules read is laid out, if there is such a dialect; what they refuse is refused for the same."""
+    found = refusal(format_text, text)
+    assert found == refusal(parse_tree, text) or [each.code for each in found] == ["MIL101"]
 
 
 def check_formatting(text: str) -> str:
