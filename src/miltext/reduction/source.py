@@ -88,7 +88,7 @@ class Source:
             force=force,
             check=False,
             prune_weights=True,
-            allow_unproven=True,
+            allow_unproven=path.suffix.lower() == ".mlmodelc",
             externalize=STORED_FROM if self._has_files else None,
             ranges=self._ranges(program),
             edit=partial(_put, program),
