@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -33,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--once", action="store_true", help="Run each test with the first of its cases only.")
     if find_spec("pytest_asyncio") is None:
         parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio")
+
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # in the background, where commands would ignore it, too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,7 +84,11 @@ _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_to
 settings.register_profile("few", max_examples=10, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("usual", max_examples=100, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_SLOW)
-settings.load_profile(os.environ.get("MILTEXT_HYPOTHESIS") or "usual")
+PROFILE = os.environ.get("MILTEXT_HYPOTHESIS") or "usual"
+settings.load_profile(PROFILE)
+
+dear = settings(max_examples=40) if PROFILE == "usual" else settings()
+"""For laws of programs that take long to make: usually fewer of them, as each has much in it. `thorough` has all."""
 
 
 def corpus_files(*patterns: str) -> list[Any]:

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from conftest import GOLDEN, Check, corpus_files
+from conftest import GOLDEN, Check, corpus_files, dear
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename, guess_lexer
@@ -111,6 +111,7 @@ def test_arguments_are_highlighted_as_they_parse(first: str, second: str) -> Non
     assert found == []
 
 
+@dear
 @given(any_programs)
 def test_printed_programs_are_highlighted_as_they_parse(program: Program) -> None:
     try:

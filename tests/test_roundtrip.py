@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GOLDEN, corpus_files, wire
+from conftest import GOLDEN, corpus_files, dear, wire
 from hypothesis import given
 from hypothesis import strategies as st
 from support import realistic
@@ -119,6 +119,7 @@ def test_other_styles_do_not_exist(options: dict[str, Any]) -> None:
 # ---- strictness
 
 
+@dear
 @given(st.one_of(realistic.programs(), any_values.map(in_program), any_programs))
 def test_strict_printing_is_what_strict_reading_takes(program: Program) -> None:
     check_strictness(program)
@@ -158,6 +159,7 @@ def shuffled(program: Program, seed: int) -> Program:
     return made
 
 
+@dear
 @given(st.one_of(any_programs, realistic.programs()), st.integers(0, 99))
 def test_insertion_order_does_not_matter(program: Program, seed: int) -> None:
     assert to_text(shuffled(program, seed)) == to_text(program)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import pytest
-from conftest import corpus_files, rules_read, wire
+from conftest import corpus_files, dear, rules_read, wire
 from hypothesis import given
 from hypothesis import strategies as st
 from support.coremltools_programs import PROGRAMS, Sample
@@ -193,6 +193,7 @@ def test_the_text_that_apple_rejects_is_a_draft(path: object) -> None:
         parse(text, path="a.mil")
 
 
+@dear
 @given(any_programs, st.sampled_from(["1.0", "1.3"]), st.integers(0, 2**32))
 def test_a_printed_text_is_canonical(program: Program, dialect: str, seed: int) -> None:
     text = to_text(program, dialect=dialect)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from conftest import CORPUS, GOLDEN, corpus_files
+from conftest import CORPUS, GOLDEN, corpus_files, dear
 from hypothesis import given
 from hypothesis import strategies as st
 from support import realistic
@@ -42,6 +42,7 @@ def test_golden_of_an_error(path: Path) -> None:
     assert not check_reading(path.read_bytes().decode())
 
 
+@dear
 @given(st.one_of(any_programs, realistic.programs()), st.sampled_from(["1.0", "1.3"]))
 def test_generated(program: Any, dialect: str) -> None:
     assert check_reading(to_text(program, dialect=dialect))
@@ -127,6 +128,7 @@ def test_tampered(data: st.DataObject, random: Random) -> None:
     check_reading(tampered(random, data.draw(st.sampled_from(short_texts()))))
 
 
+@dear
 @given(any_programs, st.randoms(use_true_random=False))
 def test_tampered_oddities(program: Program, random: Random) -> None:
     check_reading(tampered(random, to_text(program)))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GOLDEN, corpus_files, wire
+from conftest import GOLDEN, corpus_files, dear, wire
 from hypothesis import given
 from hypothesis import strategies as st
 from support import realistic
@@ -84,6 +84,7 @@ def test_corpus(path: Path) -> None:
     check(path.read_text(encoding="utf-8"), most=100)
 
 
+@dear
 @given(st.one_of(any_programs, realistic.programs()))
 def test_generated(program: Program) -> None:
     check(to_text(program))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CORPUS, ROOT, corpus_files, wire
+from conftest import CORPUS, ROOT, corpus_files, dear, wire
 from hypothesis import given
 from support.containers import feature, program, spec
 from support.strategies import any_programs
@@ -313,6 +313,7 @@ def test_what_apples_syntax_cannot_say(change: Any) -> None:
         as_coremlc(made)
 
 
+@dear
 @given(any_programs)
 def test_any_program_is_said_in_apples_own_syntax_or_refused(made: Program) -> None:
     told: list[Diagnostic] = []
