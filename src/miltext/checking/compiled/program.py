@@ -9,11 +9,13 @@ from miltext.checking.findings import Finding, listed
 from miltext.models.building.description import required_version
 from miltext.models.building.misfits import NO_RANGE, misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
+from miltext.models.pipelines.type_words import type_words
 from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
 from miltext.printing.flexible_shapes import ATTRIBUTE, flexible, read_information
 from miltext.schema.features import COLORS, PREDICTIONS, word_of
 from miltext.schema.function_io import interface
 from miltext.schema.paths import Key
+from miltext.schema.types import read_type, spelled
 from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
@@ -93,9 +95,9 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
     sizes, color = flexible(entry), entry.type.imageType.colorSpace
     if color and not word_of(color, COLORS):
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
-    for mistake in misfit(entry, declared, side):
-        if mistake.code != NO_RANGE or sizes is None or not sizes.ranges:
-            yield _found(path, f"{FILE_NAME} does not fit: {mistake.message}")
+    if any(each.code != NO_RANGE or sizes is None or not sizes.ranges for each in misfit(entry, declared, side)):
+        there = type_words(entry.type)
+        yield _found(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but by {FILE_NAME} {there}")
 
 
 def _order(name: str, taken: list[str], given: list[str], described: Any, path: Path) -> Iterator[Finding]:

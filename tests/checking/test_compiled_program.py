@@ -1,0 +1,249 @@
+"""What a compiled program takes and gives has to be what its description says; messages name both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from support.pipelines import of_text
+
+import miltext
+from miltext.checking.compiled.program import program_findings
+from miltext.checking.findings import located
+from miltext.parsing.parser import parse_tree
+from miltext.printing.coremlc import as_coremlc
+from miltext.schema.proto import ArrayFeatureType, ImageFeatureType, Model
+
+ONE = """program(1.3)
+{
+    func main<ios18>(tensor<fp32, [1, 3, 8, 6]> image, state<tensor<fp16, [4]>> kept, tensor<fp32, [2]> more) {
+            tensor<fp16, [4]> read = read_state(input = kept)[name = string("read")];
+            tensor<fp32, [2]> y = relu(x = more)[name = string("y")];
+            tensor<fp32, [1, 3, 8, 6]> z = relu(x = image)[name = string("z")];
+        } -> (read, y, z);
+}
+"""
+
+
+def plain() -> Model:
+    return of_text(ONE)
+
+
+def ranged() -> Model:
+    made = of_text(ONE.replace("[2]", "[?]"))
+    array = made.description.input[1].type.multiArrayType
+    array.shape[:] = [2]
+    array.ClearField("shapeRange")
+    array.shapeRange.sizeRanges.add(lowerBound=1, upperBound=4)
+    return made
+
+
+def told(spec: Model, change: Callable[[Model], object] | None = None, **words: str) -> list[tuple[str, str]]:
+    """What is told of the text that a model is compiled to, once its description, or words of the text, changed: each
+    message, and the place, up to its first bracket.
+    """
+    text = as_coremlc(spec.mlProgram, spec.specificationVersion, spec.description, on_warning=lambda _: None)
+    if change is not None:
+        change(spec)
+    for old, new in words.items():
+        text = text.replace(old, new)
+    dialect = "1.3" if "program(1.3)" in text else "1.0"
+    findings = [*program_findings(miltext.parse(text), spec.specificationVersion, spec.description, dialect)]
+    placed = located(findings, parse_tree(text, whole=True).root)
+    return [
+        (f"{each.severity}: {each.message}", text[each.span.start : each.span.end].partition("(")[0])
+        for each in placed
+        if each.span is not None
+    ]
+
+
+def found(spec: Model, change: Callable[[Model], object] | None = None, **words: str) -> list[str]:
+    return [message for message, _ in told(spec, change, **words)]
+
+
+def set_type(spec: Model) -> None:
+    spec.description.input[1].type.multiArrayType.dataType = ArrayFeatureType.INT32
+
+
+def set_shape(spec: Model) -> None:
+    spec.description.input[1].type.multiArrayType.shape[:] = [3]
+
+
+def set_image(spec: Model) -> None:
+    made = ImageFeatureType(width=6, height=9, colorSpace=ImageFeatureType.RGB)
+    spec.description.input[0].type.imageType.CopyFrom(made)
+
+
+def set_color(spec: Model) -> None:
+    made = ImageFeatureType(width=6, height=8, colorSpace=ImageFeatureType.RGB)
+    spec.description.input[0].type.imageType.CopyFrom(made)
+    spec.description.input[0].type.imageType.MergeFromString(b"\x18\x15")
+
+
+def set_state(spec: Model) -> None:
+    spec.description.state[0].type.stateType.arrayType.shape[:] = [5]
+
+
+def set_kind(spec: Model) -> None:
+    spec.description.output[1].type.doubleType.SetInParent()
+
+
+def turn_outputs(spec: Model) -> None:
+    entries = [*spec.description.output][::-1]
+    del spec.description.output[:]
+    spec.description.output.extend(entries)
+
+
+def predict(spec: Model) -> None:
+    spec.description.predictedFeatureName = "gone"
+
+
+def lower_version(spec: Model) -> None:
+    spec.specificationVersion = 8
+
+
+def take_out(spec: Model) -> None:
+    del spec.description.input[1]
+
+
+def double(spec: Model) -> None:
+    spec.description.input.add().CopyFrom(spec.description.input[1])
+
+
+def name_function(spec: Model) -> None:
+    spec.description.functions.add(name="other")
+    spec.description.defaultFunctionName = "gone"
+
+
+HEAD = "func main<ios18>"
+
+CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
+    "a data type": (
+        set_type,
+        "tensor<fp32, [2]> more",
+        ["warning: the input `more` is tensor<fp32, [2]>, but by coremldata.bin int32 [2]"],
+    ),
+    "a shape": (
+        set_shape,
+        "tensor<fp32, [2]> more",
+        ["warning: the input `more` is tensor<fp32, [2]>, but by coremldata.bin fp32 [3]"],
+    ),
+    "the size of an image": (
+        set_image,
+        "tensor<fp32, [1, 3, 8, 6]> image",
+        ["warning: the input `image` is tensor<fp32, [1, 3, 8, 6]>, but by coremldata.bin an image of 6 x 9, RGB"],
+    ),
+    "an unknown color": (
+        set_color,
+        "tensor<fp32, [1, 3, 8, 6]> image",
+        ["warning: coremldata.bin says that `image` is an image of the unknown color space 21"],
+    ),
+    "a state": (
+        set_state,
+        "state<tensor<fp16, [4]>> kept",
+        ["warning: the state `kept` is state<tensor<fp16, [4]>>, but by coremldata.bin a state of fp16 [5]"],
+    ),
+    "another kind": (
+        set_kind,
+        "y",
+        ["warning: the output `y` is tensor<fp32, [2]>, but by coremldata.bin a number"],
+    ),
+    "the order of outputs": (
+        turn_outputs,
+        HEAD,
+        ["note: coremldata.bin lists the outputs of `main` in another order: `z`, `y` and `read`"],
+    ),
+    "what is predicted": (
+        predict,
+        HEAD,
+        ["warning: coremldata.bin has the predictedFeatureName `gone`, which is not an output of `main`"],
+    ),
+    "one less": (take_out, HEAD, ["warning: coremldata.bin lacks the input `more` of `main`"]),
+    "one twice": (double, HEAD, ["warning: coremldata.bin has the input `more` of `main` twice"]),
+    "a lower version": (
+        lower_version,
+        "program",
+        [
+            "warning: coremldata.bin has the specification version 8, but what is there needs 9",
+            "warning: the compiler writes models of the specification version 8 in the dialect 1.0, and not 1.3",
+        ],
+    ),
+    "functions": (
+        name_function,
+        "program",
+        [
+            "warning: coremldata.bin describes the function `other`, which model.mil lacks",
+            "warning: coremldata.bin names the default function `gone`, which it lacks",
+            "warning: coremldata.bin does not describe the function `main`",
+        ],
+    ),
+}
+
+
+def test_what_was_compiled_fits() -> None:
+    assert found(plain()) == []
+    assert found(ranged()) == []
+
+
+@pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
+def test_what_a_description_says_otherwise_is_told(
+    change: Callable[[Model], object], place: str, messages: list[str]
+) -> None:
+    assert found(plain(), change) == messages
+    assert told(plain(), change)[0][1] == place
+
+
+def test_the_compiler_sorts_inputs() -> None:
+    last = found(plain(), None, **{"> kept, ": "> zzz, ", "input = kept": "input = zzz"})[-1]
+    assert last == "warning: the compiler sorts the inputs of `main` by their names: `image`, `more` and `zzz`"
+
+
+def other_range(spec: Model) -> None:
+    spec.description.input[1].type.multiArrayType.shapeRange.sizeRanges[0].upperBound = 5
+
+
+def no_range(spec: Model) -> None:
+    spec.description.input[1].type.multiArrayType.ClearField("shapeRange")
+
+
+def no_end(spec: Model) -> None:
+    spec.description.input[1].type.multiArrayType.shapeRange.sizeRanges[0].upperBound = -1
+
+
+def sizes(spec: Model) -> None:
+    shapes = spec.description.input[1].type.multiArrayType.enumeratedShapes.shapes
+    shapes.add(shape=[2])
+    shapes.add(shape=[3])
+
+
+RANGES: dict[str, tuple[Callable[[Model], object], str]] = {
+    "another": (other_range, "but by coremldata.bin it is [2] by default, in the ranges [[1, 5]]"),
+    "none": (no_range, "but by coremldata.bin it has one shape"),
+    "sizes in place of them": (sizes, "but by coremldata.bin it is [2] by default, one of [[2], [3]]"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), RANGES.values(), ids=RANGES)
+def test_flexible_shapes_are_compared(change: Callable[[Model], object], message: str) -> None:
+    begins = "warning: FlexibleShapeInformation says [2] by default, in the ranges [[1, 4]] of `more`, "
+    assert any(each.startswith(begins + message) for each in found(ranged(), change))
+
+
+def test_a_missing_attribute_is_told() -> None:
+    spec = ranged()
+    text = as_coremlc(spec.mlProgram, 9, spec.description, on_warning=lambda _: None)
+    start = text.index(" [FlexibleShapeInformation")
+    attribute = text[start : text.index(" {\n", start)]
+    assert "FlexibleShapeInformation has nothing of `more`" in found(ranged(), None, **{attribute: ""})[0]
+
+
+def test_what_is_unproven_of_flexible_shapes_is_not_compared() -> None:
+    assert found(ranged(), no_end) == []
+
+
+def test_sizes_are_compared_whatever_their_keys_are() -> None:
+    spec = ranged()
+    sizes(spec)
+    assert found(spec, None, **{'"00000000"': '"543d0f94"', '"00000001"': '"9e38c1a4"'}) == []
+    turned = spec.description.input[1].type.multiArrayType.enumeratedShapes.shapes
+    assert found(spec, lambda _: turned.add(shape=[4])) != []
