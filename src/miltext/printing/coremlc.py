@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, PrintError, error, render, warning
-from miltext.printing.flexible_shapes import ATTRIBUTE, shape_information
+from miltext.printing.flexible_shapes import ATTRIBUTE, say_the_same, shape_information
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
 from miltext.schema.opsets import DIALECTS
@@ -143,6 +143,12 @@ def _information(description: ModelDescription, name: str, function: Function) -
     if ATTRIBUTE in function.attributes:
         return None, []
     return shape_information(_features(description, name, function))
+
+
+def says_what_is_described(attribute: Value, description: ModelDescription, name: str, function: Function) -> bool:
+    """Tell whether the attribute that the compiler made for a function is that which its description asks for."""
+    made, _ = shape_information(_features(description, name, function))
+    return made is not None and say_the_same(attribute, made)
 
 
 def _features(description: ModelDescription, name: str, function: Function) -> list[FeatureDescription]:

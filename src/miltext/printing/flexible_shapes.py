@@ -135,6 +135,19 @@ def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
             del pairs[place]
 
 
+def say_the_same(one: Value, other: Value) -> bool:
+    """Tell whether two attributes say the same, whatever the keys of enumerated shapes are, and so their order."""
+    return _said(one) == _said(other)
+
+
+def _said(attribute: Value) -> tuple[object, ...]:
+    read = read_information(attribute)
+    listed = {name: each.shapes for name, each in sorted(read.items()) if each.shapes}
+    rows = sorted(zip(*listed.values(), strict=False))
+    counts = {name: len(shapes) for name, shapes in listed.items()}
+    return {name: (each.default, each.ranges) for name, each in read.items()}, counts, rows
+
+
 def _section(part: Value) -> tuple[str, dict[str, Value]] | None:
     """Return the name of a part of the attribute, and what it has for each input or, of enumerated shapes, each key."""
     pair = part.immediateValue.tuple.values

@@ -52,6 +52,24 @@ def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
     return [pair for pair, key in keys if key and key[0].startswith(COMPILERS_ENTRY)]
 
 
+class Added(NamedTuple):
+    """What Apple's compiler added to a program: `entries` of buildInfo, and `shapes` of functions by their names."""
+
+    entries: list[DictionaryValue.KeyValuePair]
+    shapes: dict[str, Value]
+
+
+def _added(program: Program, first: Program) -> Added:
+    """Return what the compiler added to a program, or had added to what that was `first`."""
+    shapes = {
+        name: function.attributes[ATTRIBUTE]
+        for each in (first, program)
+        for name, function in each.functions.items()
+        if ATTRIBUTE in function.attributes
+    }
+    return deepcopy(Added(compilers_entries(program) or compilers_entries(first), shapes))
+
+
 class Decompiling(NamedTuple):
     """What is turned back in place of what the bundles have: `programs`, `folders` of weights, and `sizes` of inputs
     for a program without a description.
@@ -79,13 +97,13 @@ class Decompiling(NamedTuple):
 
     def _program(self, bundle: Model, prefix: str) -> NewModel:
         program = self.programs.get(bundle) or bundle.program
-        compilers = compilers_entries(program) or compilers_entries(bundle.program)
+        added = _added(program, bundle.program)
         description = bundle.description or describe(program, self.sizes)
         program = strip(deepcopy(program))
         files = _move_weights(program, self.folders.get(bundle) or BlobFolder(bundle.model_path), prefix)
         version = bundle.specification_version or known_version(program, description)
         spec = Spec(specificationVersion=version, description=description, mlProgram=program)
-        return NewModel(spec, files, warnings=list(bundle.warnings), compilers=[deepcopy(compilers)])
+        return NewModel(spec, files, warnings=list(bundle.warnings), added=[added])
 
     def _pipeline(self, bundle: Model, prefix: str) -> NewModel:
         made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
@@ -99,7 +117,7 @@ class Decompiling(NamedTuple):
                 pipeline.models.append(inner.spec)
             made.files.update(inner.files)
             made.warnings += inner.warnings
-            made.compilers += inner.compilers
+            made.added += inner.added
         return made
 
 

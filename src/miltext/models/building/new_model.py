@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,13 +18,14 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.changes import Around, Counterparts, DescriptionChange
+    from miltext.models.building.decompiling import Added
     from miltext.models.building.losses import Loss
     from miltext.models.building.pruning import Record
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder
     from miltext.models.refusals import WeightsError
-    from miltext.schema.proto import DictionaryValue, Program
     from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Program
 
 
 @dataclass
@@ -38,8 +39,7 @@ class NewModel:
     whole, and `dropped` the files of the package, or beside an .mlmodel, that go. `around` is what stood around the
     models that it is made of, `known` what the functions of those that were edited had been, both by path, and `losses`
     what the descriptions lost. `missing` are the weight files that it names and nobody has, each as an error by its
-    fileName. `compilers` are the entries in buildInfo that Apple's compiler made for each ML Program, if it was
-    compiled.
+    fileName. `added` is what Apple's compiler added to each ML Program, if it was compiled.
     """
 
     spec: Spec
@@ -58,7 +58,7 @@ class NewModel:
     changes: list[DescriptionChange] = field(default_factory=list)
     origin: Path | None = None
     missing: dict[str, WeightsError] = field(default_factory=dict)
-    compilers: list[Sequence[DictionaryValue.KeyValuePair]] = field(default_factory=list)
+    added: list[Added] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
@@ -100,10 +100,15 @@ def rename_files(program: Program, names: Mapping[str, str]) -> None:
 
 def ml_programs(spec: Spec) -> Iterator[Program]:
     """Yield the ML Programs of a Model message, those of its pipelines included."""
+    return (each.mlProgram for each in models_with_programs(spec))
+
+
+def models_with_programs(spec: Spec) -> Iterator[Spec]:
+    """Yield the Model messages of `ml_programs`, in the same order."""
     if spec.WhichOneof("Type") == PROGRAM:
-        yield spec.mlProgram
+        yield spec
     for model in stages(spec):
-        yield from ml_programs(model)
+        yield from models_with_programs(model)
 
 
 def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:

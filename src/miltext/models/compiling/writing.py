@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import warning
 from miltext.models.building.decompiling import order_inputs
-from miltext.models.building.new_model import ml_programs
 from miltext.models.building.placing import Subject
 from miltext.models.building.writing import serialized, write_weights
 from miltext.models.compiling import analytics
 from miltext.models.compiling.judging import refuse, warnings_of
 from miltext.models.compiling.metadata import metadata
+from miltext.models.compiling.restating import restate, uncompiled
 from miltext.models.contents import kind_of_model, parse_spec, stages
 from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
 from miltext.models.files import copy_file, write_new
@@ -24,10 +24,9 @@ from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.models.model_weights import MODEL_PATH, blob_values
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
-from miltext.printing.coremlc import BUILD_INFO, STRINGS, as_coremlc
+from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.value_builders import immediate
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -49,16 +48,15 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
     What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
     PrintError, and ModelError as `refuse` does, and MIL301, MIL405.
     """
+    restate(new)
     refuse(new, choices)
     with Staging(replace=choices.force, parents=True) as staging:
         made = staging.place(output)
         _make_folders(new, new.spec, made, choices.progress, {})
-        source = _source(new)
-        _restate_compilers(new)
         left_out = _write_model(new.spec, made, choices)
         shown = metadata(new.spec, output.stem)  # of what is stored by now
         write_new(made / METADATA, [shown.text.encode()])
-        _write_analytics(new.spec, made, analytics.details_of(source))
+        _write_analytics(new.spec, made, analytics.details_of(_source(new)))
         staging.commit()
     return [*left_out, *warnings_of(new.spec, shown.doubts)]
 
@@ -157,19 +155,9 @@ def _source(new: NewModel) -> tuple[bytes, str]:
 
     It is the file that the model was read from if that still says the same, else the one that a package would have.
     """
-    data = serialized(new.spec)
+    data = serialized(uncompiled(new))
     if new.origin is not None:
         origin = new.origin.read_bytes()
         if serialized(parse_spec(origin, str(new.origin))) == data:
             return origin, new.origin.stem
     return data, "model"
-
-
-def _restate_compilers(new: NewModel) -> None:
-    """Give the programs of a model that was compiled what its compiler said of itself; options may say otherwise."""
-    for program, entries in zip(ml_programs(new.spec), new.compilers, strict=False):
-        if BUILD_INFO not in program.attributes:
-            program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
-        held = program.attributes[BUILD_INFO].immediateValue
-        if held.HasField("dictionary"):
-            held.dictionary.values.extend(entries)
