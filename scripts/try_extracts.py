@@ -29,7 +29,9 @@ from miltext.models.opening import open_model
 
 @click.command()
 @click.option("--oracle", is_flag=True, help="Also the programs of coremltools' own tests.")
-@click.option("--each", type=int, default=0, help="At most so many values of each program of the oracle.  [all]")
+@click.option(
+    "--each", type=int, default=0, help="At most so many values of each program of the oracle, and no constants.  [all]"
+)
 @click.option("--cuts", type=int, default=1, help="Random cuts for each value.  [1]")
 @click.option("--share", default="0/1", help="Every so many-th program, from which on: 1/4.")
 @click.option("--seed", type=int, default=0, help="What random choices are made with.  [0]")
@@ -70,7 +72,7 @@ def _of_oracle(archive: str, folder: Path) -> Iterator[Whole]:
 
 def _try(whole: Whole, rng: random.Random, most: int, cuts: int, folder: Path, counts: Counter[str]) -> None:
     """Extract values of a function, at most so many if any number is given, and count what came of that."""
-    names = whole.names
+    names = whole.varying if most else whole.names
     for name in sorted(rng.sample(names, most)) if 0 < most < len(names) else names:
         for given in [[], *(random_cut(whole, name, rng) for _ in range(cuts))]:
             what = outcome(whole, name, given, folder)

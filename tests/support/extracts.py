@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ import miltext
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
+from miltext.extraction.cutting import cut
 from miltext.extraction.needs import Needs
 from miltext.models.opening import open_model
 from miltext.schema.types import TensorType, read_type
@@ -87,8 +89,8 @@ def outcome(whole: Whole, name: str, given: list[str], folder: Path) -> str:
     """In a few words what came of a part."""
     out = folder / "Part.mlpackage"
     how = "cut" if given else "whole way"
-    how_to: dict[str, Any] = {"ranges": _ranges(whole.block, given), "weights": whole.weights, "force": True}
     try:
+        how_to: dict[str, Any] = {"ranges": _ranges(whole, name, given), "weights": whole.weights, "force": True}
         miltext.extract(whole.model, [name], out, inputs=given, function=whole.function, **how_to)
     except MiltextError as failure:
         found = failure.diagnostics[0]
@@ -98,20 +100,23 @@ def outcome(whole: Whole, name: str, given: list[str], folder: Path) -> str:
     return _compared(whole, name, given, out, how)
 
 
-def _ranges(block: Block, given: list[str]) -> dict[str, str]:
-    """Sizes for those of the values that have open ones."""
-    types = {output.name: read_type(output.type) for each in block.operations for output in each.outputs}
-    shapes = {each: known.shape for each in given if isinstance(known := types[each], TensorType)}
+def _ranges(whole: Whole, name: str, given: list[str]) -> dict[str, str]:
+    """Sizes for those inputs of a part that have open ones, and no description."""
+    part = cut(whole.model.program, [name], given, function=whole.function)
+    is_described = whole.model.description is not None
+    types = {each.name: read_type(each.type) for each in part.functions[whole.function].inputs}
+    shapes = {each: known.shape for each, known in types.items() if isinstance(known, TensorType)}
     return {
-        name: ",".join("1..4096" if size is None else str(size) for size in shape)
-        for name, shape in shapes.items()
-        if None in shape
+        each: ",".join("1..4096" if size is None else str(size) for size in shape)
+        for each, shape in shapes.items()
+        if None in shape and (each in given or not is_described)
     }
 
 
 def _reason(message: str) -> str:
-    """A message without its names."""
-    return " ".join("..." if "`" in word else word for word in message.split())[:90]
+    """A message without its names and sizes."""
+    unnamed = " ".join("..." if "`" in word else word for word in message.split())
+    return re.sub(r"ax[ei]s [\d and]+ may.*", "...", re.sub(r"\[[^]]*\]", "[...]", unnamed))
 
 
 def _checked(whole: Whole, out: Path) -> str:
