@@ -30,7 +30,7 @@ from miltext.models.opening import open_model
 @click.command()
 @click.option("--oracle", is_flag=True, help="Also the programs of coremltools' own tests.")
 @click.option(
-    "--each", type=int, default=0, help="At most so many values of each program of the oracle, and no constants.  [all]"
+    "--each", type=int, default=0, help="At most so many values of a program of the oracle, no constants.  [all]"
 )
 @click.option("--cuts", type=int, default=1, help="Random cuts for each value.  [1]")
 @click.option("--share", default="0/1", help="Every so many-th program, from which on: 1/4.")

@@ -215,6 +215,15 @@ def test_the_function_is_the_one_that_has_the_values() -> None:
     whole = miltext.parse(miltext.infer_draft(TWO))
     assert [*cut(whole, ["z"]).functions] == ["other"]
     assert [*cut(whole, ["a"], function="main").functions] == ["main"]
+    other = miltext.parse(
+        miltext.infer_draft(
+            TWO.replace("> x) { a = tanh(x = x); z", "> y) { b = tanh(x = y); z").replace(
+                "z = exp(x = a)", "z = exp(x = b)"
+            )
+        )
+    )
+    assert [*cut(other, "y").functions] == ["main"]  # the other function takes it
+    assert [*cut(other, "z", "y").functions] == ["other"]
     for names, function, message in [
         (["a"], None, "the functions `main` and `other` have `a`"),
         (["y", "z"], None, "no function has all of the values: `y` is in `main`, `z` is in `other`"),

@@ -326,7 +326,10 @@ def test_a_model_of_a_pipeline_becomes_a_model_of_its_own(tmp_path: Path) -> Non
     assert (made.type, interface(out)) == ("mlProgram", "y |  | second")
     extract(whole, ["first"], out, stage="head", force=True)
     assert interface(out) == "x |  | first"
-    assert "error[MIL257]" in refused(whole, "y", tmp_path / "N.mlpackage")  # both models have it
+    extract(whole, "y", out, force=True)  # which the other takes
+    assert interface(out) == "x |  | y"
+    assert "error[MIL257]" in refused(whole, "x", tmp_path / "N.mlpackage")  # none makes it
+    assert "error[MIL448]" in refused(whole, "y", tmp_path / "N.mlpackage", stage="tail")
     assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", stage=1)
 
 

@@ -78,8 +78,9 @@ def command(
     Of several functions, the one that has the values is meant, or --function says which; of a pipeline, one model.
     """
     from miltext.extraction.extracting import model_with, part_text
+    from miltext.extraction.wanted import wanted_values
 
-    source = model_with(open_whole(model), {*values, *inputs}, nested)
+    source = model_with(open_whole(model), wanted_values(values, inputs), nested)
     is_text = output == "-" or Path(output).suffix.lower() == ".mil"
     if is_text and (choices["ranges"] or choices["no_loss"] or choices["weights"]):
         message = "a text has no description and no weights: name a model with -o, or leave the options out"

@@ -17,7 +17,7 @@ from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
-from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, top_values, wanted_values
+from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, makes, wanted_values
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.files import write_file
@@ -87,7 +87,7 @@ def extract(
     """
     wanted = wanted_values(values, inputs)
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
-    source = model_with(whole, wanted.names, stage)
+    source = model_with(whole, wanted, stage)
     if Path(output).suffix.lower() == ".mil":
         return _write_text(source, wanted, function, Path(output), force)
     told: list[Diagnostic] = []
@@ -108,17 +108,16 @@ def extract(
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
 
 
-def model_with(whole: Model, names: Iterable[str], stage: str | int | None) -> Model:
-    """Return the ML Program of that place in a pipeline; without one, the only one that has all values, if any has.
+def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
+    """Return the ML Program of that place in a pipeline; without one, the only one that makes the values, if one does.
 
     Raise ModelError as `Model.select` does.
     """
     if stage is None and whole.is_pipeline:
-        wanted = {*names}
         found = [
             each.place
             for each in whole.programs()
-            if any(wanted <= top_values(function) for function in each.model.program.functions.values())
+            if any(makes(function, wanted) for function in each.model.program.functions.values())
         ]
         stage = found[0] if len(found) == 1 else None
     return whole.select(stage)

@@ -63,8 +63,9 @@ def function_with(program: Program, wanted: Wanted, name: str | None) -> str:
     if name is not None and name not in program.functions:
         raise refusal("MIL430", f"unknown function `{name}`{did_you_mean(nearest(name, program.functions))}")
     functions = [name] if name is not None else sorted(program.functions)
-    values = {each: top_values(program.functions[each]) for each in functions}
-    found = [each for each in functions if values[each].issuperset(wanted.names)]
+    found = [each for each in functions if makes(program.functions[each], wanted)]
+    values = {} if len(found) == 1 else {each: top_values(program.functions[each]) for each in functions}
+    found = found or [each for each in functions if values[each].issuperset(wanted.names)]
     if len(found) == 1:
         return found[0]
     raise _several(wanted, found) if found else _missing(program, wanted, values)
@@ -82,11 +83,21 @@ def _refuse_repeated(wanted: Wanted) -> None:
         raise refusal(NO_OUTPUT, f"`{both}` is named as an input, so nothing makes it as an output")
 
 
+def makes(function: Function, wanted: Wanted) -> bool:
+    """Tell whether a function's own block makes the outputs that are wanted, and it has the inputs."""
+    made = _made(function)
+    taken = {value.name for value in function.inputs}
+    return made.issuperset(wanted.outputs) and all(name in made or name in taken for name in wanted.inputs)
+
+
 def top_values(function: Function) -> set[str]:
     """Return the names of a function's inputs and of what its own block makes."""
+    return _made(function).union(value.name for value in function.inputs)
+
+
+def _made(function: Function) -> set[str]:
     block = own_block(function)
-    made = [output.name for each in block.operations for output in each.outputs] if block is not None else []
-    return {*made, *(value.name for value in function.inputs)}
+    return {output.name for each in block.operations for output in each.outputs} if block is not None else set()
 
 
 def _several(wanted: Wanted, functions: list[str]) -> ModelError:
