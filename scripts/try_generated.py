@@ -24,7 +24,7 @@ import miltext
 from miltext.checking.programs import findings_in
 from miltext.coreml import to_pymil
 from miltext.evaluation.random_inputs import random_inputs
-from miltext.generation.options import NOT_CHOSEN, Options
+from miltext.generation.options import NOT_GENERATED, Options
 from miltext.generation.programs import generate
 from miltext.models.opening import read
 from miltext.schema.operations import all_names, versions
@@ -133,7 +133,7 @@ def missing(parts: list[Part]) -> list[str]:
         for known in versions(name)[-1].parameters.values() if seen[name] else ():
             lacking = [each for each in sorted(known.dtypes) if (name, known.name, each) not in dtypes]
             found += [f"{name}.{known.name}: {' '.join(lacking)}"] if lacking else []
-    return [each for each in found if each not in NOT_CHOSEN]
+    return [each for each in found if each not in NOT_GENERATED]
 
 
 @click.command()

@@ -152,6 +152,11 @@ def test_softmax_of_nothing(shape: tuple[int, ...], axis: int) -> None:
     assert applied(f"softmax(x, axis = {axis})", {"x": np.zeros(shape, np.float32)})[0].shape == shape
 
 
+def test_softmax_of_a_scalar() -> None:
+    [made] = applied("softmax(x)", {"x": np.float32(3).reshape(())})
+    assert (made.shape, made) == ((), 1)
+
+
 def test_softmax_of_infinities_is_as_torch_has_it() -> None:
     torch = pytest.importorskip("torch")
     x = np.array([[1, -np.inf, 2], [-np.inf] * 3, [np.inf, 1, 2], [np.nan, 1, 2], [3e38, -3e38, 3e38]], np.float32)

@@ -13,14 +13,14 @@ from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.generation.choices import ByteChoices, SeededChoices
-from miltext.generation.options import NOT_CHOSEN, OPSET_NAMES, Options
+from miltext.generation.options import NOT_GENERATED, OPSET_NAMES, Options
 from miltext.generation.programs import generate, program
 from miltext.schema.operations import all_names, signature
 from miltext.schema.proto import Program
-from miltext.schema.types import StateType, TensorType
+from miltext.schema.types import StateType, TensorType, read_type
 from miltext.schema.walk import operations
 
-ALONE = [name for name in all_names() if name not in NOT_CHOSEN]
+ALONE = [name for name in all_names() if name not in NOT_GENERATED]
 
 
 @cache
@@ -133,6 +133,9 @@ def test_weights_of_a_size_that_goes_into_a_file() -> None:
         ({"operations": ["relux"]}, "MIL482", "there is not operation `relux`; did you mean `relu`?"),
         ({"operations": []}, "MIL482", "no operation may be used, and a program has some"),
         ({"opsets": ["ios12"]}, "MIL482", "there is not opset `ios12`"),
+        ({"operations": "conv"}, "MIL482", "`operations` is a string, and takes a list of names"),
+        ({"operations": ["custom_layer"]}, "MIL482", "`custom_layer` is not generated"),
+        ({"dtypes": ["fp64"]}, "MIL483", "1 operation cannot be made of these"),
         ({"opsets": []}, "MIL482", "no opset may be used"),
         ({"dtypes": ["float"]}, "MIL482", "there is not data type `float`"),
         ({"operations": ["read_state"], "opsets": ["ios15"]}, "MIL482", "ios15 does not have `read_state`"),
@@ -150,6 +153,23 @@ def test_what_cannot_be_had_is_refused(asked: dict[str, object], code: str, mess
         generate(0, Options(**asked))  # type: ignore[arg-type]
     assert refused.value.diagnostics[0].code == code
     assert message in refused.value.diagnostics[0].message
+
+
+def test_a_seed_is_not_negative() -> None:
+    """Python's generator makes of -7 what it makes of 7."""
+    with pytest.raises(MiltextError, match="the seed is -7"):
+        generate(-7)
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "int32", "bool", "int8", "uint16"])
+def test_values_are_of_the_data_types_asked_for(dtype: str) -> None:
+    """But for inputs that are cast, and what says how to compute."""
+    for seed in range(4):
+        found = generate(seed, Options(dtypes=[dtype], opsets=["ios18"], ops=(8, 8), control_flow=False))
+        for _, each in operations(found):
+            if each.type not in ("const", "cast"):
+                made = [read_type(output.type) for output in each.outputs]
+                assert {dtype} >= {one.dtype for one in made if isinstance(one, TensorType)}, each
 
 
 # ---- sources of choices

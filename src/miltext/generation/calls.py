@@ -256,7 +256,8 @@ class Call:
         """Return the data types that a tensor may have, simplest first. Raise Redraw if there is none."""
         bound = self.dtypes.get(parameter.domain or "")
         dtypes = [bound] if bound else sorted(parameter.dtypes or COMMON, key=PREFERRED.index)
-        allowed = [each for each in dtypes if self.scope.options.allows_dtype(each)]
+        only = len(parameter.dtypes) == 1
+        allowed = [each for each in dtypes if only or self.scope.options.allows_dtype(each)]
         if not allowed:
             raise Redraw
         return allowed

@@ -22,10 +22,12 @@ from miltext.schema.proto import Block, NamedValueType, Operation
 from miltext.schema.types import ListType, TensorType, Type, is_known, write_type
 
 if TYPE_CHECKING:
+    from miltext.generation.options import Options
     from miltext.generation.scope import FunctionScope
+    from miltext.schema.operations import Signature
     from miltext.schema.proto import Value
 
-ATTEMPTS = 50
+ATTEMPTS = 100
 """How often an operation is drawn again before the block is left as it is."""
 
 RECENT = 40
@@ -61,7 +63,8 @@ class Growth:
 
     def _may_have(self, op_type: str) -> bool:
         options = self.scope.options
-        if signature(op_type, self.scope.opset) is None or not options.allows(op_type):
+        known = signature(op_type, self.scope.opset)
+        if known is None or not options.allows(op_type) or not _takes_one(known, options):
             return False
         if op_type in CONTROL:
             return options.control_flow and self.depth < 2
@@ -107,7 +110,10 @@ class Growth:
         if op_type in RECIPES:
             RECIPES[op_type](call)
         call.fill()
-        return self.commit(call)
+        made = self.commit(call)
+        if not all(self.scope.options.allows_type(item.type) for item in made):
+            raise Redraw
+        return made
 
     def call(self, op_type: str, **arguments: Item) -> list[Item]:
         """Add an operation with these arguments alone, and return what it gives. Raise Redraw."""
@@ -206,6 +212,14 @@ class Growth:
         """Return the block that has grown."""
         self.scope.used.update(outputs)
         return Block(operations=self.operations, outputs=outputs, inputs=[declared(item) for item in inputs])
+
+
+def _takes_one(known: Signature, options: Options) -> bool:
+    """Tell whether an operation takes a data type that is asked for, anywhere."""
+    return any(
+        not parameter.dtypes or any(map(options.allows_dtype, parameter.dtypes))
+        for parameter in known.parameters.values()
+    )
 
 
 def declared(item: Item) -> NamedValueType:

@@ -10,12 +10,13 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
+from miltext.schema.types import ListType, TensorType, Type
 
 WRONG_REQUEST = "MIL482"
 """The code of what cannot be asked for."""
 
-NOT_CHOSEN = frozenset(["custom_layer"])
-"""Operations that are generated only where they are asked for by name: this one computes what its class says."""
+NOT_GENERATED = frozenset(["custom_layer"])
+"""Operations that nothing is known of: what this one gives and computes is up to a class of an app."""
 
 OPSET_NAMES = tuple(opset.text for opset in OPSETS)
 
@@ -24,12 +25,12 @@ OPSET_NAMES = tuple(opset.text for opset in OPSETS)
 class Options:
     """What is asked of generated programs.
 
-    `opsets` are those that one is picked of; `operations` and `dtypes` all that may be used, None for any: those of
-    constants that say shapes, axes and the like are not asked for. `ops` are the least and the most operations, besides
-    constants; `inputs` and `outputs` the most of each, `functions` the most functions. `control_flow`, `states` and
-    `compressed` say whether there may be any, and `classifiers` whether programs may end in labels, which coremltools'
-    own loader does not read. `flexible` says whether inputs may have sizes that are not known, and `large` how many
-    elements a weight has at least, so that it goes into a weight file.
+    `opsets` are those that one is picked of; `operations` and `dtypes` all that may be used, None for any. Casts get
+    other inputs to these data types, and constants that say shapes, axes and the like have their own. `ops` are the
+    least and the most operations, besides constants and casts; `inputs` and `outputs` the most of each, `functions`
+    the most functions. `control_flow`, `states` and `compressed` say whether there may be any, and `classifiers`
+    whether programs may end in labels, which coremltools' own loader does not read. `flexible` says whether inputs may
+    have sizes that are not known, and `large` how many elements a weight has at least, so that it goes into a file.
     """
 
     opsets: Sequence[str] = OPSET_NAMES
@@ -47,6 +48,9 @@ class Options:
     large: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("opsets", "operations", "dtypes"):
+            if isinstance(getattr(self, name), str):
+                raise refusal(f"`{name}` is a string, and takes a list of names", f"write {name}=[...]")
         _hold_names("opset", self.opsets, OPSET_NAMES)
         _hold_names("operation", self.operations, all_names())
         _hold_names("data type", self.dtypes, BY_NAME)
@@ -62,6 +66,8 @@ class Options:
 
     def _hold_operations(self, operations: Collection[str]) -> None:
         """Hold the operations to those that some opset asked for has."""
+        for name in sorted(NOT_GENERATED & {*operations}):
+            raise refusal(f"`{name}` is not generated: it computes what an app says", "ask for other operations")
         for name in sorted(operations):
             if not any(signature(name, opset) for opset in self.opsets):
                 have = "does not have" if len(self.opsets) == 1 else "do not have"
@@ -69,11 +75,17 @@ class Options:
 
     def allows(self, op_type: str) -> bool:
         """Tell whether an operation may be used."""
-        return op_type not in NOT_CHOSEN if self.operations is None else op_type in self.operations
+        return op_type not in NOT_GENERATED if self.operations is None else op_type in self.operations
 
     def allows_dtype(self, dtype: str) -> bool:
         """Tell whether tensors may be of a data type."""
         return self.dtypes is None or dtype in self.dtypes
+
+    def allows_type(self, type: Type) -> bool:
+        """Tell whether values may be of a type."""
+        if isinstance(type, ListType):
+            return self.allows_type(type.element)
+        return not isinstance(type, TensorType) or type.dtype == "string" or self.allows_dtype(type.dtype)
 
 
 def refusal(message: str, way: str) -> MiltextError:

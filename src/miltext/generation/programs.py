@@ -8,7 +8,7 @@ from miltext.checking.findings import counted
 from miltext.diagnostics import MiltextError, Note, error
 from miltext.generation.choices import SeededChoices
 from miltext.generation.growing import Growth, declared
-from miltext.generation.options import Options
+from miltext.generation.options import Options, refusal
 from miltext.generation.scope import FunctionScope, Item
 from miltext.schema.operations import signature
 from miltext.schema.opsets import PROTO_BY_TEXT
@@ -26,10 +26,12 @@ SEVERAL = frozenset(["ios18", "ios26"])
 
 
 def generate(seed: int = 0, options: Options | None = None) -> Program:
-    """Return the valid Program that a seed stands for: the same one on every system.
+    """Return the valid Program that a seed, from 0 on, stands for: the same one on every system.
 
     Raise MiltextError: MIL482 for options that cannot be had, MIL483 where nothing can be made of them.
     """
+    if seed < 0:
+        raise refusal(f"the seed is {seed}, and cannot be less than 0", "choose another one")
     return program(SeededChoices(seed), options or Options())
 
 
@@ -57,7 +59,7 @@ def _function(choices: Choices, options: Options, opset: str, *, alone: bool) ->
     labels = growth.attempt("classify") if alone and _classifies(scope) else None
     if made + bool(labels) < options.ops[0]:
         raise _nothing_made(options, opset)
-    outputs = [*_outputs(growth), *(labels or ())]
+    outputs = [*_outputs(growth, len(labels or ())), *(labels or ())]
     function = Function(opset=PROTO_BY_TEXT[opset], inputs=map(declared, [*scope.states, *scope.inputs]))
     function.block_specializations[function.opset].CopyFrom(growth.block([item.name for item in outputs]))
     return function
@@ -71,13 +73,17 @@ def _classifies(scope: FunctionScope) -> bool:
     return options.classifiers and options.allows_dtype("fp32") and scope.choices.rarely()
 
 
-def _outputs(growth: Growth) -> list[Item]:
-    """Return the outputs: what nobody uses, or some of it, as far as a model can give it."""
+def _outputs(growth: Growth, others: int) -> list[Item]:
+    """Return the outputs beside others: what nothing uses, or some of it, as far as a model can give it."""
     scope = growth.scope
     able = [item for item in growth.items if scope.goes_in_and_out(item.type)]
-    outputs = [item for item in able if item.name not in scope.used] or able[-1:] or [_casted(growth)]
+    outputs = [item for item in able if item.name not in scope.used] or able[-1:]
+    if not outputs and not others:
+        outputs = [_casted(growth)]
     most = scope.options.outputs
-    return outputs if most is None else sorted(scope.choices.shuffled(outputs)[:most], key=outputs.index)
+    if most is None:
+        return outputs
+    return sorted(scope.choices.shuffled(outputs)[: max(0, most - others)], key=outputs.index)
 
 
 def _casted(growth: Growth) -> Item:

@@ -104,18 +104,24 @@ def read_state(call: Call) -> None:
 
 def a_state(call: Call) -> TensorType:
     """Give a state of the function, or a new one. Return the type of what it holds."""
-    scope = call.scope
-    found = call.choices.pick([*scope.states, None])
-    if found is None:
-        shape = tuple(call.choices.integer(1, 4) for _ in range(call.choices.integer(1, 3)))
-        dtypes = [each for each in HELD if scope.goes_in_and_out(TensorType(each, shape))]
-        held = StateType(TensorType(call.choices.pick(dtypes), shape))
-        found = Item(scope.name("state"), Operand(held, constant=False))
-        scope.states.append(found)
+    found = call.choices.pick([*call.scope.states, None]) or new_state(call)
     call.give_item("input", found)
     if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
         raise Redraw
     return found.type.wrapped
+
+
+def new_state(call: Call) -> Item:
+    """Add a state to the function."""
+    scope, choices = call.scope, call.choices
+    shape = tuple(choices.integer(1, 4) for _ in range(choices.integer(1, 3)))
+    types = [TensorType(dtype, shape) for dtype in HELD if scope.options.allows_dtype(dtype)]
+    able = [held for held in types if scope.goes_in_and_out(held)]
+    if not able:
+        raise Redraw
+    item = Item(scope.name("state"), Operand(StateType(choices.pick(able)), constant=False))
+    scope.states.append(item)
+    return item
 
 
 @recipe("write_state")
