@@ -619,3 +619,17 @@ def test_a_reserved_word_is_laid_out_where_the_fine_rules_read_it(slot: str) -> 
         operation = OPERATION.format(**{**SLOTS, slot: word})
         text = f"program(1.3) {{ func main<ios18>(int32 n) {{ {operation} }} -> (n); }}"
         check_laid_out_or_refused(text)
+
+
+TWO_MISTAKES = [
+    "int32 y = add(x = n, y = n)); int32 z = my_own(x = y));",
+    "int32 y = const()[val = int32(True)]; {",
+    "tensor<fp61, [1]> y = relu(x = n); } -> (n); }}",
+    "int32 y = relu(x = n); } -> (n); int32 z = relu(x = n);",
+    "int32 y = const()[val = tensor<int32, [2]>([1 int32 z = relu(x = n);",
+]
+
+
+@pytest.mark.parametrize("operations", TWO_MISTAKES)
+def test_the_first_mistake_is_told_as_by_the_fine_rules(operations: str) -> None:
+    check_laid_out_or_refused(f"program(1.3) {{ func main<ios18>(int32 n) {{ {operations} }} -> (n); }}")

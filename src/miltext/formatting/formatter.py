@@ -41,23 +41,29 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
     a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
     show. Raise ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
     """
+    try:
+        document = _document(text, path, breakable=width is not None)
+    except (ParseError, SyntaxFailure, Unfit):
+        parse_tree(text, path)  # by the grammar's fine rules, which tell the first mistake
+        raise
+    ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
+    return render(document, width) + ends
+
+
+def _document(text: str, path: str | None, *, breakable: bool) -> Document:
+    """Return a text laid out. Raise ParseError; SyntaxFailure and Unfit at what the fine rules refuse."""
     tree = parse_tree(text, path, whole=True)
     dialect = next(named(tree.root, "NUMBER"))
     if dialect.token not in DIALECTS:
         raise ParseError([error("MIL101", no_dialect(dialect.token or ""), dialect.span)], text=text, path=path)
     comments = Comments(text, tree)
-    try:
-        lay_out = partial(_laid_out, _layout(dialect.token, breakable=width is not None))
-        with gc_paused:
-            document = transformed(tree.root, lay_out, comments.spelled)
-    except (SyntaxFailure, Unfit):  # a plain operation that the grammar's rules refuse
-        parse_tree(text, path)
-        raise
+    with gc_paused:
+        lay_out = partial(_laid_out, _layout(dialect.token, breakable=breakable))
+        document = transformed(tree.root, lay_out, comments.spelled)
     document = joined([document, *comments.last()])
     if sorted(comments_of(document)) != sorted(comments.found):
         raise _fault("a comment would be lost or changed", path)
-    ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
-    return render(document, width) + ends
+    return document
 
 
 def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
