@@ -20,6 +20,7 @@ from fuzz.jobs import run as run_jobs
 T = TypeVar("T")
 
 FOLDER = ROOT / ".fuzz"
+MINUTES = click.FloatRange(0, min_open=True)
 Finding = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -39,9 +40,11 @@ def list_targets() -> None:
 
 @main.command()
 @click.argument("targets", nargs=-1)
-@click.option("--minutes", default=5.0, show_default=True, help="How long, each target.")
+@click.option(
+    "--minutes", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="How long, each target."
+)
 @click.option("--seed", default=1, show_default=True, help="Which inputs; a job of several adds its number.")
-@click.option("--jobs", default=1, show_default=True, help="How many processes, each target.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes, each target.")
 @click.option("--engine", type=click.Choice(["atheris", "plain"]), help="What makes inputs.  [the best that is there]")
 @click.option("--out", default=FOLDER, type=click.Path(path_type=Path), help="A folder for findings.  [.fuzz]")
 @click.option("--minimize/--no-minimize", default=True, show_default=True, help="Make new findings small at the end.")
@@ -139,10 +142,15 @@ def minimize(findings: tuple[Path, ...], seconds: float) -> None:
 @click.argument("sentence")
 def adopt(finding: Path, name: str, sentence: str) -> None:
     """Make a golden called NAME of a FINDING that holds now. SENTENCE says what it shows, with a full stop."""
+    from fuzz.adopting import NAME, SENTENCE
     from fuzz.adopting import adopt as make_golden
     from fuzz.targets import TARGETS
     from fuzz.trials import tried
 
+    if not NAME.fullmatch(name):
+        raise click.UsageError(f"the name is that of a file, of letters, digits and `_`, and not {name!r}")
+    if not SENTENCE.fullmatch(sentence):
+        raise click.UsageError("the sentence begins with a capital letter, and ends with a full stop")
     data = finding.read_bytes()
     with _target(finding, TARGETS).opened() as law:
         if (failure := tried(law, data)) is not None:

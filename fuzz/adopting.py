@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,10 @@ from miltext.schema.proto import Program
 
 HERE = GOLDEN / "fuzz"
 """The golden inputs that no other folder takes: what a target's law is asserted of, whatever comes of it."""
+
+NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+SENTENCE = re.compile(r"[A-Z`].{8,}[^.]\.")
+"""What the first line of a golden says, as tests/test_goldens.py asks for it."""
 
 TEXTS = ("parse", "check")
 RENEWED = {"errors": "parsing/test_bad_input.py", "check": "checking/test_check.py", "print": "test_goldens.py"}

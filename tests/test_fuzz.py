@@ -258,7 +258,7 @@ def test_findings_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     status, said = called("replay", path)
     assert status == 1
     assert "ZeroDivisionError" in said
-    status, said = called("adopt", path, "x", "A text.")
+    status, said = called("adopt", path, "x", "A text that holds.")
     assert status == 1
     assert "still fails" in said
 
@@ -275,6 +275,24 @@ def test_a_name_without_a_target_is_refused(tmp_path: Path) -> None:
     assert (status, "begins with its target" in said) == (2, True)
     status, said = called("run", "parsing")
     assert (status, "there is no target parsing" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("x", "no capital letter."), "begins with a capital letter"),
+        (("x", "No full stop"), "ends with a full stop"),
+        (("../x", "A text that holds."), "is that of a file"),
+        (("", "A text that holds."), "is that of a file"),
+    ],
+)
+def test_a_golden_has_a_name_and_a_sentence(arguments: tuple[str, str], said: str, tmp_path: Path) -> None:
+    assert said in called("adopt", finding(tmp_path, "parse-1.mil", b"program(1.3) {}"), *arguments)[1]
+
+
+@pytest.mark.parametrize("option", ["--jobs=0", "--minutes=0", "--minutes=-1", "--engine=afl"])
+def test_odd_options_are_refused(option: str) -> None:
+    assert called("run", "parse", option)[0] == 2
 
 
 @pytest.mark.parametrize(
