@@ -40,9 +40,7 @@ def list_targets() -> None:
 
 @main.command()
 @click.argument("targets", nargs=-1)
-@click.option(
-    "--minutes", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="How long, each target."
-)
+@click.option("--minutes", type=MINUTES, default=5.0, show_default=True, help="How long, each target.")
 @click.option("--seed", default=1, show_default=True, help="Which inputs; a job of several adds its number.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes, each target.")
 @click.option("--engine", type=click.Choice(["atheris", "plain"]), help="What makes inputs.  [the best that is there]")
