@@ -36,9 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio")
 
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # in the background, where commands would ignore it, too
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background, where commands would ignore it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
