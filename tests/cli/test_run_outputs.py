@@ -411,13 +411,16 @@ def test_an_interrupt_leaves_the_old_file(number: int, status: int, folder: Path
     done("loop.mil", "--input", "x=3", "-o", "out.npz")
     before = Path("out.npz").read_bytes()
     running = process("loop.mil", "--input", "x=0", "-o", "out.npz")
-    for _ in range(600):
-        if any(name.startswith(".miltext-") for name in os.listdir()):
-            break
-        time.sleep(0.05)
-    time.sleep(0.2)
-    running.send_signal(number)
-    _, errors = running.communicate(timeout=60)
+    try:
+        for _ in range(600):
+            if any(name.startswith(".miltext-") for name in os.listdir()):
+                break
+            time.sleep(0.05)
+        time.sleep(0.2)
+        running.send_signal(number)
+        _, errors = running.communicate(timeout=60)
+    finally:
+        running.kill()  # where signals are ignored, as they are in the background of a shell, it would run for ever
     assert (running.returncode, b"Traceback" in errors) == (status, False)
     assert Path("out.npz").read_bytes() == before
     assert sorted(os.listdir()) == ["draft.mil", "loop.mil", "out.npz"]
