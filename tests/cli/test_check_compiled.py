@@ -258,6 +258,9 @@ DIFFERENT: dict[str, tuple[dict[str, Any], str]] = {
     "no object": ({"mlProgramOperationTypeHistogram": 3}, "is not an object"),
     "no text": ({"generatedClassName": 3}, "is not a text"),
     "a long value": ({"computePrecision": "x" * 5000}, "..."),
+    "a long list": ({"inputSchema": ["x" * 5000]}, "..."),
+    "a long name": ({"inputSchema": [{"name": "x" * 5000}]}, "..."),
+    "a long key": ({"userDefinedMetadata": {"x" * 5000: ""}, "generatedClassName": ["x" * 5000]}, "..."),
 }
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.checking.findings import listed
+from miltext.checking.findings import LONG, listed
 from miltext.models.compiling.histogram import KEY as HISTOGRAM
 from miltext.models.compiling.metadata import FUNCTIONS, metadata
 from miltext.models.compiling.precision import STORAGE
@@ -42,6 +42,10 @@ _LONG = 100
 """The most characters of a value that a message quotes."""
 
 
+_MOST_COUNTS = 5
+"""How many counts of operations a message names."""
+
+
 class Unlike(NamedTuple):
     """What is wrong with a file, and the way to the key that it is about."""
 
@@ -62,7 +66,7 @@ class _At(NamedTuple):
         return _At((*self.way, index), (*self.place, name))
 
     def __str__(self) -> str:
-        return f"`{'.'.join(self.place)}`"
+        return f"`{shown('.'.join(self.place), LONG)}`"
 
 
 def unlike(said: Mapping[str, Any], spec: Spec) -> Iterator[Unlike]:
@@ -84,9 +88,11 @@ class _Comparison:
         yield from _lacking(said, proven, at)
         for key, value in said.items():
             where, wanted = at.key(key), expected.get(key)
-            if where.place in self._doubts or key in FREE:
-                if key in FREE and (not isinstance(value, str) or not value):
-                    yield Unlike(where.way, f"{FILE_NAME} says {_json(value)} for {where}, which is not a text")
+            if key in FREE:
+                if not isinstance(value, str) or not value:
+                    yield Unlike(where.way, f"{FILE_NAME} says {_short(value)} for {where}, which is not a text")
+            elif where.place in self._doubts:
+                continue
             elif key in SCHEMAS:
                 yield from self._entries(value, wanted or [], where)
             elif key == HISTOGRAM:
@@ -115,7 +121,7 @@ class _Comparison:
     def _counts(self, said: Any, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
         """Yield other counts of operations; what is in doubt is the opset in a name, not the count."""
         if not isinstance(said, dict):
-            yield Unlike(at.way, f"{FILE_NAME} says {_json(said)} for {at}, which is not an object")
+            yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not an object")
             return
         doubtful = {name for name in expected if at.key(name).place in self._doubts}
         loosely = {_without_opset(name) for name in doubtful}
@@ -123,8 +129,9 @@ class _Comparison:
         counts, true = _by_operation(said, loosely), _by_operation(expected, loosely)
         odd = [name for name in sorted(loosely) if counts[name] != true[name]]
         if odd:
-            found = "; ".join(f"{counts[name]} `{name}`, but it is {true[name]}" for name in odd)
-            yield Unlike(at.way, f"{FILE_NAME} counts in {at} {found}")
+            found = [f"{counts[name]} `{name}`, but it is {true[name]}" for name in odd[:_MOST_COUNTS]]
+            found += [f"and {len(odd) - _MOST_COUNTS} others otherwise"] * (len(odd) > _MOST_COUNTS)
+            yield Unlike(at.way, f"{FILE_NAME} counts in {at} {'; '.join(found)}")
 
 
 def _strictly(counts: Mapping[str, Any], loosely: Collection[str]) -> dict[str, Any]:
@@ -152,7 +159,7 @@ def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
     """Yield a list that is not one of entries with names, or has others, or has them in another order."""
     found, wanted = _names_in(said), _names_in(expected)
     if found is None or wanted is None:
-        yield Unlike(at.way, f"{FILE_NAME} says {_json(said)} for {at}, which is not a list of objects with names")
+        yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not a list of objects with names")
         return
     missing = [name for name in wanted if name not in found]
     if missing:
@@ -160,7 +167,7 @@ def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
     for index, name in enumerate(found):
         if name not in wanted or name in found[:index]:
             again = " twice" if name in wanted else ", which is not there"
-            yield Unlike((*at.way, index), f"{FILE_NAME} has `{name}` in {at}{again}")
+            yield Unlike((*at.way, index), f"{FILE_NAME} has `{shown(name, LONG)}` in {at}{again}")
     if found != wanted and sorted(found) == sorted(wanted):
         yield Unlike(at.way, f"{FILE_NAME} has {at} in another order: it is {listed(wanted, 'and')}")
 
