@@ -99,7 +99,7 @@ def test_older_compilers_write_less() -> None:
 def test_entries_are_compared_by_name() -> None:
     spec = binary("a", "b", "y")
     assert said(spec, lambda each: each["inputSchema"].reverse()) == [
-        "has `inputSchema` in another order: it is `a` and `b`"
+        "has `inputSchema` in another order: `b` in place of `a`"
     ]
     assert said(spec, lambda each: each["inputSchema"].append(each["inputSchema"][0])) == [
         "has `a` in `inputSchema` twice"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def name_findings(names: Sequence[str], data: bytes, count: int) -> Iterator[Dia
     """Yield names of a pipeline's models that are not one for each, or that are followed by more."""
     if len(names) != count:
         yield warning("MIL266", f"{NAMES} has {len(names)} names, but the models are {count}")
-    for name in sorted({each for each in names if names.count(each) > 1}):
+    for name in sorted(name for name, count in Counter(names).items() if count > 1):
         yield warning("MIL266", f"{NAMES} has the name `{name}` twice")
     if names_data(names) != data:
         yield warning("MIL266", f"{NAMES} has more than the names")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from miltext.checking.findings import Finding, listed
+from miltext.checking.findings import Finding
 from miltext.models.building.description import required_version
 from miltext.models.building.misfits import NO_RANGE, misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
@@ -58,7 +59,7 @@ def _function(name: str, function: Function, described: Any) -> Iterator[Finding
     outputs, block = _outputs(function, path)
     places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
     given = {name: (*block, "outputs", index) for index, name in enumerate(outputs)}
-    for output in sorted({each for each in outputs if outputs.count(each) > 1}):
+    for output in _doubled(outputs):
         yield _found(given[output], f"{TEXT} has the output `{output}` of `{name}` twice")
     for side, types in interface(function).sides.items():
         entries = getattr(described, side)
@@ -81,12 +82,16 @@ def _outputs(function: Function, path: Path) -> tuple[list[str], Path]:
     return [*block.outputs] if block is not None else [], (*path, "block_specializations", Key(key))
 
 
+def _doubled(names: list[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
 def _names(entries: Any, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
     described = [entry.name for entry in entries]
     for odd in sorted({*described}.symmetric_difference(names)):
         lacking = f"{TEXT} lacks" if odd in described else f"{FILE_NAME} lacks"
         yield _found(path, f"{lacking} the {side} `{odd}` of `{function}`")
-    for name in sorted({each for each in described if described.count(each) > 1}):
+    for name in _doubled(described):
         yield _found(path, f"{FILE_NAME} has the {side} `{name}` of `{function}` twice")
 
 
@@ -104,25 +109,36 @@ def _order(name: str, taken: list[str], given: list[str], described: Any, path: 
     """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:
-        yield _found(path, f"the compiler sorts the inputs of `{name}` by their names: {listed(ordered, 'and')}")
+        first, second = _first_unlike(ordered, taken)
+        yield _found(path, f"the compiler sorts the inputs of `{name}` by their names: `{first}` is before `{second}`")
     entries = [entry.name for entry in described.output]
     if given != entries and sorted(given) == sorted(entries):
-        message = f"{FILE_NAME} lists the outputs of `{name}` in another order: {listed(entries, 'and')}"
+        first, second = _first_unlike(entries, given)
+        message = f"{FILE_NAME} lists the outputs of `{name}` in another order: `{first}` in place of `{second}`"
         yield _found(path, message, "note")
+
+
+def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
+    return next((left, right) for left, right in zip(one, other, strict=True) if left != right)
 
 
 # ---- flexible shapes
 
 
 def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
-    """Yield shapes that an input takes by the description alone, or by the program alone."""
+    """Yield shapes that an input takes by the description alone, or by the program alone.
+
+    Of several such inputs, of images, and of ranges without an end, it is not known what the compiler writes.
+    """
     said = read_information(function.attributes.get(ATTRIBUTE))
     known = {value.name for value in function.inputs}
     entries = {entry.name: flexible(entry) for entry in described.input}
+    if sum(_shapes(each) is not None for each in entries.values()) > 1:
+        return
     for name in [*entries, *(each for each in said if each not in entries)]:
         wanted, found = entries.get(name), said.get(name)
         if wanted is not None and wanted.doubts and not wanted.shapes:
-            continue  # it is not known what the compiler writes of images, and of ranges without an end
+            continue
         shapes, expected = _shapes(found), _shapes(wanted)
         if shapes != expected and (name in known or found is not None):
             says = f"says {_spelled(shapes)} of `{name}`" if shapes else f"has nothing of `{name}`"
