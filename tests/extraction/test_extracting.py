@@ -256,6 +256,11 @@ def test_what_no_model_takes_or_gives_is_refused(names: tuple[str, str], tmp_pat
     assert miltext.check(text) == []
 
 
+def test_what_no_description_has_is_refused_without_a_check_too(tmp_path: Path) -> None:
+    source = read_model(draft(TYPES, "s, j, g", TYPED).encode(), "whole.mil")
+    assert "error[MIL420]" in refused(source, "n", tmp_path / "Part.mlpackage", check=False)
+
+
 def test_the_nearest_values_are_named_that_can_be_inputs(tmp_path: Path) -> None:
     text = draft(
         "a = relu(x); c = const()[val = 0.5]; m = greater(a, c); n = logical_not(m); s = select(n, x, a);", "s"
@@ -280,6 +285,8 @@ def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
         "note: `m`, of which it is made, can be: --input m",
         "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
     ]
+    extract(whole, "y", tmp_path / "Tried.mlpackage", inputs="n", check=False)  # to see what Core ML says of it
+    assert interface(tmp_path / "Tried.mlpackage") == "x n |  | y"
 
 
 # ---- functions, states, pipelines

@@ -161,6 +161,30 @@ def test_a_text_without_outputs_or_line_ends() -> None:
     assert part(f"{head}tensor<fp32,[4]>b=exp(x=a);}}->();}}", "a") == f"{head}}}->(a);}}"
 
 
+INFORMATION = """FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>>((("DefaultShapes",
+    {{"x", [4]}, {"z", [1]}})))"""
+
+
+@pytest.mark.parametrize(
+    ("listed", "output", "expected"),
+    [
+        (f"/* :) */ [{INFORMATION}]", "a", " /* :) */ [FlexibleShapeInformation = "),
+        (f"/* :) */ [{INFORMATION}]", "c", " /* :) */ {"),
+        (f"[{INFORMATION}]", "c", " {"),
+        (f'[a = string("]"), /* [ */ {INFORMATION}] // beside\n', "c", ' [a = string("]") /* [ */ ] // beside\n {'),
+        (f'[{INFORMATION}, b = string("y")]', "c", ' [b = string("y")] {'),
+    ],
+)
+def test_what_the_compiler_notes_is_cut_in_the_text(listed: str, output: str, expected: str) -> None:
+    text = f"""program(1.3) {{
+    func main<ios18>(tensor<fp32, [?]> x, tensor<fp32, [?]> z, tensor<fp32, [4]> y) {listed} {{
+        tensor<fp32, [?]> a = relu(x = x); tensor<fp32, [?]> b = relu(x = z); tensor<fp32, [4]> c = relu(x = y);
+    }} -> (a, b); }}"""
+    made = part(text, output)
+    assert f"){expected}" in made
+    assert '"z"' not in made
+
+
 def test_names_that_have_to_be_quoted_are() -> None:
     text = """program(1.0) { func main<ios18>(tensor<fp32, [4]> x) {
         tensor<fp32, [4]> $"a b" = relu(x = x); tensor<fp32, []> $"1" = reduce_max(x = $"a b"); } -> ($"1"); }"""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
@@ -102,7 +102,7 @@ def extract(
         progress=progress,
         expect=expect,
         prune_weights=True,
-        edit=partial(_edit, wanted, function, source.specification_version or 0, told),
+        edit=partial(_edit, _Asked(wanted, function, check, source.specification_version or 0, told)),
     )
     built = build_as_chosen(source, Path(output), choices)
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
@@ -181,21 +181,24 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
     return (*_read(whole)[:2], made.diagnostics)
 
 
+class _Asked(NamedTuple):
+    """What is asked of a model of a specification version: values of a function; warnings are added to `told`."""
+
+    wanted: Wanted
+    function: str | None
+    check: bool
+    version: int
+    told: list[Diagnostic]
+
+
 @with_room
-def _edit(
-    wanted: Wanted,
-    function: str | None,
-    version: int,
-    told: list[Diagnostic],
-    program: Program,
-    arrays: dict[str, Array],
-) -> dict[str, Array]:
+def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
     """Leave in a program only the part; return the arrays of it, which are to be stored."""
-    planned = plan(program, wanted, function)
-    for fault in _border(program, planned).faults():
+    planned = plan(program, asked.wanted, asked.function)
+    for fault in _border(program, planned).faults() if asked.check else ():
         raise fault
-    version = max(version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
-    told += [*_left_out(planned), *_inputless(planned, version)]
+    version = max(asked.version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
+    asked.told.extend([*_left_out(planned), *_inputless(planned, version)])
     program.CopyFrom(as_planned(program, planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}

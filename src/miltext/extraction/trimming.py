@@ -88,16 +88,14 @@ class _Trimming:
     def _information(self, function: Node, made: Function) -> Iterator[Edit]:
         """Yield what becomes of what Apple's compiler notes of flexible inputs."""
         for attributes in named(function, "attributes"):
-            listed = list(attributes.children)
-            listed = [each for each in listed if each.name in ("attribute", "draft_attribute")]
+            listed = list(named(attributes, "attribute", "draft_attribute"))
             is_it = [each.children[0].token == ATTRIBUTE for each in listed]
             if ATTRIBUTE in made.attributes:
                 for each in (each for each, found in zip(listed, is_it, strict=True) if found):
                     value = each.children[2]
                     yield value.start, value.end, self._printer.value(made.attributes[ATTRIBUTE])
             elif is_it == [True]:
-                start = self._text.rfind(")", 0, attributes.start) + 1
-                yield start, attributes.end, ""
+                yield len(self._text[: attributes.start].rstrip(" ")), attributes.end, ""
             else:
                 yield from self._without_listed(listed, [not found for found in is_it])
 
