@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -36,11 +37,11 @@ from miltext.models.opening import open_model
 @click.option("--share", default="0/1", help="Every so many-th program, from which on: 1/4.")
 @click.option("--seed", type=int, default=0, help="What random choices are made with.  [0]")
 def main(oracle: bool, each: int, cuts: int, share: str, seed: int) -> None:
-    """Print what came of it, and all that went wrong."""
+    """Print what came of it, and all that went wrong; after an interrupt, of what was tried by then."""
     warnings.simplefilter("ignore")
     chosen, shares = map(int, share.split("/"))
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
         for turn, whole in enumerate(_wholes(oracle, Path(folder))):
             if turn % shares == chosen:
                 counts["(functions)"] += 1

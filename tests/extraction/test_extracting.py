@@ -196,6 +196,16 @@ def test_weights_are_cut_to_those_that_are_used(tmp_path: Path) -> None:
         assert blobs.stat().st_size < (folder / "weights" / "weight.bin").stat().st_size
 
 
+def test_weights_of_a_text_are_given_or_missing_only_where_they_are_used(tmp_path: Path) -> None:
+    (offset,) = write_weights(tmp_path / "weights" / "weight.bin", [numbers(1)])
+    kinds = {"a": ("weights/weight.bin", offset), "b": ("weights/other.bin", 64)}
+    source = text_model(program_of(function_of(kinds)), tmp_path / "elsewhere")
+    assert "error[MIL302]" in refused(source, "a_sum", tmp_path / "Part.mlpackage")
+    extract(source, "a_sum", tmp_path / "Part.mlpackage", weights=tmp_path)
+    assert held_weights(tmp_path / "Part.mlpackage") == {("0/main", "a/0"): [1.0] * 40}
+    assert "error[MIL302]" in refused(source, "b_sum", tmp_path / "Other.mlpackage", weights=tmp_path)
+
+
 def test_arrays_of_a_draft_are_those_that_are_used(tmp_path: Path) -> None:
     text = draft('a = add(x, $npy("a.npy")); b = add(a, $npy("b.npy")); c = relu(b);', "c")
     (tmp_path / "whole.mil").write_text(text, encoding="utf-8")
