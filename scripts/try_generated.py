@@ -32,8 +32,8 @@ from miltext.schema.proto import Operation, Program, ValueType
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.walk import operations, parts
 
-LABELLED = 1250
-"""Each so many-th program may be a classifier: coremltools 9.0 does not load the list of its labels."""
+LABELLED = 150
+"""Each so many-th program may be a classifier, and one of eight is: coremltools 9.0 does not load lists of labels."""
 
 
 class Part(NamedTuple):

@@ -58,7 +58,6 @@ class Growth:
         self.depth: int = outer.depth + 1 if outer else 0
         self.operations: list[Operation] = []
         self.items: list[Item] = list(given)
-        self.redrawn = 0
         self.candidates = [name for name in all_names() if self._may_have(name)]
 
     def _may_have(self, op_type: str) -> bool:
@@ -98,7 +97,6 @@ class Growth:
             return self.add(op_type)
         except Redraw:
             self.take_back(mark)
-            self.redrawn += 1
             return None
 
     def add(self, op_type: str) -> list[Item]:

@@ -7,7 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.generation.calls import Wanted
+from miltext.generation.constants import list_constant
 from miltext.generation.recipes.table import recipe
+from miltext.schema.types import ListType, TensorType
 
 if TYPE_CHECKING:
     from miltext.generation.calls import Call
@@ -157,9 +159,6 @@ def non_zero(call: Call) -> None:
 @recipe("classify")
 def classify(call: Call) -> None:
     """Give a probability for each of a few classes."""
-    from miltext.generation.constants import list_constant
-    from miltext.schema.types import ListType, TensorType
-
     call.tensor(
         "probabilities",
         Wanted(where=lambda shape: len(shape) == 1),
