@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 from conftest import EXAMPLE
+from support.pipelines import piped, unary
 from support.running import RUNNER
 
 from miltext import load, parse
@@ -142,6 +143,55 @@ def test_several_at_once_find_the_same(model: Path, tmp_path: Path) -> None:
     for jobs in (1, 3):
         assert run(model, "--test", "grep -q exp", "--jobs", jobs, "-o", tmp_path / f"{jobs}.mil").exit_code == 0
     assert (tmp_path / "1.mil").read_text(encoding="utf-8") == (tmp_path / "3.mil").read_text(encoding="utf-8")
+
+
+def test_what_was_found_is_kept_where_the_output_cannot_be(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.mil"
+    result = run(model, "--test", f"touch {out}; grep -q exp", "-o", out)
+    assert result.exit_code == 2
+    kept = Path(result.stderr.split("is kept as ")[1].split("\n")[0])
+    assert types(kept) == ["exp"]
+    assert out.read_bytes() == b""
+
+
+def test_what_cannot_be_the_output_is_refused_before_any_test(tmp_path: Path) -> None:
+    """A text may take any size, a package may not."""
+    (tmp_path / "open.mil").write_text(TEXT.replace("[2, 3]", "[?, 3]"), encoding="utf-8")
+    result = run(tmp_path / "open.mil", "--test", f"touch {tmp_path}/ran", "-o", tmp_path / "Small.mlpackage")
+    assert result.exit_code == 1
+    assert "error[MIL452]" in result.stderr
+    assert not (tmp_path / "ran").exists()
+    assert run(tmp_path / "open.mil", "--test", "grep -q exp", "-o", tmp_path / "small.mil").exit_code == 0
+
+
+def test_a_pipeline_asks_which_model_is_meant(tmp_path: Path) -> None:
+    out, pipeline = tmp_path / "Small.mlpackage", tmp_path / "Pipeline.mlmodel"
+    pipeline.write_bytes(piped(unary("x", "y"), unary("y", "z")).SerializeToString())
+    assert "error[MIL257]" in run(pipeline, "--test", "true", "-o", out).stderr
+    assert run(pipeline, "--model", "1", "--as", "mil", "--test", "grep -q relu", "-o", out).exit_code == 0
+    assert types(out) == ["relu"]
+
+
+def test_a_terminal_shows_how_far_it_is(model: Path, tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    line = [
+        sys.executable,
+        "-m",
+        "miltext",
+        "reduce",
+        str(model),
+        "--test",
+        "grep -q exp",
+        "-o",
+        str(tmp_path / "o.mil"),
+    ]
+    subprocess.run(line, stderr=theirs, stdout=subprocess.DEVNULL, check=True)
+    told = os.read(ours, 1 << 16).decode()
+    assert "4 operations left, 1 test run" in told
+    assert "1 operation left, 4 tests run" in told
+    assert told.endswith("\r\x1b[K")
 
 
 def test_an_interrupt_keeps_the_best_so_far(model: Path, tmp_path: Path) -> None:

@@ -8,18 +8,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from miltext.cli.streams import load_model, model_argument, nested_option, show, write_text
-from miltext.diagnostics import Note, warning
+from miltext.diagnostics import MiltextError, Note, warning
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
+    from miltext.schema.proto import Program
 
 EPILOG = """\b
 Examples:
@@ -27,6 +29,7 @@ Examples:
   miltext reduce Model.mlpackage --test './predict {} 2>&1 | grep "MIL->EIR"' -o Small.mlpackage
   miltext reduce Model.mlpackage --test ./on-device.sh --jobs 4 --timeout 60 -o Small.mlpackage
   miltext reduce Model.mlpackage --as mil --test 'grep -q gather' -o small.mil
+  miltext reduce Pipeline.mlpackage --model 0 --test ./still-fails.sh -o Small.mlpackage
 """
 
 UNSTEADY = warning(
@@ -76,7 +79,7 @@ def command(
     verbose: bool,
     force: bool,
 ) -> None:
-    """Write the smallest part of MODEL on which CMD still exits with 0, as C-Reduce does it for C.
+    """Write the smallest part of MODEL on which CMD still exits with 0, for a report on what fails.
 
     Operations are left out, and what they made becomes an input: halving first, so that a fault in one of a thousand
     operations takes some twenty runs of CMD. In the end no single operation, input or output can go. Then constants
@@ -127,6 +130,7 @@ class _Work:
         self._output, self._force, self._test = output, force, test
         self._best: Candidate | None = None
         self._tests = 0
+        self._program: Program | None = None
         self._done: Reduction | None = None
 
     def reduce(self, source: Model, **how: Any) -> None:
@@ -135,9 +139,12 @@ class _Work:
         from miltext.reduction.reducing import NOT_THERE, reduce_source
         from miltext.reduction.source import Source
 
-        how |= {"on_progress": self._note, "written": True, "stop": self._test.stop}
+        opened = Source(source)
+        self._program = opened.program
+        written = {how["kind"] or opened.kind, self._output.suffix.lower().removeprefix(".")}
+        how |= {"on_progress": self._note, "written": sorted(written), "stop": self._test.stop}
         try:
-            done = reduce_source(Source(source), self._test, **how)
+            done = reduce_source(opened, self._test, **how)
         except ModelError as failure:
             found = failure.diagnostics[0]
             if found.code == NOT_THERE:
@@ -165,34 +172,42 @@ class _Work:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Write the best that was found when an interrupt ends the `with` block, and say so."""
+        """Write the best that was found when an interrupt or a full disk ends the `with` block, and say so."""
         from miltext.models.interrupts import uninterrupted
+        from miltext.reduction.report import counted
 
         try:
             yield
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, OSError):
             self._end_progress()
-            if self._best is None or self._done is not None:
+            if self._best is None or self._best.program is self._program or self._done is not None:
                 raise
             with uninterrupted():
                 self._save()
-                left = self._best.operations
-            click.echo(
-                f"miltext: interrupted after {self._tests} tests; {self._output} is the best so far, "
-                f"of {left} operations",
-                err=True,
-            )
+            run, left = counted(self._tests, "test"), counted(self._best.operations, "operation")
+            click.echo(f"miltext: interrupted after {run}; {self._output} is the best so far, of {left}", err=True)
             raise
 
     def _save(self) -> None:
+        """Write the best that was found; what has taken hours is kept elsewhere where that does not go."""
         assert self._best is not None
-        show(self._best.save(self._output, force=self._force), None, str(self._output))
+        try:
+            told = self._best.save(self._output, force=self._force)
+        except (OSError, MiltextError):
+            kept = Path(mkdtemp(prefix="miltext-reduced-"), self._output.name)
+            self._best.save(kept)
+            click.echo(f"miltext: what was found is kept as {kept}", err=True)
+            raise
+        show(told, None, str(self._output))
 
     def _note(self, best: Candidate, tests: int) -> None:
         """Note the best so far, and show on a terminal how far it is."""
         self._best, self._tests = best, tests
         if sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{best.operations} operations left, {tests} tests run", err=True, nl=False)
+            from miltext.reduction.report import counted
+
+            told = f"{counted(best.operations, 'operation')} left, {counted(tests, 'test')} run"
+            click.echo(f"\r\x1b[K{told}", err=True, nl=False)
 
     def _end_progress(self) -> None:
         if self._tests and sys.stderr.isatty():

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 PLACE = "{}"
 """What stands for the path in a command."""
 
-LINES = 20
-"""How many lines of what a command printed are told, its last ones."""
+LINES, MOST = 20, 1 << 20
+"""How many lines of what a command printed are told, its last ones, and how many bytes are read for that."""
 
 TIMEOUT = 300.0
 """The seconds that a command has by default, which are C-Reduce's: creduce(1), `--timeout`."""
@@ -46,7 +46,7 @@ class Ran(NamedTuple):
 
 
 class Command:
-    """A Test that runs a command; `last` is how its latest run ended. `told` gets what each run printed."""
+    """A Test that runs a command; `last` is how its latest run ended. `told` gets what each run printed last."""
 
     def __init__(self, command: str, seconds: float | None = TIMEOUT, told: Callable[[str], object] = bool) -> None:
         self.last = Ran(0, [])
@@ -59,7 +59,7 @@ class Command:
         """Run the command on a candidate."""
         with tempfile.TemporaryFile() as printed:
             status = self._status(candidate.path, printed)
-            printed.seek(0)
+            printed.seek(max(0, printed.seek(0, os.SEEK_END) - MOST))
             text = printed.read().decode(errors="replace")
         self._told(text)
         self.last = Ran(status, text.splitlines()[-LINES:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -88,19 +88,18 @@ def reduce_source(
     jobs: int = 1,
     max_tests: int | None = None,
     on_progress: Progress | None = None,
-    written: bool = False,
+    written: Collection[str] = (),
     stop: Callable[[], object] = bool,
 ) -> Reduction:
-    """Return what `reduce` does, for a model that is opened; with `written`, tests are of candidates that have a path.
+    """Return what `reduce` does, for a model that is opened; `stop` ends running tests when something breaks it off.
 
-    `stop` ends the tests that are running, when something else ends the search.
+    Tests are of candidates that can be `written` as each of these kinds.
     """
     if (kind or source.kind) not in KINDS:
         raise ValueError(f"a candidate is written as {', '.join(KINDS)}, not as {kind}")
     original = Candidate(source, source.program, kind or source.kind)
     with Trials(test, original, jobs=jobs, most=max_tests, written=written, stop=stop) as trials:
-        if written:
-            _ = original.path  # where it cannot be written, this is the time to say why
+        original.require(written)  # where it cannot be written, this is the time to say why
         if not trials.ask([original])[0]:
             raise refusal(NOT_THERE, "the test does not pass on the model itself", source.name)
         work = Reducing(source, trials, original, on_progress)

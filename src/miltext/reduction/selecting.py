@@ -15,7 +15,7 @@ from miltext.schema.proto import Program
 
 if TYPE_CHECKING:
     from miltext.reduction.graph import Part, Scope, Unit
-    from miltext.schema.proto import Block, NamedValueType
+    from miltext.schema.proto import Block, Function
 
 
 class Output(NamedTuple):
@@ -135,13 +135,13 @@ def _add(made: Program, graph: Graph, scope: Scope, selected: Selected) -> None:
     places = constants.union(unit.place for unit in selected.units if unit.place >= 0)
     block.operations.extend([scope.block.operations[place] for place in sorted(places)])
     block.outputs.extend(selected.outputs)
-    _take_in(function.inputs, block, scope, selected)
+    _take_in(function, block, scope, selected)
 
 
-def _take_in(inputs: Collection[NamedValueType], block: Block, scope: Scope, selected: Selected) -> None:
+def _take_in(function: Function, block: Block, scope: Scope, selected: Selected) -> None:
     """Have a function take what a block uses and does not make, unless it takes that already."""
     made = {value.name for operation in block.operations for value in operation.outputs}
-    known = {value.name for value in (*inputs, *block.inputs)}
+    known = {value.name for value in (*function.inputs, *block.inputs)}
     for name in scope.types:
         if name in selected.uses and name not in made and name not in known:
-            inputs.add(name=name, type=scope.types[name])  # type: ignore[attr-defined]
+            function.inputs.add(name=name, type=scope.types[name])

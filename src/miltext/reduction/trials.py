@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import sha256
@@ -65,6 +65,15 @@ class Candidate:
         """Write it as its ending says; return the warnings. Raise OSError, and ModelError as `miltext.build` does."""
         return self._source.save(self.program, path, force=force, is_bare=self.is_bare)
 
+    def require(self, kinds: Collection[str]) -> None:
+        """Write it as its kind, if that is asked for, and try whether others can be. Raise as `save` does."""
+        for kind in kinds:
+            if kind == self.kind:
+                _ = self.path
+            else:
+                with tempfile.TemporaryDirectory(prefix="miltext-reduce-", ignore_cleanup_errors=True) as folder:
+                    self.save(Path(folder) / f"other.{kind}")
+
     def forget(self) -> None:
         """Remove what was written for a test."""
         vars(self).pop("path", None)
@@ -84,8 +93,8 @@ class OutOfTests(Exception):
 class Trials:
     """Runs of a test: `tests` counts them, and `reused` the answers that were known.
 
-    A test gets `jobs` candidates at a time. What has an error that the original has not is not tested; nor, where tests
-    need a file of each (`written`), what cannot be written. `stop` ends the tests that run when a search is broken off.
+    A test gets `jobs` candidates at a time. What has an error that the original has not is not tested; nor what cannot
+    be `written` as each of some kinds. `stop` ends the tests that run when a search is broken off.
     """
 
     def __init__(
@@ -95,7 +104,7 @@ class Trials:
         *,
         jobs: int = 1,
         most: int | None = None,
-        written: bool = False,
+        written: Collection[str] = (),
         stop: Callable[[], object] = bool,
     ) -> None:
         self.tests = self.reused = 0
@@ -152,18 +161,19 @@ class Trials:
     def _tried(self, candidate: Candidate) -> bool | None:
         """Return what the test says; None where there is nothing to test."""
         try:
-            if self._written and not _is_writable(candidate):
+            if not _is_writable(candidate, self._written):
                 return None
             return bool(self._test(candidate))
         finally:
             candidate.forget()
 
 
-def _is_writable(candidate: Candidate) -> bool:
+def _is_writable(candidate: Candidate, kinds: Collection[str]) -> bool:
     try:
-        return candidate.path.exists()
+        candidate.require(kinds)
     except MiltextError:
         return False
+    return True
 
 
 def _key(candidate: Candidate) -> bytes:
