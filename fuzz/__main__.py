@@ -41,7 +41,13 @@ def list_targets() -> None:
 @main.command()
 @click.argument("targets", nargs=-1)
 @click.option("--minutes", type=MINUTES, default=5.0, show_default=True, help="How long, each target.")
-@click.option("--seed", default=1, show_default=True, help="Which inputs; a job of several adds its number.")
+@click.option(
+    "--seed",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Which inputs; a job of several adds its number.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes, each target.")
 @click.option("--engine", type=click.Choice(["atheris", "plain"]), help="What makes inputs.  [the best that is there]")
 @click.option("--out", default=FOLDER, type=click.Path(path_type=Path), help="A folder for findings.  [.fuzz]")

@@ -77,18 +77,16 @@ def guided(
         made = atheris.Mutate(data, most) if random.random() < OWN else target.changed(random, data, pool)
         return bytes(made[:most])
 
-    options = [
-        f"-seed={seed}",
-        f"-max_len={LONGEST}",
-        "-len_control=0",
-        "-rss_limit_mb=0",
-        "-timeout=3600",
-        "-reload=1",
-    ]
-    options += [f"-artifact_prefix={seeds}/", *_dictionary(seeds.with_suffix(".words"), target.words)]
-    atheris.Setup(["fuzz", *options, str(corpus), str(seeds)], test, custom_mutator=change)
+    atheris.Setup(["fuzz", *_options(seed, seeds, target.words), str(corpus), str(seeds)], test, custom_mutator=change)
     atheris.Fuzz()
     raise AssertionError("libFuzzer came back")
+
+
+def _options(seed: int, seeds: Path, words: Sequence[str]) -> list[str]:
+    """Return libFuzzer's options: time and memory are measured here, and its corpus is read anew for other jobs."""
+    limits = [f"-max_len={LONGEST}", "-len_control=0", "-rss_limit_mb=0", "-timeout=3600"]
+    files = [f"-artifact_prefix={seeds}/", *_dictionary(seeds.with_suffix(".words"), words)]
+    return [f"-seed={seed}", "-reload=1", *limits, *files]
 
 
 def _dictionary(path: Path, words: Sequence[str]) -> list[str]:
