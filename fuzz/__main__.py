@@ -20,6 +20,7 @@ from fuzz.jobs import run as run_jobs
 T = TypeVar("T")
 
 FOLDER = ROOT / ".fuzz"
+COUNT = click.IntRange(1)
 MINUTES = click.FloatRange(0, min_open=True)
 Finding = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -41,14 +42,8 @@ def list_targets() -> None:
 @main.command()
 @click.argument("targets", nargs=-1)
 @click.option("--minutes", type=MINUTES, default=5.0, show_default=True, help="How long, each target.")
-@click.option(
-    "--seed",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Which inputs; a job of several adds its number.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many processes, each target.")
+@click.option("--seed", type=COUNT, default=1, show_default=True, help="Which inputs; each job has the next.")
+@click.option("--jobs", type=COUNT, default=1, show_default=True, help="How many processes, each target.")
 @click.option("--engine", type=click.Choice(["atheris", "plain"]), help="What makes inputs.  [the best that is there]")
 @click.option("--out", default=FOLDER, type=click.Path(path_type=Path), help="A folder for findings.  [.fuzz]")
 @click.option("--minimize/--no-minimize", default=True, show_default=True, help="Make new findings small at the end.")
