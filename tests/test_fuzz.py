@@ -16,6 +16,8 @@ from conftest import GOLDEN, ROOT
 
 sys.path.insert(0, str(ROOT))
 
+from support.strategies import OLD
+
 import miltext
 from fuzz import adopting, engines, files, findings, jobs, messages, texts, trials
 from fuzz.__main__ import main
@@ -34,6 +36,8 @@ def seeds(name: str) -> list[bytes]:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_law_of_a_target_holds_for_a_moment(name: str) -> None:
+    if OLD and TARGETS[name].suffix in (".pb", ".mlmodel"):
+        pytest.skip("this protobuf crashes on damaged bytes, or reads strings that are no UTF-8")
     target, random, pool = TARGETS[name], Random(20), seeds(name)
     count = INPUTS.get(name, 40)
     inputs = random.sample(pool, min(len(pool), count // 3 + 1))

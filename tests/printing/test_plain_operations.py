@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from conftest import GOLDEN, corpus_files
-from google import protobuf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import realistic
 from support.laws.printing import check_both_ways
-from support.strategies import any_programs
+from support.strategies import OLD, any_programs
 
 from miltext import PrintError, parse, to_text
 from miltext.printing.plain_operations import LONGEST, Operations
@@ -21,8 +20,6 @@ from miltext.printing.printer import Printer
 from miltext.schema.fields import BLOCK_OPERATIONS, ENTRY_VALUE, FUNCTION_BLOCKS, PROGRAM_FUNCTIONS
 from miltext.schema.proto import Operation, Program
 from miltext.schema.wire import sized, spans
-
-OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
 
 
 def lines_of(program: Program) -> list[str | Operation]:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from google import protobuf
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.internal import api_implementation
 from hypothesis import strategies as st
@@ -39,6 +40,9 @@ uint64s = st.one_of(st.integers(0, 4), st.sampled_from([2**63, 2**64 - 1]), st.i
 
 KEEPS_NANS = api_implementation.Type() != "python"
 """protobuf in pure Python decodes every NaN to the same one."""
+
+OLD = tuple(map(int, protobuf.__version__.split(".")[:2])) < (4, 25)
+"""Whether this protobuf crashes on damaged bytes, or reads strings that are no UTF-8."""
 
 _ODD_FP32 = [0, 1 << 31, 1, 0x807FFFFF, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001]
 _ODD_FP64 = [pattern << 32 | (pattern & 1) for pattern in _ODD_FP32]
