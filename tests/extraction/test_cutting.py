@@ -7,6 +7,7 @@ import pytest
 import miltext
 from miltext.diagnostics import ModelError
 from miltext.extraction.cutting import cut
+from miltext.extraction.needs import Needs
 from miltext.schema.proto import Program, Value
 
 X = "tensor<fp32, [2, 3]> x, tensor<fp32, [2, 3]> z, bool p"
@@ -345,3 +346,20 @@ def test_a_part_of_many_operations_is_cut_quickly() -> None:
         operation.outputs.add(name=f"v{number + 1}")
     part = cut(whole, ["v4000"], ["v1000"])
     assert len(part.functions["main"].block_specializations["CoreML8"].operations) == 3000
+
+
+def test_a_state_that_is_often_read_and_written_is_looked_at_once_for_each() -> None:
+    whole = Program(version=1)
+    function = whole.functions["main"]
+    function.opset = "CoreML8"
+    function.inputs.add(name="k").type.stateType.SetInParent()
+    block = function.block_specializations["CoreML8"]
+    for number in range(1000):
+        block.operations.add(type="read_state").inputs["input"].arguments.add(name="k")
+        block.operations[-1].outputs.add(name=f"v{number}")
+        written = block.operations.add(type="write_state")
+        written.inputs["input"].arguments.add(name="k")
+        written.inputs["data"].arguments.add(name=f"v{number}")
+    needs = Needs(function, block)
+    assert len(needs.of(["v500"]).operations) == 2000
+    assert len(needs.of(["v500"], later_writes=False).operations) == 1001

@@ -6,6 +6,7 @@ next: whatever uses it needs all that is written to it, before or after.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,6 +64,7 @@ class Needs:
         prediction reads it.
         """
         found, taken = set[int](), set[str]()
+        done: dict[str, int] = {}
         todo = [self._source(name, self.makers.get(name, OUTSIDE), given, taken) for name in outputs]
         while todo:
             place = todo.pop()
@@ -71,8 +73,10 @@ class Needs:
             found.add(place)
             for name, maker in self.uses[place]:
                 todo.append(self._source(name, maker, given, taken))
-                if name in self._writers and maker == OUTSIDE:
-                    todo += [each for each in self._writers[name] if later_writes or each < place]
+                if maker == OUTSIDE and (writers := self._writers.get(name)):
+                    needed = len(writers) if later_writes else bisect(writers, place)
+                    todo += writers[done.get(name, 0) : needed]
+                    done[name] = max(done.get(name, 0), needed)
         return Needed(sorted(found), taken)
 
     def is_outside(self, name: str) -> bool:

@@ -45,11 +45,11 @@ def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> 
     return Wanted(*([each] if isinstance(each, str) else [*each] for each in (outputs, inputs)))
 
 
-def listed(names: list[str], others: str = "more") -> str:
+def listed(names: list[str]) -> str:
     """Return names for a message, the first of many."""
     *first, last = [f"`{name}`" for name in names[:SHOWN]]
     if len(names) > SHOWN:
-        return f"{', '.join([*first, last])} and {len(names) - SHOWN} {others}"
+        return f"{', '.join([*first, last])} and {len(names) - SHOWN} more"
     return f"{', '.join(first)} and {last}" if first else last
 
 
