@@ -226,7 +226,7 @@ def test_the_function_is_the_one_that_has_the_values() -> None:
     assert [*cut(other, "y").functions] == ["main"]  # the other function takes it
     assert [*cut(other, "z", "y").functions] == ["other"]
     for names, function, message in [
-        (["a"], None, "the functions `main` and `other` have `a`"),
+        (["a"], None, "the functions `main` and `other` each have `a`"),
         (["y", "z"], None, "no function has all of the values: `y` is in `main`, `z` is in `other`"),
         (["z"], "main", "unknown value `z`"),
         (["a"], "mian", "unknown function `mian`; did you mean `main`?"),

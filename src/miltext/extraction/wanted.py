@@ -101,9 +101,7 @@ def _made(function: Function) -> set[str]:
 
 
 def _several(wanted: Wanted, functions: list[str]) -> ModelError:
-    noun = "has" if len(wanted.names) == 1 else "have"
-    message = f"the functions {listed(functions)} have {listed(wanted.names)}"
-    message = message if noun == "has" else f"{message}, each all of them"
+    message = f"the functions {listed(functions)} each have {listed(wanted.names)}"
     return refusal(NO_OUTPUT, message, None, Note("choose one with --function"))
 
 
