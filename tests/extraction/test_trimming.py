@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from support.gaps import FORMS, commented, tokens
 
 import miltext
 from miltext.diagnostics import ParseError
@@ -103,6 +106,14 @@ def test_any_part_of_a_text_reads_as_that_part(outputs: str, given: str, ends: s
     assert made.count("\n") == made.count(ends)
     assert "Another one" not in made
     assert "The whole." in made
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_comments_may_stand_in_any_gap(seed: int) -> None:
+    rng = random.Random(seed)
+    text = commented(WHOLE, {gap: rng.choice(FORMS) for gap in range(len(tokens(WHOLE))) if rng.random() < 0.7})
+    for outputs, given in [("b", "a"), ("d", "c"), ("s", "q"), ("c", ""), ("s a", "d")]:
+        part(text, *outputs.split(), given=(*given.split(),))
 
 
 LISTED: dict[str, tuple[str, str, tuple[str, ...], str]] = {
