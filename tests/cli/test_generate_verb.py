@@ -45,6 +45,15 @@ def test_a_text_and_a_package(tmp_path: Path) -> None:
     done(*asked, "-o", tmp_path / "M.mlpackage", "--force")
 
 
+def test_a_package_of_flexible_sizes(tmp_path: Path) -> None:
+    done("--seed", 3, "--flexible", "-o", tmp_path / "F.mlpackage")
+    model = miltext.load(tmp_path / "F.mlpackage")
+    assert model.description
+    described = [each.type.multiArrayType.shapeRange.sizeRanges for each in model.description.input]
+    assert {(sizes[0].lowerBound, sizes[0].upperBound) for sizes in described if sizes} == {(1, 64)}
+    assert "[?, " in miltext.to_text(model.program)
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

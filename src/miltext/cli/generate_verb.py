@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from miltext.cli.streams import show, write_text
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
+
+LARGEST = 64
+"""The largest size that a model of a generated program takes where the program leaves one open."""
 
 EPILOG = """\b
 Examples:
@@ -54,7 +60,20 @@ def command(seed: int, output: str, force: bool, **asked: Any) -> None:
     from miltext.models.opening import read
 
     model = read(made.SerializeToString(), f"<seed {seed}>")
-    show(build(model, output, force=force, externalize=10 if asked["weights"] else None), None, output)
+    externalize = 10 if asked["weights"] else None
+    show(build(model, output, force=force, externalize=externalize, ranges=_ranges(made)), None, output)
+
+
+def _ranges(made: Program) -> dict[str, str]:
+    """Return the sizes of inputs that leave some open, by name: from 1 to LARGEST."""
+    from miltext.schema.types import TensorType, read_type
+
+    inputs = [(each.name, read_type(each.type)) for function in made.functions.values() for each in function.inputs]
+    return {
+        name: ",".join(f"1..{LARGEST}" if size is None else str(size) for size in held.shape)
+        for name, held in inputs
+        if isinstance(held, TensorType) and None in held.shape
+    }
 
 
 def _options(**asked: Any) -> Any:
