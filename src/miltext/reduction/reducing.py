@@ -11,7 +11,7 @@ from miltext.reduction.bypassing import bypass, bypasses
 from miltext.reduction.graph import Graph, extent
 from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
-from miltext.reduction.searching import shrink
+from miltext.reduction.searching import Ask, narrow, shrink
 from miltext.reduction.selecting import Output, select, whole
 from miltext.reduction.source import KINDS, Source
 from miltext.reduction.trials import Candidate, OutOfTests, Test, Trials
@@ -121,7 +121,7 @@ class Reducing:
 
     def run(self) -> bool:
         """Make the best candidate as small as it gets; return whether everything was tried."""
-        moves = (self.operations, self.detours, self.blocks, self.inner_operations, self.outputs, self.inputs)
+        moves = (self.ends, self.detours, self.operations, self.blocks, self.insides, self.outputs, self.inputs)
         try:
             before = None
             while before is not self.best:
@@ -135,6 +135,11 @@ class Reducing:
         except OutOfTests:
             return False
         return True
+
+    def ends(self) -> None:
+        """Leave out operations after the last one that is needed, and before the first one."""
+        graph = Graph(self.best.program)
+        self._shrink(graph.parts, lambda parts: select(graph, parts), narrow)
 
     def operations(self) -> None:
         """Leave out operations; with all of its operations, a function goes."""
@@ -153,7 +158,7 @@ class Reducing:
         found = folds(program)
         self._shrink(found, lambda kept: whole(unfold(program, {*found}.difference(kept))))
 
-    def inner_operations(self) -> None:
+    def insides(self) -> None:
         """Leave out operations inside the blocks that are left."""
         program = self.best.program
         found = inner_operations(program)
@@ -190,7 +195,12 @@ class Reducing:
         if self._source.has_metadata and self._trials.ask([bare])[0]:
             self.best = bare
 
-    def _shrink(self, items: Sequence[T], make: Callable[[Sequence[T]], Program | None]) -> None:
+    def _shrink(
+        self,
+        items: Sequence[T],
+        make: Callable[[Sequence[T]], Program | None],
+        search: Callable[[Sequence[T], Ask[T], int], object] = shrink,
+    ) -> None:
         """Find the fewest items of whose program the test passes."""
         fewest = len(items)
 
@@ -206,7 +216,7 @@ class Reducing:
                 self._on_progress(self.best, self._trials.tests)
             return answers
 
-        shrink(items, ask, self._trials.jobs)
+        search(items, ask, self._trials.jobs)
 
     def _candidate(self, program: Program | None) -> Candidate | None:
         if program is None:

@@ -31,6 +31,12 @@ def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
     return search.one_by_one(search.needed(items))
 
 
+def narrow(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
+    """Return the items from the first to the last one that a test needs, as `shrink` would find them."""
+    search = Search(ask, width)
+    return [] if not items or search.passes([]) else search.ends(items)
+
+
 class Search(Generic[T]):
     """Questions to one test, `width` at a time."""
 
@@ -42,14 +48,20 @@ class Search(Generic[T]):
         """Ask for one part."""
         return self._ask([part])[0]
 
-    def needed(self, items: Sequence[T]) -> list[T]:
-        """Return the items that a test needs, if more of them never make it fail; not without any it fails."""
+    def ends(self, items: Sequence[T]) -> list[T]:
+        """Return the items from the first to the last one that a test needs, if more of them never make it fail.
+
+        Without any items it fails.
+        """
         end = self._least(lambda count: items[:count], 0, len(items))
-        last = [items[end - 1]]
-        if end == 1 or self.passes(last):
-            return last
-        gone = end - self._least(lambda count: items[end - count : end], 1, end)
-        return [items[gone], *self._between(items[gone], items[gone + 1 : end - 1], last)]
+        if end == 1 or self.passes([items[end - 1]]):
+            return [items[end - 1]]
+        return [*items[end - self._least(lambda count: items[end - count : end], 1, end) : end]]
+
+    def needed(self, items: Sequence[T]) -> list[T]:
+        """Return the items that a test needs, as `ends` does, without those between that it does not need."""
+        found = self.ends(items)
+        return [found[0], *self._between(found[0], found[1:-1], found[-1:])] if len(found) > 1 else found
 
     def _between(self, first: T, rest: Sequence[T], after: list[T]) -> list[T]:
         """Return what is needed of the `rest`, and what comes `after` it; `first` is needed, too."""
