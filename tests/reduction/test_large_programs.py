@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from support.large_programs import KINDS, OPERATIONS, Large
+from support.large_programs import KINDS, OPERATIONS, Large, Lines, function, grown, program
 
 from miltext import check
 from miltext.reduction.bypassing import bypass, bypasses
@@ -22,8 +22,8 @@ MOST = 60
 """The runs of a test that a fault in one of a thousand operations may take."""
 
 
-def makes(program: Program, name: str) -> bool:
-    return any(value.name == name for _, operation in operations(program) for value in operation.outputs)
+def makes(made: Program, name: str) -> bool:
+    return any(value.name == name for _, operation in operations(made) for value in operation.outputs)
 
 
 @cache
@@ -55,27 +55,46 @@ def test_a_fault_comes_down_to_its_operation_in_few_tests(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_single_can_go(kind: str) -> None:
     """No operation, input or output can, by any of the ways in which one can go."""
-    program, name = reduced(kind).program, large(kind).fault
-    graph = Graph(program)
+    whole, name = reduced(kind).program, large(kind).fault
+    graph = Graph(whole)
     outputs = [Output(nth, each) for nth, scope in enumerate(graph.scopes) for each in scope.block.outputs]
     smaller = [select(graph, [each for each in graph.parts if each != part]) for part in graph.parts]
     smaller += [select(graph, graph.parts, {*outputs} - {each}) for each in outputs]
-    smaller += [bypass(program, [each]) for each in bypasses(program)]
-    smaller += [merge(program, [each]) for each in twins(program)]
-    extent = count_operations(program), sum(len(scope.block.outputs) for scope in graph.scopes)
+    smaller += [bypass(whole, [each]) for each in bypasses(whole)]
+    smaller += [merge(whole, [each]) for each in twins(whole)]
+    extent = count_operations(whole), sum(len(scope.block.outputs) for scope in graph.scopes)
     for each in smaller:
         assert each is None or not makes(each, name) or not check_is_as_good(each) or extent <= of(each)
 
 
-def check_is_as_good(program: Program) -> bool:
-    return not [found for found in check(program) if found.severity == "error"]
+def check_is_as_good(made: Program) -> bool:
+    return not [found for found in check(made) if found.severity == "error"]
 
 
-def of(program: Program) -> tuple[int, int]:
-    return count_operations(program), sum(len(scope.block.outputs) for scope in Graph(program).scopes)
+def of(made: Program) -> tuple[int, int]:
+    return count_operations(made), sum(len(scope.block.outputs) for scope in Graph(made).scopes)
 
 
 def test_guesses_at_once_are_counted() -> None:
     found = reduced("chain", jobs=8)
     assert count_operations(found.program) == 1
     assert reduced("chain").tests < found.tests <= MOST
+
+
+def test_a_fault_that_needs_a_way_between_two_operations_leaves_these() -> None:
+    """What stands on the way goes all at once, not one by one."""
+    lines = Lines()
+    first = lines.add("exp", x=grown(lines, "x", 90, "relu"))
+    last = lines.add("square", x=grown(lines, first, 120, "relu", "tanh"))
+    made = program(function(lines, grown(lines, last, 90, "relu")))
+
+    def connected(candidate: Candidate) -> bool:
+        makers = {value.name: each for _, each in operations(candidate.program) for value in each.outputs}
+        each = next((each for each in makers.values() if each.type == "square"), None)
+        while each is not None and each.type != "exp":
+            each = makers.get(each.inputs["x"].arguments[0].name)
+        return each is not None
+
+    found = reduce(made, connected)
+    assert count_operations(found.program) == 2
+    assert found.tests <= MOST
