@@ -95,7 +95,9 @@ def _of_model(model: str) -> tuple[str, ...]:
 
 def _of_pipeline(model: str) -> tuple[str, ...]:
     compared = ("diff same.mlmodel", "diff --format json same.mlmodel", "diff --format unified same.mlmodel")
-    looked = _each(model, "info", "info --json", "describe", "check --ignore MIL26", "build -o out.mlpackage", "sidecar", *compared)
+    looked = _each(
+        model, "info", "info --json", "describe", "check --ignore MIL26", "build -o out.mlpackage", "sidecar", *compared
+    )
     chosen = _each(model, "print --model 0", "print --model net", "weights --model 0", "diff same.mlmodel --model 0")
     run = _each(model, "run --random --model 0")
     edited = _each(model, "rename --model 0 -o out.mlpackage", "build good.mil --model 0 -o out.mlpackage --from")
