@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -152,6 +153,7 @@ def test_what_was_found_is_kept_where_the_output_cannot_be(model: Path, tmp_path
     kept = Path(result.stderr.split("is kept as ")[1].split("\n")[0])
     assert types(kept) == ["exp"]
     assert out.read_bytes() == b""
+    shutil.rmtree(kept.parent)
 
 
 def test_what_cannot_be_the_output_is_refused_before_any_test(tmp_path: Path) -> None:
