@@ -321,6 +321,16 @@ def test_a_program_that_cannot_be_read_hides_nothing_around_it(bundle: Path) -> 
     assert "MIL264" not in checked(bundle).stdout
 
 
+@pytest.mark.parametrize(("data", "code"), [(LFS, "MIL252"), (b"\xff", "MIL256"), (b"", "MIL256")])
+def test_a_text_that_is_none_hides_nothing_around_it(data: bytes, code: str, bundle: Path, pipeline: Path) -> None:
+    for folder, text in ((bundle, bundle / "model.mil"), (pipeline, pipeline / "model1" / "model.mil")):
+        text.write_bytes(data)
+        (text.parent / ANALYTICS).unlink()
+        result = checked(folder)
+        assert (result.exit_code, result.stdout.count(f"error[{code}]")) == (1, 1)
+        assert f"{text.parent / ANALYTICS}: warning[MIL262]" in result.stdout
+
+
 # ---- pipelines
 
 

@@ -19,7 +19,7 @@ from miltext.checking.compiled.metadata import unlike
 from miltext.checking.compiled.program import program_findings
 from miltext.checking.compiled.weights import weight_findings
 from miltext.checking.findings import listed, located
-from miltext.diagnostics import MiltextError, ModelError, ParseError, error, warning
+from miltext.diagnostics import MiltextError, ModelError, error, warning
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.compiling.analytics import tables_of
@@ -122,7 +122,7 @@ class _Check:
 
     @cached_property
     def _program(self) -> Program | None:
-        with suppress(ParseError):
+        with suppress(MiltextError):  # which is told of the text
             return self.bundle.program if self.bundle.type == PROGRAM else None
         return None
 
