@@ -215,6 +215,20 @@ def test_what_cannot_be_compiled_says_why(spec: Model, said: str, tmp_path: Path
     assert [each.name for each in tmp_path.iterdir()] == ["P.mlpackage"]
 
 
+@pytest.mark.parametrize("is_unproven", [False, True], ids=["", "allowed"])
+@pytest.mark.parametrize("version", [0, -1, -(2**31)])
+@pytest.mark.parametrize("place", ["model", "pipeline", "stage"])
+def test_a_version_that_no_model_has_is_refused(place: str, version: int, is_unproven: bool, tmp_path: Path) -> None:
+    spec = unary("x", "y") if place == "model" else piped(unary("x", "a"), unary("a", "y"))
+    (spec.pipeline.models[1] if place == "stage" else spec).specificationVersion = version
+    source = in_package(spec, tmp_path)
+    where = " of the model 1" if place == "stage" else ""
+    said = rf"P.mlpackage: error\[MIL440\]: the specification version{where} is {version},"
+    with pytest.raises(ModelError, match=said):
+        miltext.build(source, tmp_path / "C.mlmodelc", check=False, allow_unproven=is_unproven)
+    assert not (tmp_path / "C.mlmodelc").exists()
+
+
 def test_a_stage_that_shows_no_kind_says_why(tmp_path: Path) -> None:
     source = in_package(piped(unary("x", "a"), unary("a", "y")), tmp_path)
     miltext.build(source, tmp_path / "C.mlmodelc", check=False)

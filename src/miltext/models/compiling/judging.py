@@ -44,6 +44,11 @@ def refuse_kinds(model: Model) -> None:
 
 def refuse(new: NewModel, choices: Choices) -> None:
     """Refuse a model that cannot be compiled, or not as the choices say: MIL440, MIL441, MIL454, MIL215, MIL302."""
+    wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
+    for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
+        if (version := each.specificationVersion) < 1:
+            message = f"the specification version{where} is {version}, but models have those from 1 on"
+            raise refusal("MIL440", message)
     if not all(program.functions for program in ml_programs(new.spec)):
         raise refusal("MIL440", "the program has no functions")
     for failure in new.missing.values():
