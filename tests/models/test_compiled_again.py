@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from models.test_compiling import FILES, written
+from support.containers import write_package
 from support.pipelines import piped, unary
 
 import miltext
 from miltext.diagnostics import ModelError
-from miltext.models.compiling.analytics import parse_analytics
+from miltext.models.compiling.analytics import parse_analytics, source_hash
 from miltext.models.manifest import model_file
 from miltext.printing.coremlc import Versions, as_coremlc
+from miltext.printing.flexible_shapes import shape_information
 from miltext.schema.proto import Model
 
 
@@ -96,6 +98,57 @@ def test_keys_of_other_shapes_are_guesses(tmp_path: Path) -> None:
     (bundle / "model.mil").write_text(text)
     with pytest.raises(ModelError, match=r"MIL441.*keys of enumerated shapes"):
         miltext.build(bundle, tmp_path / "A.mlmodelc", check=False, renames={"x": "z"})
+
+
+def ranged(spec: Model) -> Model:
+    for least, most in ((1, 8), (4, 4)):
+        spec.description.input[0].type.multiArrayType.shapeRange.sizeRanges.add(lowerBound=least, upperBound=most)
+    return spec
+
+
+def with_shapes(spec: Model, described: Model) -> Model:
+    """The model with the attribute that the compiler makes for another description."""
+    made, _ = shape_information(described.description.input)
+    assert made is not None
+    spec.mlProgram.functions["main"].attributes["FlexibleShapeInformation"].CopyFrom(made)
+    return spec
+
+
+OWN = {
+    "without a flexible input": (unary("x", "y"), enumerating()),
+    "another one": (ranged(unary("x", "y")), enumerating()),
+    "the same": (ranged(unary("x", "y")), ranged(unary("x", "y"))),
+}
+
+
+@pytest.mark.parametrize(("spec", "described"), OWN.values(), ids=OWN)
+@pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
+def test_shapes_of_its_own_are_told_and_made_of_the_description(
+    spec: Model, described: Model, is_piped: bool, tmp_path: Path
+) -> None:
+    both = spec, with_shapes(Model.FromString(spec.SerializeToString()), described)
+    plain, own = (piped(each, unary("y", "z")) if is_piped else each for each in both)
+    (tmp_path / "own").mkdir()
+    expected, bundle = written(plain, tmp_path), tmp_path / "own" / "Out.mlmodelc"
+    package = write_package(tmp_path / "own" / "In.mlpackage", own.SerializeToString())
+    told = [each.message for each in miltext.build(package, bundle, check=False) if each.code == "MIL443"]
+    where = " of the model 0" if is_piped else ""
+    lost = f"`FlexibleShapeInformation` of `main`{where}, which is made of the description"
+    assert told == [f"a compiled model does not have this, and it is lost: {lost}"]
+    inner = "model0/model.mil" if is_piped else "model.mil"
+    assert (bundle / inner).read_bytes() == (expected / inner).read_bytes()
+    tables = parse_analytics((bundle / FILES[0]).read_bytes(), "it")
+    assert tables["SpecificationDetails"]["modelHash"] == source_hash(model_file(package).read_bytes())
+    with pytest.raises(ModelError, match="MIL454.*FlexibleShapeInformation"):
+        miltext.build(package, tmp_path / "C.mlmodelc", check=False, no_loss=True)
+
+
+def test_shapes_of_a_compilers_text_are_kept_with_their_keys(tmp_path: Path) -> None:
+    bundle = hashed(written(enumerating(), tmp_path))
+    text = (bundle / "model.mil").read_text()
+    (tmp_path / "alone.mil").write_text(text)
+    miltext.build(tmp_path / "alone.mil", tmp_path / "A.mlmodelc", original=tmp_path / "In.mlpackage", check=False)
+    assert (tmp_path / "A.mlmodelc" / "model.mil").read_text() == text
 
 
 def test_a_compiled_model_without_versions_gets_the_newest(tmp_path: Path) -> None:

@@ -40,9 +40,22 @@ def strip(program: Program) -> Program:
             pairs.remove(pair)
         if not pairs:
             del program.attributes[BUILD_INFO]
-    for name in program.functions:
-        program.functions[name].attributes.pop(ATTRIBUTE, None)
+    take_shapes(program)
     return program
+
+
+def take_shapes(program: Program) -> dict[str, Value]:
+    """Take out of a Program the FlexibleShapeInformation of its functions, and return it by their names."""
+    shapes = deepcopy(shapes_in(program))
+    for name in shapes:
+        del program.functions[name].attributes[ATTRIBUTE]
+    return shapes
+
+
+def shapes_in(program: Program) -> dict[str, Value]:
+    """Return the FlexibleShapeInformation of functions by their names."""
+    functions = sorted(program.functions.items())
+    return {name: each.attributes[ATTRIBUTE] for name, each in functions if ATTRIBUTE in each.attributes}
 
 
 def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
@@ -61,12 +74,7 @@ class Added(NamedTuple):
 
 def _added(program: Program, first: Program) -> Added:
     """Return what the compiler added to a program, or had added to what that was `first`."""
-    shapes = {
-        name: function.attributes[ATTRIBUTE]
-        for each in (first, program)
-        for name, function in each.functions.items()
-        if ATTRIBUTE in function.attributes
-    }
+    shapes = {**shapes_in(first), **shapes_in(program)}
     return deepcopy(Added(compilers_entries(program) or compilers_entries(first), shapes))
 
 

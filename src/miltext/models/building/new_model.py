@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.models.model_weights import BlobFolder
     from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Model as Spec
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Program, Value
 
 
 @dataclass
@@ -39,7 +39,8 @@ class NewModel:
     whole, and `dropped` the files of the package, or beside an .mlmodel, that go. `around` is what stood around the
     models that it is made of, `known` what the functions of those that were edited had been, both by path, and `losses`
     what the descriptions lost. `missing` are the weight files that it names and nobody has, each as an error by its
-    fileName. `added` is what Apple's compiler added to each ML Program, if it was compiled.
+    fileName. `added` is what Apple's compiler added to each ML Program, if it was compiled, and `own_shapes` are the
+    FlexibleShapeInformation that functions of another one have nevertheless.
     """
 
     spec: Spec
@@ -59,6 +60,7 @@ class NewModel:
     origin: Path | None = None
     missing: dict[str, WeightsError] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
+    own_shapes: list[dict[str, Value]] = field(default_factory=list)
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.

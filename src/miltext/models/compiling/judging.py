@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import warning
 from miltext.models.building.new_model import ml_programs
 from miltext.models.compiling.doubts import Doubt
-from miltext.models.compiling.unheld import unheld
+from miltext.models.compiling.unheld import unheld_of
 from miltext.models.compiling.unseen import unseen
 from miltext.models.contents import kind_of_model, stages
 from miltext.models.coremldata import FILE_NAME, FORM_VERSIONS
@@ -58,15 +58,15 @@ def refuse(new: NewModel, choices: Choices) -> None:
     refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
     if refused and not choices.allow_unproven:
         raise refusal("MIL441", f"no known output of Apple's compiler shows {_listed(refused)}")
-    if choices.no_loss and (lost := [*unheld(new.spec)]):
+    if choices.no_loss and (lost := unheld_of(new)):
         raise refusal("MIL454", f"a compiled model does not have this: {', '.join(lost)}")
 
 
-def warnings_of(spec: Spec, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
+def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     """Yield warnings of what is lost of a model, and of what is unproven; `shown` is that in its `metadata.json`."""
-    if lost := [*unheld(spec)]:
+    if lost := unheld_of(new):
         yield warning("MIL443", f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
-    if doubts := [*_doubts(spec), *shown]:
+    if doubts := [*_doubts(new.spec), *shown]:
         message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
         yield warning("MIL214", message)
 

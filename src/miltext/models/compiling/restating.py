@@ -1,11 +1,11 @@
-"""What Apple's compiler had added to a model that is compiled anew, and that still holds."""
+"""What Apple's compiler adds to a program: what it had added that still holds, and what the model has of its own."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from miltext.models.building.decompiling import strip
+from miltext.models.building.decompiling import strip, take_shapes
 from miltext.models.building.new_model import ml_programs, models_with_programs
 from miltext.printing.coremlc import BUILD_INFO, STRINGS, says_what_is_described
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -15,18 +15,29 @@ if TYPE_CHECKING:
     from miltext.models.building.decompiling import Added
     from miltext.models.building.new_model import NewModel
     from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Value
 
 
 def restate(new: NewModel) -> None:
     """Give the programs of a model that was compiled what its compiler said of itself, and the shapes of functions
     whose description is as it was: their keys are hashes that are not published.
+
+    Shapes of its own that a model has go to `own_shapes`, and stay in the program if the description says the same.
     """
+    if not new.added:
+        new.own_shapes = [take_shapes(program) for program in ml_programs(new.spec)]
     for spec, added in zip(models_with_programs(new.spec), new.added, strict=False):
         _restate_entries(spec, added)
-        for name, attribute in added.shapes.items():
+    for spec, shapes in zip(models_with_programs(new.spec), _shapes(new), strict=False):
+        for name, attribute in shapes.items():
             function = spec.mlProgram.functions.get(name)
             if function is not None and says_what_is_described(attribute, spec.description, name, function):
                 function.attributes[ATTRIBUTE].CopyFrom(attribute)
+
+
+def _shapes(new: NewModel) -> list[dict[str, Value]]:
+    """Return the shapes that the functions of each ML Program had, by name."""
+    return [added.shapes for added in new.added] or new.own_shapes
 
 
 def _restate_entries(spec: Spec, added: Added) -> None:
@@ -42,9 +53,12 @@ def _restate_entries(spec: Spec, added: Added) -> None:
 
 def uncompiled(new: NewModel) -> Spec:
     """Return the message of a model as a package would have it."""
-    if not new.added:
+    if not new.added and not any(new.own_shapes):
         return new.spec
     spec = deepcopy(new.spec)
-    for program in ml_programs(spec):
+    for program in ml_programs(spec) if new.added else ():
         strip(program)
+    for program, shapes in zip(ml_programs(spec), new.own_shapes, strict=False):
+        for name, attribute in shapes.items():
+            program.functions[name].attributes[ATTRIBUTE].CopyFrom(attribute)
     return spec

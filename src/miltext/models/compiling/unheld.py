@@ -10,12 +10,25 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.models.contents import kind_of_model, pipeline_of, unknown_fields
+from miltext.printing.flexible_shapes import ATTRIBUTE
 
 if TYPE_CHECKING:
+    from miltext.models.building.new_model import NewModel
     from miltext.schema.proto import Message, Model
 
 _HELD = ("specificationVersion", "description")
 """The fields of a Model, beside those of its Type, that are in `coremldata.bin`."""
+
+
+def unheld_of(new: NewModel) -> list[str]:
+    """Return what is lost of a model that is to be written, its own shapes of functions included."""
+    is_piped = bool(new.spec.pipeline.models)
+    shapes = [
+        f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made of the description"
+        for index, functions in enumerate(new.own_shapes)
+        for name in functions
+    ]
+    return [*unheld(new.spec), *shapes]
 
 
 def unheld(spec: Model, where: str = "") -> Iterator[str]:

@@ -58,7 +58,7 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(_source(new)))
         staging.commit()
-    return [*left_out, *warnings_of(new.spec, shown.doubts)]
+    return [*left_out, *warnings_of(new, shown.doubts)]
 
 
 def compiled_work(new: NewModel) -> int:
