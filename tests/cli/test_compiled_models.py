@@ -237,6 +237,36 @@ def test_diff_goes_file_by_file(change: Callable[[Path], None], said: list[str],
     )
 
 
+SAYS_NOTHING = [
+    pytest.param(name, content, id=f"{name}, {how}")
+    for name, readable in (("metadata.json", "other types"), ("analytics/coremldata.bin", "empty"))
+    for how, content in ODD_FILES.items()
+    if how != readable
+]
+
+
+@pytest.mark.parametrize(("name", "content"), SAYS_NOTHING)
+def test_a_file_that_says_nothing_is_compared_whole(name: str, content: bytes | None, bundle: Path, made: Path) -> None:
+    (bundle / name).unlink()
+    if content is not None:
+        (bundle / name).write_bytes(content)
+    there = [f"{len(data)} bytes" if data is not None else None for data in ((made / name).read_bytes(), content)]
+    for one, other, sizes in ((made, bundle, there), (bundle, made, there[::-1])):
+        (change,) = miltext.diff(one, other).changes
+        assert (change.kind, change.name) == ("file", name)
+        assert [text and text.partition(",")[0] for text in (change.old, change.new)] == sizes
+    shutil.copytree(bundle, bundle.parent / "D.mlmodelc")
+    assert miltext.diff(bundle, bundle.parent / "D.mlmodelc").same
+
+
+def test_metadata_that_is_empty_has_no_values(bundle: Path, made: Path) -> None:
+    (bundle / "metadata.json").write_text("[{}]")
+    changes = miltext.diff(made, bundle).changes
+    assert len(changes) > 10
+    assert {(each.kind, each.new) for each in changes} == {("metadata.json", None)}
+    assert all(each.name for each in changes)
+
+
 def test_equal_bundles_are_equal_under_other_names(bundle: Path, made: Path, tmp_path: Path) -> None:
     assert invoked("diff", bundle, made).output == "no difference\n"
     miltext.build(open_model(EXAMPLE), tmp_path / "Other.mlmodelc")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.diffing.descriptions import MADE_BY
 from miltext.diffing.structure import Change
 from miltext.models.bundle import BundleModel
+from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
 from miltext.models.compiling.stated import CLASS, Stated, class_name, stated
 from miltext.models.coremldata import FILE_NAME as COREMLDATA
@@ -33,21 +34,20 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     if not (isinstance(old, BundleModel) and isinstance(new, BundleModel)):
         return []
     read = stated(old.folder), stated(new.folder)
-    analytics = [_analytics(each) for each in read]
-    shown = [_metadata(each, build_info) for each in read]
-    names = [class_name(each.folder.stem) for each in (old, new)]
-    if [each.metadata.get(CLASS) for each in read] == names:
-        shown = [{path: text for path, text in each.items() if path != CLASS} for each in shown]
-    known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - {*read[0].problems, *read[1].problems}
-    known -= {NAMES} if not (old.is_named and new.is_named) else set()
-    if not (old.is_described and new.is_described):
-        known.discard(COREMLDATA)
-    files = [_files(each, known) for each in (old, new)]
+    whole = _as_files(old, read[0]) | _as_files(new, read[1])
+    known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - whole
     return [
-        *_changes("analytics", *analytics),
-        *_changes(METADATA, *shown),
-        *_changes("file", *files),
+        *(_changes("analytics", *map(_analytics, read)) if ANALYTICS in known else ()),
+        *(_changes(METADATA, *_shown(old, new, read, build_info)) if METADATA in known else ()),
+        *_changes("file", _files(old, known), _files(new, known)),
     ]
+
+
+def _as_files(bundle: BundleModel, read: Stated) -> set[str]:
+    """Return the parts that can only be compared as files: those that are not there, or cannot be read."""
+    absent = {name for name in (ANALYTICS, METADATA) if not os.path.lexists(bundle.folder / name)}
+    unnamed = set() if bundle.is_named else {NAMES}
+    return absent | {*read.problems} | unnamed | (set() if bundle.is_described else {COREMLDATA})
 
 
 def _changes(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
@@ -60,9 +60,18 @@ def _analytics(read: Stated) -> Facts:
     return {f"{name}.{key}": quote(text) for name, table in read.analytics.items() for key, text in table.items()}
 
 
+def _shown(old: BundleModel, new: BundleModel, read: tuple[Stated, Stated], build_info: bool) -> list[Facts]:
+    """Return what each `metadata.json` says, but for the class where both name it after their folders."""
+    shown = [_metadata(each, build_info) for each in read]
+    names = [class_name(each.folder.stem) for each in (old, new)]
+    if [each.metadata.get(CLASS) for each in read] == names:
+        return [{path: text for path, text in each.items() if path != CLASS} for each in shown]
+    return shown
+
+
 def _metadata(read: Stated, build_info: bool) -> Facts:
     """Return what `metadata.json` says; which tools made the model, only if that is asked for."""
-    found = _leaves(read.metadata, "")
+    found = _leaves(read.metadata, "") if read.metadata else ()
     return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}
 
 
