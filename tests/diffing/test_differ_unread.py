@@ -214,3 +214,22 @@ def test_examples_of_texts_alone_say_that_weights_are_left_out() -> None:
     texts = [line for line in examples if ".mil " in f"{line} " and ".mlpackage" not in line]
     assert len(texts) >= 3
     assert all("--ignore-weights" in line for line in texts)
+
+
+# ---- records that are read, at one place in both files
+
+RECORDS = {
+    "type": ("uint8", b"\0\1\2", "3 elements of uint8, sha256:"),
+    "count": ("fp16", b"\0\1", "1 elements of fp16, sha256:"),
+}
+
+
+@pytest.mark.parametrize(("dtype", "data", "said"), RECORDS.values(), ids=RECORDS)
+def test_records_at_one_place_are_told_apart(dtype: str, data: bytes, said: str, tmp_path: Path) -> None:
+    """They have no distance, and the values are spelled alike."""
+    old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "whole")
+    with BlobWriter(tmp_path / "b" / "weights" / "weight.bin") as writer:
+        writer.add_packed(BY_NAME[dtype], data)
+    place = re.escape('"@model_path/weights/weight.bin" at 64, ')
+    shown = told(old, new)[2]
+    assert re.search(f"{place}2 elements of fp16, sha256:[0-9a-f]{{12}} -> {place}{said}[0-9a-f]{{12}}\n", shown)

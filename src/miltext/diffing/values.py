@@ -64,8 +64,8 @@ class Values:
             return []
         spell = self.spelling.literal if self._alike(a, b) else self.spelling.value
         old, new = spell(a), spell(b)
-        if old == new:  # of long literals only the number of elements is spelled
-            old, new = f"{old}, {_digest(self._old, a)}", f"{new}, {_digest(self._new, b)}"
+        if old == new:  # of long literals only the number of elements is spelled, and of weights the place
+            old, new = f"{old}, {_held(self._old, a)}", f"{new}, {_held(self._new, b)}"
         return [Change(kind, name, old, new, verdict.apart)]
 
     def same(self, a: Value, b: Value) -> bool:
@@ -120,7 +120,11 @@ def _place(value: Value) -> Place | None:
     return Place(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
 
 
-def _digest(contents: Contents, value: Value) -> str:
+def _held(contents: Contents, value: Value) -> str:
+    """Return the number, type and digest of what a weight file has for a value; of another value, its digest."""
+    blob = contents.blob(value)
+    if blob is not None:
+        return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"
     said = contents.said(value, value.SerializeToString(deterministic=True))
     return f"sha256:{sha256(said).hexdigest()[:DIGITS]}"
 
