@@ -321,14 +321,38 @@ def test_a_program_that_cannot_be_read_hides_nothing_around_it(bundle: Path) -> 
     assert "MIL264" not in checked(bundle).stdout
 
 
-@pytest.mark.parametrize(("data", "code"), [(LFS, "MIL252"), (b"\xff", "MIL256"), (b"", "MIL256")])
-def test_a_text_that_is_none_hides_nothing_around_it(data: bytes, code: str, bundle: Path, pipeline: Path) -> None:
+TEXTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "absent": (Path.unlink, "MIL255"),
+    "a folder": (made_a_folder, "MIL255"),
+    "a link to nowhere": (linked("nowhere"), "MIL255"),
+    "a link to elsewhere": (linked("/etc/hostname"), "MIL255"),
+    "a loop": (linked(""), "MIL255"),
+    "a pointer": (ODD["a pointer"], "MIL252"),
+    "empty": (ODD["empty"], "MIL256"),
+    "not UTF-8": (ODD["large numbers"], "MIL256"),
+    "binary": (ODD["zeros"], "MIL256"),
+}
+
+
+@pytest.mark.parametrize(("change", "code"), TEXTS.values(), ids=TEXTS)
+def test_a_text_that_cannot_be_read_hides_nothing_else(
+    change: Callable[[Path], object], code: str, bundle: Path, pipeline: Path
+) -> None:
     for folder, text in ((bundle, bundle / "model.mil"), (pipeline, pipeline / "model1" / "model.mil")):
-        text.write_bytes(data)
+        change(text)
         (text.parent / ANALYTICS).unlink()
-        result = checked(folder)
-        assert (result.exit_code, result.stdout.count(f"error[{code}]")) == (1, 1)
-        assert f"{text.parent / ANALYTICS}: warning[MIL262]" in result.stdout
+        (folder / METADATA).unlink()
+    replaced(pipeline / "model0" / "model.mil", "x = x", "x = gone")
+    found = [
+        *(f"MIL262 warning {bundle / ANALYTICS}", f"MIL261 warning {bundle / METADATA}"),
+        *(f"{code} error {bundle / 'model.mil'}", f"MIL261 warning {pipeline / METADATA}"),
+        *(f"MIL604 error {pipeline / 'model0' / 'model.mil'}", f"MIL262 warning {pipeline / 'model1' / ANALYTICS}"),
+        f"{code} error {pipeline / 'model1' / 'model.mil'}",
+    ]
+    for paths in ([bundle, pipeline], [bundle.parent]):
+        reported = json.loads(checked(*paths, "--format", "json").stdout)["diagnostics"]
+        assert sorted(f"{each['code']} {each['severity']} {each['path']}" for each in reported) == sorted(found)
+    assert f"{bundle / 'model.mil'}: error[{code}]" in checked(bundle, pipeline).stdout
 
 
 # ---- pipelines

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import ModelError, refusing
 from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
 from miltext.schema.proto import Model as Spec
@@ -19,7 +19,6 @@ from miltext.schema.proto.kinds import MODEL_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from miltext.diagnostics import ModelError
     from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
@@ -61,9 +60,13 @@ def refuse_pointer(data: bytes, name: str | Path) -> None:
 
 def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
     """Return the bytes of a file that belongs to the model in `folder`. Raise ModelError as `inside` and
-    `read_file`, and MIL258 for more than the `most` bytes that such a file has.
+    `read_file`, and MIL258 for more than the `most` bytes that such a file has; all are told of the file.
     """
-    path = inside(folder, name)
+    try:
+        path = inside(folder, name)
+    except ModelError as failure:
+        failure.path = os.fspath(folder / name)
+        raise
     with suppress(OSError):  # of which reading tells
         if most is not None and (size := path.stat().st_size) > most:
             raise refusal("MIL258", f"{name} has {size} bytes, which is far more than the compiler writes", path)
