@@ -14,13 +14,14 @@ from click.testing import CliRunner, Result
 from conftest import corpus_files
 from models.test_build_safety import blob, text_model, weight_file
 from support.containers import LFS, write_package
-from support.pipelines import piped, unary
+from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.cli import command
 from miltext.models.compiling.analytics import analytics
 from miltext.models.compiling.stated import stated
 from miltext.models.opening import open_model
+from miltext.schema.proto import Model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 
@@ -272,6 +273,58 @@ def test_equal_bundles_are_equal_under_other_names(bundle: Path, made: Path, tmp
     miltext.build(open_model(EXAMPLE), tmp_path / "Other.mlmodelc")
     assert invoked("diff", made, tmp_path / "Other.mlmodelc").output == "no difference\n"
     assert invoked("diff", EXAMPLE, made).output == "no difference\n"
+
+
+def ranging(spec: Model) -> Model:
+    for least, most in ((1, 8), (4, 4)):
+        spec.description.input[0].type.multiArrayType.shapeRange.sizeRanges.add(lowerBound=least, upperBound=most)
+    return spec
+
+
+DONE_TO = {
+    "order": binary("z", "a", "y"),
+    "shapes": ranging(unary("x", "y")),
+    "both": ranging(binary("z", "a", "y")),
+    "a pipeline": piped(ranging(binary("z", "a", "y")), unary("y", "w")),
+}
+
+
+@pytest.mark.parametrize("spec", DONE_TO.values(), ids=DONE_TO)
+@pytest.mark.parametrize("ending", [".mlpackage", ".mlmodel"])
+def test_what_the_compiler_always_does_is_no_difference(spec: Model, ending: str, tmp_path: Path) -> None:
+    source, bundle = tmp_path / f"P{ending}", tmp_path / "C.mlmodelc"
+    write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    (tmp_path / "P.mlmodel").write_bytes(spec.SerializeToString())
+    miltext.build(source, bundle, check=False)
+    for both in ((source, bundle), (bundle, source)):
+        assert miltext.diff(*both).same
+        assert miltext.diff(*both).to_unified() == ""
+    miltext.build(bundle, tmp_path / "Q.mlpackage", check=False)
+    assert miltext.diff(source, tmp_path / "Q.mlpackage").same
+
+
+def test_another_order_than_that_of_the_description_is_a_difference(tmp_path: Path) -> None:
+    """Compiled models are compared as they are, and a package whose order is lost with that which comes back."""
+    spec = binary("z", "a", "y")
+    spec.mlProgram.functions["main"].inputs.reverse()
+    package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    miltext.build(package, tmp_path / "C.mlmodelc", check=False)
+    (function,) = miltext.diff(package, tmp_path / "C.mlmodelc").functions
+    assert [(each.kind, each.old, each.new) for each in function.changes] == [("inputs", "(a, z)", "(z, a)")]
+    shutil.copytree(tmp_path / "C.mlmodelc", tmp_path / "D.mlmodelc")
+    text = (tmp_path / "D.mlmodelc" / "model.mil").read_text()
+    a, z = "tensor<fp32, [1, 4]> a", "tensor<fp32, [1, 4]> z"
+    (tmp_path / "D.mlmodelc" / "model.mil").write_text(text.replace(f"{a}, {z}", f"{z}, {a}"))
+    (function,) = miltext.diff(tmp_path / "C.mlmodelc", tmp_path / "D.mlmodelc").functions
+    assert [(each.kind, each.old, each.new) for each in function.changes] == [("inputs", "(a, z)", "(z, a)")]
+
+
+def test_shapes_of_two_compiled_models_are_compared(tmp_path: Path) -> None:
+    for name, spec in (("C", unary("x", "y")), ("D", ranging(unary("x", "y")))):
+        (tmp_path / f"{name}.mlmodel").write_bytes(spec.SerializeToString())
+        miltext.build(tmp_path / f"{name}.mlmodel", tmp_path / f"{name}.mlmodelc", check=False)
+    shown = invoked("diff", tmp_path / "C.mlmodelc", tmp_path / "D.mlmodelc").output
+    assert "+ attribute FlexibleShapeInformation" in shown
 
 
 def test_tools_are_compared_only_if_that_is_asked_for(bundle: Path, made: Path) -> None:

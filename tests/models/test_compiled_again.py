@@ -139,7 +139,7 @@ def test_shapes_of_its_own_are_told_and_made_of_the_description(
     assert (bundle / inner).read_bytes() == (expected / inner).read_bytes()
     tables = parse_analytics((bundle / FILES[0]).read_bytes(), "it")
     assert tables["SpecificationDetails"]["modelHash"] == source_hash(model_file(package).read_bytes())
-    with pytest.raises(ModelError, match="MIL454.*FlexibleShapeInformation"):
+    with pytest.raises(ModelError, match=r"MIL454.*FlexibleShapeInformation"):
         miltext.build(package, tmp_path / "C.mlmodelc", check=False, no_loss=True)
 
 

@@ -33,10 +33,11 @@ def diff(
     for a Program, whose folder is not known, file name and offset are compared instead, and the Difference has a note.
     If no difference is found then, whether the two are the same is unknown, unless both are one file, or neither has a
     weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
-    too; of two compiled ones, also their analytics, `metadata.json` and other files. Two pipelines are compared model
-    by model: those of one name are a pair, and the others by their places. Facts about the tools that made a model, and
-    when, are compared only with `build_info`: the program's attribute `buildInfo`, and coremltools' entries in the
-    metadata. `progress` gets the number of bytes of each weight compared.
+    too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled one and another, not
+    what the compiler does to every program. Two pipelines are compared model by model: those of one name are a pair,
+    and the others by their places. Facts about the tools that made a model, and when, are compared only with
+    `build_info`: the program's attribute `buildInfo`, and coremltools' entries in the metadata. `progress` gets the
+    number of bytes of each weight compared.
     Raise ModelError and ParseError for what cannot be read, and PrintError for a Program with fields that the schema
     lacks.
     """

@@ -12,6 +12,7 @@ from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.unified import Texts
 from miltext.diffing.values import Values
+from miltext.models.building.decompiling import order_as_described, take_shapes
 from miltext.models.pairing.contents import Contents
 from miltext.models.pairing.graph import Graph, Keys
 from miltext.models.pairing.pairing import pair_functions
@@ -21,7 +22,10 @@ from miltext.syntax.programs import own_copy
 if TYPE_CHECKING:
     from miltext.diffing.structure import Change
     from miltext.models.model import Model
-    from miltext.schema.proto import Message
+    from miltext.schema.proto import Message, ModelDescription, Program
+
+COMPILED, SOURCES = "mlmodelc", ("mlpackage", "mlmodel")
+"""The kind of compiled models, and of those that they are made of."""
 
 
 class How(NamedTuple):
@@ -49,7 +53,7 @@ class _Read(NamedTuple):
 def compare_programs(old: Side, new: Side, how: How) -> Difference:
     """Return the differences between two ML Programs, and between what stands around them."""
     keys = Keys()
-    a, b = _read(old, keys), _read(new, keys)
+    a, b = _read(old, keys, new), _read(new, keys, old)
     pairs = pair_functions(a.graph, b.graph)
     values = Values(a.graph.contents, b.graph.contents, how.progress)
     comparison = Comparison(a.graph, b.graph, values)
@@ -73,10 +77,19 @@ def changes_around(old: Model, new: Model, how: How) -> list[Change]:
     return [*compare_models(old, new, how.build_info), *compare_bundles(old, new, how.build_info)]
 
 
-def _read(side: Side, keys: Keys) -> _Read:
+def _read(side: Side, keys: Keys, other: Side) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
+    if side.model and side.model.kind == COMPILED and other.model and other.model.kind in SOURCES:
+        _as_source(program, side.model.description)
     graph = Graph(program, keys, Contents(keys, side.model.model_path if side.model else None))
     return _Read(side.name, graph, side.model)
+
+
+def _as_source(program: Program, description: ModelDescription | None) -> None:
+    """Take back what the compiler always does to a program: its flexible shapes, and the order of its inputs."""
+    take_shapes(program)
+    if description is not None:
+        order_as_described(program, description)
 
 
 def _are_one(old: Model | None, new: Model | None) -> bool:

@@ -27,7 +27,7 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
-    from miltext.schema.proto import DictionaryValue
+    from miltext.schema.proto import DictionaryValue, ModelDescription
 
 COMPILERS_ENTRY = "coremlc-"
 
@@ -130,18 +130,20 @@ class Decompiling(NamedTuple):
 
 
 def order_inputs(spec: Spec) -> None:
-    """Put the inputs of each function of a model, or of those inside it, into the order of its description.
-
-    Inputs that are not described come last.
-    """
-    described = {function.name: function for function in spec.description.functions}
-    functions = spec.mlProgram.functions if spec.WhichOneof("Type") == PROGRAM else {}
-    for name in functions:
-        features = described.get(name, spec.description)
-        order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
-        functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
+    """Put the inputs of each function of a model, or of those inside it, into the order of its description."""
+    if spec.WhichOneof("Type") == PROGRAM:
+        order_as_described(spec.mlProgram, spec.description)
     for model in stages(spec):
         order_inputs(model)
+
+
+def order_as_described(program: Program, description: ModelDescription) -> None:
+    """Put the inputs of each function of a program into the order of a description; those that it lacks come last."""
+    described = {function.name: function for function in description.functions}
+    for name in program.functions:
+        features = described.get(name, description)
+        order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
+        program.functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
 
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
