@@ -376,12 +376,12 @@ PIPELINES: dict[str, tuple[Callable[[Path], object], str]] = {
     "models that changed places": (swapped, "error[MIL457]: nobody gives `a`"),
     "one more": (
         lambda path: copied(path, "model2"),
-        "coremldata.bin counts 2 models of the pipeline, but the folders `model0` and so on are 3",
+        "coremldata.bin counts 2 models of the pipeline, but there is `model2`",
     ),
     "a gap": (lambda path: copied(path, "model3"), "`model3` is not one of the pipeline's models"),
     "one less": (
         lambda path: shutil.rmtree(path / "model1"),
-        "counts 2 models of the pipeline, but the folders `model0` and so on are 1",
+        "coremldata.bin counts 2 models of the pipeline, but `model1` is not a folder there",
     ),
     "a cut description": (lambda path: cut(path / DESCRIPTION), "as what follows the description"),
     "cut names": (lambda path: cut(path / "modelNames" / DESCRIPTION), "MIL266"),
@@ -395,6 +395,69 @@ def test_pipelines_are_checked_as_a_whole(change: Callable[[Path], object], mess
     change(pipeline)
     result = checked(pipeline)
     assert (result.exit_code, message in result.stdout) == (1, True), result.stdout
+
+
+def without(*names: str) -> Callable[[Path], None]:
+    def change(pipeline: Path) -> None:
+        for path in (pipeline / name for name in names):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    return change
+
+
+def linked_elsewhere(pipeline: Path) -> None:
+    (pipeline / "model1").rename(pipeline.with_name("elsewhere"))
+    (pipeline / "model1").symlink_to("../elsewhere")
+
+
+def counting(number: int) -> Callable[[Path], None]:
+    def change(pipeline: Path) -> None:
+        data = (pipeline / DESCRIPTION).read_bytes()
+        (pipeline / DESCRIPTION).write_bytes(data[:-16] + number.to_bytes(8, "little") + data[-8:])
+
+    return change
+
+
+COUNT = "MIL266 error coremldata.bin"
+
+LACKING: dict[str, tuple[Callable[[Path], object], list[str]]] = {
+    "the last": (without("model1"), [COUNT]),
+    "the first": (without("model0"), ["MIL266 warning model1", "MIL255 error ."]),
+    "all": (without("model0", "model1"), ["MIL255 error ."]),
+    "a copy": (lambda path: copied(path, "model2"), [COUNT]),
+    "a copy beyond a gap": (lambda path: copied(path, "model3"), ["MIL266 warning model3"]),
+    "a copy of another number": (lambda path: copied(path, "model01"), ["MIL266 warning model01"]),
+    "a link": (linked_elsewhere, [COUNT, "MIL266 warning model1"]),
+    "a greater number": (counting(3), [COUNT]),
+    "a smaller number": (counting(1), [COUNT]),
+    "no models": (counting(0), [COUNT]),
+    "a huge number": (counting((1 << 64) - 1), [COUNT]),
+    "nothing known of one": (
+        without("model1/model.mil", f"model1/{DESCRIPTION}"),
+        ["MIL260 error model1/coremldata.bin"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "told"), LACKING.values(), ids=LACKING)
+def test_models_that_are_not_there_are_told_alone(
+    change: Callable[[Path], object], told: list[str], pipeline: Path
+) -> None:
+    change(pipeline)
+    assert said(pipeline) == told
+    assert checked(pipeline).exit_code == 1
+    assert said(pipeline.parent) == [f"{each.rpartition(' ')[0]} {_below(each)}" for each in told]
+
+
+def _below(told: str) -> str:
+    return os.path.normpath(os.path.join("P.mlmodelc", told.rpartition(" ")[2]))
+
+
+def test_a_pipeline_without_models_is_not_taken_for_another_kind(pipeline: Path) -> None:
+    shutil.rmtree(pipeline / "model0")
+    result = checked(pipeline)
+    assert f"{pipeline}: error[MIL255]: the pipeline has no models: its folder has no folder `model0`" in result.stdout
+    assert "convert" not in result.stdout
 
 
 def test_analytics_with_more_or_twice(bundle: Path) -> None:

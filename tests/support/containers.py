@@ -79,10 +79,17 @@ def sized(data: bytes) -> bytes:
 
 
 def coremldata(
-    description: ModelDescription, *, number: int = 502, version: int = 9, target: bytes = b"generic"
+    description: ModelDescription,
+    *,
+    number: int = 502,
+    version: int = 9,
+    target: bytes = b"generic",
+    models: int | None = None,
 ) -> bytes:
+    """The file of a model; `models` is how many a pipeline has."""
+    end = struct.pack("<I12x", number) if models is None else struct.pack("<QQ", models, number)
     head = struct.pack("<II20x", number, 9) + sized(target)
-    return head + struct.pack("<I28x", version) + sized(description.SerializeToString()) + struct.pack("<I12x", number)
+    return head + struct.pack("<I28x", version) + sized(description.SerializeToString()) + end
 
 
 def suppression() -> Model:
@@ -122,7 +129,8 @@ def compile_package(package: Path, folder: Path) -> Path:
 def write_pipeline_bundle(folder: Path) -> Path:
     """A compiled pipeline: model0 an older neural network, model1 and model2 ML Programs; the last has no name."""
     (folder / "modelNames").mkdir(parents=True)
-    (folder / "coremldata.bin").write_bytes(coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
+    data = coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0", models=3)
+    (folder / "coremldata.bin").write_bytes(data)
     names = struct.pack("<Q", 2) + sized(b"prepare") + sized(b"net")
     (folder / "modelNames" / "coremldata.bin").write_bytes(names)
     (folder / "model0").mkdir()

@@ -220,7 +220,8 @@ def _write_bundles(folder: Path) -> None:
     compile_package(EXAMPLE, bundle / "model0")
     for name in ("modelNames", "model1"):
         (bundle / name).mkdir()
-    write(bundle / "coremldata.bin", coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0"))
+    outer = coremldata(ModelDescription(), number=202, target=b"generic.model0v9.0.0", models=2)
+    write(bundle / "coremldata.bin", outer)
     write(bundle / "modelNames/coremldata.bin", struct.pack("<Q", 2) + sized(b"net") + sized(b"suppress"))
     write(bundle / "model1/coremldata.bin", suppression_data())
 

@@ -79,7 +79,8 @@ def write_compiled(folder: Path, spec: Model) -> Path:
     folder.mkdir()
     is_pipeline = spec.WhichOneof("Type") == "pipeline"
     number = 202 if is_pipeline else 502
-    data = coremldata(spec.description, number=number, version=spec.specificationVersion)
+    count = len(spec.pipeline.models) if is_pipeline else None
+    data = coremldata(spec.description, number=number, version=spec.specificationVersion, models=count)
     (folder / "coremldata.bin").write_bytes(data)
     for index, model in enumerate(spec.pipeline.models if is_pipeline else ()):
         write_compiled(folder / f"model{index}", model)

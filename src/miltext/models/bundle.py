@@ -99,6 +99,12 @@ class BundleModel(Model):
         names = [*self.pipeline_names, *[""] * len(folders)]
         return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
 
+    @property
+    def is_whole(self) -> bool:
+        counted = self.stored.models if isinstance(self.stored, CoreMLData) else None
+        has_all = counted in (None, len(self.models)) if self.is_pipeline else self.type != UNKNOWN
+        return has_all and all(each.is_whole for each in self.models)
+
     def _find_type(self) -> str:
         if self._has(TEXT):
             return PROGRAM
@@ -113,6 +119,8 @@ class BundleModel(Model):
             failure = self.stored
             why = f", and {failure.diagnostics[0].message}" if isinstance(failure, ModelError) else ""
             return refusal("MIL255", f"the compiled model has no {TEXT}{why}", self.name)
+        if self.is_pipeline:
+            return refusal("MIL255", "the pipeline has no models: its folder has no folder `model0`", self.name)
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
         return refusal("MIL254", message, self.name)
 

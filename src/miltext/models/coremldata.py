@@ -32,7 +32,7 @@ from miltext.diagnostics import refusing
 from miltext.models.contents import kind_of_model, pipeline_of, specification_version
 from miltext.models.refusals import refusal
 from miltext.schema.proto import Model, ModelDescription
-from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
+from miltext.schema.proto.kinds import MODEL_KINDS, PIPELINES, PROGRAM
 
 FILE_NAME = "coremldata.bin"
 
@@ -57,12 +57,15 @@ FORM_VERSIONS = {6: 5, 7: 5, 9: 9}
 
 
 class CoreMLData(NamedTuple):
-    """What the file says about a model: `type` is its field in `Model`, `spec` the whole Model where that is there."""
+    """What the file says about a model: `type` is its field in `Model`, `spec` the whole Model where that is there, and
+    `models` how many a pipeline has; None for what is not one, and where that is cut.
+    """
 
     type: str
     specification_version: int
     description: ModelDescription
     spec: Model | None = None
+    models: int | None = None
 
 
 class Layout(NamedTuple):
@@ -101,7 +104,8 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
         kind, version = MODEL_KINDS[parts.number], specification_version(parts.specification_version)
         if parts.is_whole:
             return _whole(kind, version, parts.held)
-        return CoreMLData(kind, version, ModelDescription.FromString(parts.held))
+        count = int.from_bytes(parts.end[:8], "little") if kind in PIPELINES and len(parts.end) == 16 else None
+        return CoreMLData(kind, version, ModelDescription.FromString(parts.held), models=count)
 
 
 def expected_layout(found: Layout, functions: int, stages: Iterable[Layout]) -> Layout | None:

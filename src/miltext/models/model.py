@@ -146,6 +146,11 @@ class Model:
         return ()
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all models are there that a pipeline says it has, and the kind of each is known."""
+        return True
+
+    @property
     def pipeline_names(self) -> Sequence[str]:
         """What a pipeline calls its models, in their order; not all of them need have a name."""
         return ()

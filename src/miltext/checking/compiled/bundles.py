@@ -22,7 +22,7 @@ from miltext.checking.findings import listed, located
 from miltext.diagnostics import MiltextError, ModelError, error, warning
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
-from miltext.models.compiling.analytics import tables_of
+from miltext.models.compiling.analytics import counts
 from miltext.models.compiling.other_files import other_files
 from miltext.models.compiling.stated import MOST, stated
 from miltext.models.contents import pipeline_of, read_inside
@@ -128,9 +128,9 @@ class _Check:
 
     @cached_property
     def _spec(self) -> Spec | None:
-        """The Model message as far as it is known; None without a description, or without a program."""
+        """The Model message as far as it is known; None without a description, a program, or a model of a pipeline."""
         with suppress(MiltextError):
-            return _message(self.bundle)
+            return _message(self.bundle) if self.bundle.is_whole else None
         return None
 
     @cached_property
@@ -159,7 +159,7 @@ class _Check:
         if found is None:
             return
         stages = [None if stage.is_pipeline else self._layout(stage) for stage in self.bundle.models]
-        is_counted = not self.bundle.is_pipeline or stages_of(found) in (None, len(stages))
+        is_counted = stored.models in (None, len(stages))
         functions = len(stored.description.functions)
         for told in (*layout_findings(found, functions, stages if is_counted else [None]), *unknown_fields(found)):
             yield FILE_NAME, told
@@ -184,12 +184,7 @@ class _Check:
             yield METADATA, _unread(SHOWN, _missing(METADATA, "Xcode shows what it says"), warning)
 
     def _analytics(self) -> Iterator[Told]:
-        counted = Spec()
-        if self.bundle.type == PROGRAM:
-            counted.mlProgram.SetInParent()
-        elif (pipeline := pipeline_of(counted, self.bundle.type)) is not None:
-            pipeline.models.extend(Spec() for _ in self.bundle.models)
-        else:
+        if self.bundle.type != PROGRAM and not self.bundle.is_pipeline:
             return
         if ANALYTICS in self._read.problems:
             yield ANALYTICS, _unread(COUNTED, self._read.problems[ANALYTICS], warning)
@@ -197,7 +192,9 @@ class _Check:
             yield ANALYTICS, _unread(COUNTED, _missing(ANALYTICS, "the compiler always writes it"), warning)
         else:
             tables = self._read.analytics
-            for told in table_findings(tables, tables_of(counted), self._is_stage):
+            known = [*map(counts, self._counts)] if self.bundle.is_pipeline else [counts(None)]
+            expected = next((each for each in known if each.items() <= tables.items()), known[0])
+            for told in table_findings(tables, expected, self._is_stage):
                 yield ANALYTICS, told
             for told in source_findings(tables, self.source):
                 yield ANALYTICS, told
@@ -213,48 +210,49 @@ class _Check:
     # ---- the folder
 
     def _pipeline(self) -> Iterator[Told]:
-        count, found = len(self.bundle.models), self._layout(self.bundle)
-        counted = stages_of(found) if found is not None else None
-        if counted not in (None, count):
-            message = (
-                f"{FILE_NAME} counts {counted} models of the pipeline, but the folders `model0` and so on are {count}"
-            )
+        count, counted = self._counts[0], self._counts[-1]
+        if count != counted and (count or self._is_stage):  # that a whole model has none is told where it is read
+            there = f"there is `model{counted}`" if count > counted else f"`model{count}` is not a folder there"
+            message = f"{FILE_NAME} counts {counted} model{'s' * (counted != 1)} of the pipeline, but {there}"
             yield FILE_NAME, error(STRUCTURE, message)
-        for name in self._folders_beyond(count):
+        for name in self._folders_beyond:
             message = f"`{name}` is not one of the pipeline's models, whose folders are numbered from 0 without a gap"
             yield name, warning(STRUCTURE, message)
         if self._is_there(NAMES):
-            yield from ((NAMES, told) for told in self._names(count))
+            yield from ((NAMES, told) for told in self._names())
 
-    def _folders_beyond(self, count: int) -> list[str]:
-        known = {f"model{index}" for index in range(count)}
+    @cached_property
+    def _counts(self) -> list[int]:
+        """How many models a pipeline has by its folders, and, if that is another number, by its `coremldata.bin`."""
+        stored, count = self.bundle.stored, len(self.bundle.models)
+        counted = None if isinstance(stored, ModelError) else stored.models
+        return [count] if counted in (None, count) else [count, counted]
+
+    @cached_property
+    def _folders_beyond(self) -> list[str]:
+        """What is called like a folder of a pipeline's model, but is not one."""
+        known = {f"model{index}" for index in range(len(self.bundle.models))}
         with suppress(OSError):
-            return sorted(
-                each for each in os.listdir(self.bundle.folder) if STAGE.fullmatch(each) and each not in known
-            )
+            names = os.listdir(self.bundle.folder) if self.bundle.is_pipeline else []
+            return sorted(each for each in names if STAGE.fullmatch(each) and each not in known)
         return []
 
-    def _names(self, count: int) -> Iterator[Diagnostic]:
+    def _names(self) -> Iterator[Diagnostic]:
         folder = self.bundle.folder
         try:
             data = read_inside(folder, NAMES, MOST)
-            yield from name_findings(parse_names(data, folder / NAMES), data, count)
+            yield from name_findings(parse_names(data, folder / NAMES), data, self._counts)
         except ModelError as failure:
             yield _unread(STRUCTURE, failure, warning)
 
     def _other_files(self) -> Iterator[Told]:
         names: list[str] = []
         with suppress(MiltextError, OSError):
-            names = other_files(self.bundle)
+            names = [name for name in other_files(self.bundle) if name.split("/")[0] not in self._folders_beyond]
         if names:
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
             message = f"this is not a known part of a compiled model: {listed(names[:_MOST_NAMED], 'and')}{more}"
             yield "", warning(BESIDES, message)._replace(severity="note")
-
-
-def stages_of(found: Layout) -> int | None:
-    """Return how many models a pipeline has by its `coremldata.bin`; None where that is cut."""
-    return int.from_bytes(found.end[:8], "little") if len(found.end) == 16 else None
 
 
 def _message(bundle: Model) -> Spec | None:
@@ -268,6 +266,7 @@ def _message(bundle: Model) -> Spec | None:
     pipeline = pipeline_of(made, bundle.type)
     if pipeline is None:
         return None
+    pipeline.SetInParent()
     for model in bundle.models:
         inner = _message(model)
         if inner is None:

@@ -61,10 +61,10 @@ def _spelled(part: int | bytes) -> str:
     return f"{len(part)} bytes, {part[:24].hex(' ')}{' ...' * (len(part) > 24)}" if part else "nothing"
 
 
-def name_findings(names: Sequence[str], data: bytes, count: int) -> Iterator[Diagnostic]:
-    """Yield names of a pipeline's models that are not one for each, or that are followed by more."""
-    if len(names) != count:
-        yield warning("MIL266", f"{NAMES} has {len(names)} names, but the models are {count}")
+def name_findings(names: Sequence[str], data: bytes, counts: Sequence[int]) -> Iterator[Diagnostic]:
+    """Yield names of a pipeline's models that are not one for each by any count, or that are followed by more."""
+    if len(names) not in counts:
+        yield warning("MIL266", f"{NAMES} has {len(names)} names, but the models are {counts[0]}")
     for name in sorted(name for name, count in Counter(names).items() if count > 1):
         yield warning("MIL266", f"{NAMES} has the name `{name}` twice")
     if names_data(names) != data:

@@ -37,9 +37,14 @@ _LENGTH = struct.Struct("<Q")
 def tables_of(model: Model) -> dict[str, dict[str, str]]:
     """Return what is counted of a model, or of a stage."""
     pipeline = pipeline_of(model, kind_of_model(model))
-    if pipeline is None:
+    return counts(None if pipeline is None else len(pipeline.models))
+
+
+def counts(models: int | None) -> dict[str, dict[str, str]]:
+    """Return what is counted of a pipeline of so many models; of None, that of what is not a pipeline."""
+    if models is None:
         return {"NeuralNetworkModelDetails": {"containsCustomLayer": "0", "modelDimension": "0"}}
-    return {"PipelineModelDetails": {"modelDimension": str(len(pipeline.models))}}
+    return {"PipelineModelDetails": {"modelDimension": str(models)}}
 
 
 def details_of(source: tuple[bytes, str]) -> dict[str, dict[str, str]]:

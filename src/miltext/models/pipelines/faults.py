@@ -49,8 +49,8 @@ def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
 
 
 def faults_in(model: Model) -> Iterator[Fault]:
-    """Yield what is wrong with the connections of a model that was read, if it is a pipeline."""
-    if model.is_pipeline:
+    """Yield what is wrong with the connections of a model that was read, if it is a pipeline that has its models."""
+    if model.is_pipeline and model.is_whole:
         yield from faults(message_of(model))
 
 
