@@ -140,6 +140,22 @@ def test_options_out_of_range_are_refused(options: tuple[object, ...], model: Pa
     assert run(model, "--test", "true", "-o", tmp_path / "small.mil", *options).exit_code == 2
 
 
+@pytest.mark.parametrize("out", ["Small.mlpackage", "Small.mlmodel", "Small.mlmodelc", "small.mil"])
+def test_a_text_becomes_a_model_beside_it(out: str, model: Path, tmp_path: Path) -> None:
+    result = run(model, "--test", "grep -q exp", "--as", "mil", "-o", tmp_path / out)
+    assert result.exit_code == 0, result.stderr
+    assert types(tmp_path / out) == ["exp"]
+
+
+def test_the_sizes_of_an_input_can_be_given(model: Path, tmp_path: Path) -> None:
+    model.write_text(TEXT.replace("[2, 3]", "[?, 3]"), encoding="utf-8")
+    asked = ("--test", "grep -q exp {}", "--as", "mil", "-o", tmp_path / "Small.mlpackage")
+    refused = run(model, *asked)
+    assert (refused.exit_code, "as in --range x=LEAST..GREATEST,3" in refused.stderr) == (1, True)
+    assert run(model, "--range", "x=1..8,3", *asked).exit_code == 0
+    assert types(tmp_path / "Small.mlpackage") == ["exp"]
+
+
 def test_several_at_once_find_the_same(model: Path, tmp_path: Path) -> None:
     for jobs in (1, 3):
         assert run(model, "--test", "grep -q exp", "--jobs", jobs, "-o", tmp_path / f"{jobs}.mil").exit_code == 0

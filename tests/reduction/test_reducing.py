@@ -230,6 +230,28 @@ def test_a_size_that_is_open_gets_the_greatest_that_there_is(tmp_path: Path) -> 
     assert [each.upperBound for each in entry.type.multiArrayType.shapeRange.sizeRanges] == [64, 3]
 
 
+def test_sizes_that_a_model_does_not_state_can_be_given(tmp_path: Path) -> None:
+    """Of a text, nothing else says them; a value that becomes an input has the greatest of them."""
+    open_text = program(inputs="tensor<fp32, [?, 3]> x")
+    found = reduce(open_text, has("exp"), kind="mlpackage", ranges={"x": "2..64,3"})
+    assert [each.name for each in found.program.functions["main"].inputs] != ["x"]
+    made = saved(found, tmp_path / "Small.mlpackage")
+    assert made.description is not None
+    (entry,) = made.description.input
+    limits = [(each.lowerBound, each.upperBound) for each in entry.type.multiArrayType.shapeRange.sizeRanges]
+    assert limits == [(1, 64), (3, 3)]
+    for ranges, code in (({}, "MIL452"), ({"z": "1..2,3"}, "MIL425"), ({"x": "many"}, "MIL434")):
+        with pytest.raises(ModelError, match=code):
+            reduce(open_text, lambda candidate: candidate.path.exists(), kind="mlpackage", ranges=ranges)
+
+
+def test_sizes_of_an_input_that_stays_are_those_given(tmp_path: Path) -> None:
+    open_text = program(inputs="tensor<fp32, [?, 3]> x")
+    made = saved(reduce(open_text, has("relu"), ranges={"x": "2..64,3"}), tmp_path / "Small.mlpackage")
+    assert made.description is not None
+    assert [each.type.multiArrayType.shapeRange.sizeRanges[0].lowerBound for each in made.description.input] == [2]
+
+
 def test_the_model_itself_is_not_changed(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
     model = load(tmp_path / EXAMPLE.name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.streams import load_model, model_argument, nested_option, show, write_text
+from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, warning
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     help="The seconds that CMD has; one that takes longer has failed.  [300]",
 )
 @nested_option()
+@range_option
 @click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
-@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@force_option
 def command(
     model: str,
     line: str,
@@ -76,6 +78,7 @@ def command(
     max_tests: int | None,
     timeout: float,
     nested: str | None,
+    ranges: tuple[str, ...],
     verbose: bool,
     force: bool,
 ) -> None:
@@ -89,13 +92,14 @@ def command(
     model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C, OUT is the
     smallest model that was found so far.
     """
+    from miltext.models.sizes import read_sizes
     from miltext.reduction.commands import Command
 
     source = load_model(model, nested)
     _check_output(Path(output), source, force)
     work = _Work(Path(output), force, Command(line, timeout, _shown if verbose else bool))
     with work.kept():
-        work.reduce(source, kind=kind, jobs=jobs, max_tests=max_tests)
+        work.reduce(source, read_sizes(ranges), kind=kind, jobs=jobs, max_tests=max_tests)
     write_text("-", [work.told()])
 
 
@@ -133,13 +137,13 @@ class _Work:
         self._program: Program | None = None
         self._done: Reduction | None = None
 
-    def reduce(self, source: Model, **how: Any) -> None:
+    def reduce(self, source: Model, ranges: Any, **how: Any) -> None:
         """Reduce a model, and write the result; on a model that fails to begin with, show what the command printed."""
         from miltext.diagnostics import ModelError, Note
         from miltext.reduction.reducing import NOT_THERE, reduce_source
         from miltext.reduction.source import Source
 
-        opened = Source(source)
+        opened = Source(source, ranges)
         self._program = opened.program
         written = {how["kind"] or opened.kind, self._output.suffix.lower().removeprefix(".")}
         how |= {"on_progress": self._note, "written": sorted(written), "stop": self._test.stop}

@@ -34,9 +34,9 @@ WAYS_OUT = {
     "the text, and give that file with --weights NAME=FILE",
     "MIL311": "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
     # Writing models.
-    "MIL401": "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext print` "
-    "and `miltext infer` .mil, `miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, "
-    "`miltext run` .npz",
+    "MIL401": "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext "
+    "extract` and `miltext reduce` these and .mil, `miltext print` and `miltext infer` .mil, `miltext describe` .toml, "
+    "`miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
@@ -75,7 +75,7 @@ WAYS_OUT = {
     "MIL446": "name another value with --input, or leave it out: then the part has what makes it",
     "MIL447": "leave it out, or name an output that needs it",
     "MIL448": "name values that operations of one function's own block make, each once; `miltext print` shows them all",
-    "MIL452": "in Python, ranges={...} has them; --description can have them, too",
+    "MIL452": "in Python, ranges={...} has them; the --description of a build can have them, too",
     "MIL454": "leave out --no-loss if that is meant, or keep what is lost: in the program, or with --description",
     "MIL456": "one value has one type in all models of a pipeline: cast or reshape it inside of the model",
     "MIL457": "keep what the other model takes, or edit that model first",

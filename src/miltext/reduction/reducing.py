@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -21,6 +21,7 @@ from miltext.reduction.zeroing import numbers, zeroed
 
 if TYPE_CHECKING:
     from miltext.evaluation.subjects import Runnable
+    from miltext.models.building.ranges import Range
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ def reduce(
     kind: str | None = None,
     jobs: int = 1,
     max_tests: int | None = None,
+    ranges: Mapping[str, Range] | None = None,
     on_progress: Progress | None = None,
 ) -> Reduction:
     """Return the smallest model, made of parts of another one, on which a test still passes.
@@ -71,13 +73,15 @@ def reduce(
     "mlpackage", "mlmodel" or "mlmodelc"; by default that of the model), and a `model` to run; it returns whether what
     is looked for is still there. It should always say the same of the same model, and is called by `jobs` threads at
     once, and at most `max_tests` times; candidates with an error that the original does not have are not tested.
+    `ranges` are sizes of inputs that have a `?`, as in `miltext.build`, for a model that does not state them.
     `on_progress` is called with the best candidate so far, and the number of tests, whenever that grew.
 
     No single operation, input or output of the result can go; after that, constants become zeros and attributes and
     metadata are left out, as far as the test passes. Raise ModelError (MIL486) where it does not pass on the model
     itself, ValueError for another `kind`, whatever the test raises, and ParseError and ModelError as `miltext.run`.
     """
-    return reduce_source(Source(model), test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
+    source = Source(model, ranges)
+    return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
 
 
 def reduce_source(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,11 +14,13 @@ from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
+from miltext.models.building.ranges import by_function, read_ranges
 from miltext.models.building.storing import named_files
 from miltext.models.files import write_file
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.outputs import check_name
 from miltext.models.programs import BareProgram
+from miltext.models.sizes import spell_sizes
 from miltext.models.spec import SpecModel
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
@@ -43,10 +46,15 @@ STORED_FROM = 10
 class Source:
     """A model to make smaller: its `program`, which is that of a draft completed, and all that stands around it."""
 
-    def __init__(self, subject: Runnable) -> None:
-        """Open what `miltext.run` takes. Raise ParseError and ModelError as it does."""
+    def __init__(self, subject: Runnable, ranges: Mapping[str, Range] | None = None) -> None:
+        """Open what `miltext.run` takes; `ranges` are sizes of its inputs, as `miltext.build` takes them.
+
+        Raise ParseError and ModelError as `miltext.run`; ModelError (MIL425, MIL434) for sizes that do not fit.
+        """
         self._subject = opened(subject)
         self.program = self._subject.program
+        self._asked = read_ranges(ranges or {})
+        by_function(self._asked, interfaces(self.program))
         model = self._subject.model
         self.kind = model.kind if model is not None and model.kind in KINDS else "mil"
         self.name = self._subject.name or "<program>"
@@ -103,7 +111,8 @@ class Source:
     @cached_property
     def _loose(self) -> Model:
         """The program by itself, where nothing stands around it."""
-        model = BareProgram("pb", wire_of(self.program), self.name, self._subject.folder)
+        read = self._subject.model
+        model = BareProgram("pb", wire_of(self.program), self.name, read.path if read is not None else None)
         model.model_path = self._subject.folder
         return model
 
@@ -123,31 +132,36 @@ class Source:
         return SpecModel(model.kind, model.name, model.path, model.model_path, spec)
 
     def _ranges(self, program: Program) -> dict[str, Range]:
-        """Return sizes for the inputs that are new and have a `?`: up to the greatest that any input of the model has.
+        """Return sizes for inputs that have a `?`: those that are asked for, and for new ones those up to the greatest
+        that any input of the model has.
 
-        ML Programs have to have an end of each range. None are asked where the model states none.
+        ML Programs have to have an end of each range. None are asked where nothing states any.
         """
-        if self._greatest is None:
-            return {}
         known = {name for each in interfaces(self.program).values() for name in each.inputs}
         found: dict[str, Range] = {}
         for each in interfaces(program).values():
             for name, value_type in each.inputs.items():
-                read = read_type(value_type) if value_type is not None and name not in known else None
-                if isinstance(read, TensorType) and None in read.shape:
+                read = read_type(value_type) if value_type is not None else None
+                if not isinstance(read, TensorType) or None not in read.shape:
+                    continue
+                if name in self._asked:
+                    found[name] = spell_sizes(self._asked[name])
+                elif name not in known and self._greatest is not None:
                     found[name] = [(1, self._greatest) if size is None else size for size in read.shape]
         return found
 
     @cached_property
     def _greatest(self) -> int | None:
+        ends = [size.greatest or 0 for sizes in self._asked.values() for size in sizes]
         description = self._subject.description
-        if description is None:
-            return None
-        entries = [*description.input, *[entry for each in description.functions for entry in each.input]]
-        sizes = [sizes for sizes in map(flexible, entries) if sizes is not None]
-        shapes = [shape for each in sizes for shape in (each.default, *each.shapes)]
-        ends = [limits[1] for each in sizes for limits in each.ranges]
-        return max([size for shape in shapes for size in shape] + ends, default=None)
+        sides: list[ModelDescription | FunctionDescription] = []
+        if description is not None:
+            sides += [description, *description.functions]
+        for sizes in (flexible(entry) for each in sides for entry in each.input):
+            if sizes is not None:
+                ends += [size for shape in (sizes.default, *sizes.shapes) for size in shape]
+                ends += [limits[1] for limits in sizes.ranges]
+        return max(ends, default=0) or None
 
     def _link(self, program: Program, folder: Path) -> None:
         """Have the weight files that a program names in a folder, as links where the system has them."""
