@@ -48,9 +48,16 @@ def _constants(operations: Iterable[Operation], varying: dict[str, str], opset: 
 
 
 def _parameters(operation: Operation, varying: Mapping[str, str], opset: str) -> Iterator[Constant]:
+    for parameter, name in constant_arguments(operation, opset):
+        if name in varying:
+            yield Constant(operation, parameter, name, varying[name])
+
+
+def constant_arguments(operation: Operation, opset: str) -> Iterator[tuple[str, str]]:
+    """Yield each parameter of an operation that has to be known when the program is compiled, and each name it has."""
     known = signature(operation.type, opset)
-    for name, parameter in known.parameters.items() if known else ():
-        if parameter.constant and name in operation.inputs:
-            for binding in operation.inputs[name].arguments:
-                if binding.name in varying:
-                    yield Constant(operation, name, binding.name, varying[binding.name])
+    for parameter in known.parameters.values() if known else ():
+        if parameter.constant and parameter.name in operation.inputs:
+            for binding in operation.inputs[parameter.name].arguments:
+                if binding.name:
+                    yield parameter.name, binding.name

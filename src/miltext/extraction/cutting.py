@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from miltext.extraction.planning import plan
@@ -13,7 +13,7 @@ from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, Plan
-    from miltext.schema.proto import Block, Program
+    from miltext.schema.proto import Block, Function, Program
 
 
 @with_room
@@ -51,10 +51,8 @@ def as_planned(program: Program, planned: Plan) -> Program:
         del function.block_specializations[opset]
     for opset, block in planned.blocks.items():
         _keep(function.block_specializations[opset], block, planned.outputs)
-    inputs = [*(value for value in function.inputs if value.name in planned.taken), *planned.new]
-    del function.inputs[:]
-    function.inputs.extend(inputs)
-    keep_inputs(function.attributes, planned.taken)
+    leave_inputs(function, planned.taken)
+    function.inputs.extend(planned.new)
     return made
 
 
@@ -62,8 +60,20 @@ def _keep(block: Block, planned: BlockPlan, outputs: Iterable[str]) -> None:
     """Leave in a block what stays of it."""
     for (place, index), name in planned.renamed.items():
         block.operations[place].outputs[index].name = name
-    operations = [block.operations[place] for place in planned.operations]
+    leave_operations(block, planned.operations)
+    block.outputs[:] = outputs
+
+
+def leave_inputs(function: Function, names: Collection[str]) -> None:
+    """Leave in a function the inputs of some names, and what it notes of their shapes."""
+    inputs = [value for value in function.inputs if value.name in names]
+    del function.inputs[:]
+    function.inputs.extend(inputs)
+    keep_inputs(function.attributes, names)
+
+
+def leave_operations(block: Block, places: Iterable[int]) -> None:
+    """Leave in a block the operations at some places, in that order."""
+    operations = [block.operations[place] for place in places]
     del block.operations[:]
     block.operations.extend(operations)
-    del block.outputs[:]
-    block.outputs.extend(outputs)

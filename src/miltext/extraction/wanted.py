@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
-from miltext.schema.walk import own_block
+from miltext.schema.walk import own_block, values_in
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
-    from miltext.schema.proto import Block, Function, Program
+    from miltext.schema.proto import Function, Program
 
 NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
 """The codes of a value that cannot be an input, of one that no output needs, of one that cannot be an output, and of
@@ -119,12 +119,5 @@ def _missing(program: Program, wanted: Wanted, values: Mapping[str, set[str]]) -
 
 def inner_names(function: Function) -> set[str]:
     """Return the names of the values inside the blocks of a function's operations."""
-    return {name for block in function.block_specializations.values() for name in _inner_names(block)}
-
-
-def _inner_names(block: Block) -> Iterator[str]:
-    for operation in block.operations:
-        for inner in operation.blocks:
-            yield from (value.name for value in inner.inputs)
-            yield from (output.name for each in inner.operations for output in each.outputs)
-            yield from _inner_names(inner)
+    operations = [each for block in function.block_specializations.values() for each in block.operations]
+    return {value.name for each in operations for inner in each.blocks for value in values_in(inner)}

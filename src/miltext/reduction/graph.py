@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.extraction.compile_time import constant_arguments
 from miltext.extraction.needs import free_names
-from miltext.schema.operations import signature
-from miltext.schema.walk import operations
+from miltext.schema.walk import operations, operations_inside
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, Operation, Program, ValueType
@@ -133,12 +133,6 @@ class _Reading:
 
 
 def fixed_names(operation: Operation, opset: str) -> Iterator[str]:
-    """Yield the names that parameters have which must be known when the program is compiled."""
-    known = signature(operation.type, opset)
-    for name, argument in operation.inputs.items():
-        parameter = known.parameters.get(name) if known else None
-        if parameter is not None and parameter.constant:
-            yield from (binding.name for binding in argument.arguments)
-    for block in operation.blocks:
-        for inner in block.operations:
-            yield from fixed_names(inner, opset)
+    """Yield the names that parameters have which must be known when the program is compiled, inside blocks too."""
+    for each in (operation, *operations_inside(operation)):
+        yield from (name for _, name in constant_arguments(each, opset))

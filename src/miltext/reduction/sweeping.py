@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from miltext.extraction.cutting import leave_inputs, leave_operations
 from miltext.extraction.needs import Needs, free_names
-from miltext.printing.flexible_shapes import keep_inputs
 from miltext.reduction.graph import is_constant
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ def _sweep_function(function: Function) -> bool:
     for opset in sorted(function.block_specializations):
         block = function.block_specializations[opset]
         is_whole &= _sweep_block(function, block, taken)
-    inputs = [value for value in function.inputs if value.name in taken]
-    del function.inputs[:]
-    function.inputs.extend(inputs)
-    keep_inputs(function.attributes, taken)
+    leave_inputs(function, taken)
     return is_whole
 
 
@@ -41,7 +37,7 @@ def _sweep_block(function: Function, block: Block, taken: set[str]) -> bool:
     made = {value.name for operation in block.operations for value in operation.outputs}
     needed = Needs(function, block).of(outputs)
     taken |= needed.names
-    _keep(block, needed.operations)
+    leave_operations(block, needed.operations)
     block.outputs[:] = outputs
     for operation in block.operations:
         for inner in operation.blocks:
@@ -55,16 +51,9 @@ def _sweep_constants(block: Block) -> None:
     is_used = [not used.isdisjoint(value.name for value in each.outputs) for each in block.operations]
     places = [nth for nth, each in enumerate(block.operations) if is_used[nth] or not is_constant(each)]
     if len(places) < len(block.operations):
-        _keep(block, places)
+        leave_operations(block, places)
         _sweep_constants(block)
         return
     for operation in block.operations:
         for inner in operation.blocks:
             _sweep_constants(inner)
-
-
-def _keep(block: Block, places: Collection[int]) -> None:
-    """Leave in a block the operations at some places."""
-    kept = [block.operations[place] for place in places]
-    del block.operations[:]
-    block.operations.extend(kept)

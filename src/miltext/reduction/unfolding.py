@@ -9,9 +9,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.reduction.bypassing import LOOP, VARIABLES
-from miltext.reduction.nested import values_in
 from miltext.reduction.renaming import found, rename_in
 from miltext.schema.proto import Program
+from miltext.schema.walk import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from miltext.schema.paths import Key, Path, is_repeated
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Message, Operation, Program, Value
+    from miltext.schema.proto import Block, Function, Message, NamedValueType, Operation, Program, Value
 
     Part: TypeAlias = Program | Function | Block | Operation
 
@@ -92,6 +92,22 @@ def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
         yield place, operation
         for nested, inner in enumerate(operation.blocks):
             yield from block_parts(inner, (*place, "blocks", nested))
+
+
+def operations_in(block: Block) -> Iterator[Operation]:
+    """Yield a block's operations, each before those inside it."""
+    return (part for _, part in block_parts(block) if _is_operation(part))
+
+
+def operations_inside(operation: Operation) -> Iterator[Operation]:
+    """Yield the operations inside an operation's blocks."""
+    return (inner for block in operation.blocks for inner in operations_in(block))
+
+
+def values_in(block: Block) -> Iterator[NamedValueType]:
+    """Yield what declares the values of a block, and of those inside it."""
+    parts: Iterator[Any] = (part for _, part in block_parts(block))
+    return (value for part in parts for value in (part.outputs if _is_operation(part) else part.inputs))
 
 
 def uses_of(parts: Iterable[Any]) -> Counter[str]:

@@ -15,12 +15,11 @@ from miltext.models.compiling.precision import STORAGE, joined, stored_as, used_
 from miltext.models.compiling.stated import class_name
 from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.models.metadata_json import METADATA_KEYS
-from miltext.schema.proto import Operation
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import block_parts, own_block
+from miltext.schema.walk import operations_in, own_block
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Function, FunctionDescription, Model, ModelDescription, Program
+    from miltext.schema.proto import Function, FunctionDescription, Model, ModelDescription, Operation, Program
 
 Entry = dict[str, Any]
 
@@ -151,4 +150,4 @@ def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
 def _operations(function: Function) -> list[Operation]:
     """Return the operations of a function's own block, those of inner blocks included."""
     block = own_block(function)
-    return [part for _, part in block_parts(block) if isinstance(part, Operation)] if block is not None else []
+    return [*operations_in(block)] if block is not None else []
