@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from support.pipelines import of_text
@@ -191,6 +192,32 @@ def test_what_a_description_says_otherwise_is_told(
 ) -> None:
     assert found(plain(), change) == messages
     assert told(plain(), change)[0][1] == place
+
+
+@pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
+@pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
+def test_a_build_tells_what_a_check_of_it_would(
+    change: Callable[[Model], object], place: str, messages: list[str], is_piped: bool, tmp_path: Path
+) -> None:
+    """Apart from what only a text has: its dialect, and the order in it."""
+    spec = plain()
+    change(spec)
+    whole = Model(specificationVersion=9) if is_piped else spec
+    if is_piped:
+        whole.pipeline.models.extend([plain(), spec])
+    (tmp_path / "M.mlmodel").write_bytes(whole.SerializeToString())
+    where = "the model 1: " if is_piped else ""
+    expected = [each for each in messages if not each.startswith("note") and "dialect" not in each]
+    for output, told_there in (("M.mlmodelc", expected), ("M.mlpackage", [])):
+        is_compiled = output == "M.mlmodelc"
+        built = miltext.build(tmp_path / "M.mlmodel", tmp_path / output, allow_unproven=is_compiled)
+        said = [f"{each.severity}: {each.message.removeprefix(where)}" for each in built if each.code == "MIL265"]
+        assert said == told_there
+        assert is_piped is False or all(where in each.message for each in built if each.code == "MIL265")
+    unchecked = miltext.build(
+        tmp_path / "M.mlmodel", tmp_path / "M.mlmodelc", check=False, force=True, allow_unproven=True
+    )
+    assert "MIL265" not in {each.code for each in unchecked}
 
 
 def test_the_compiler_sorts_inputs() -> None:

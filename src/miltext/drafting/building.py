@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ParseError
-from miltext.drafting.judging import judge, judge_draft
-from miltext.models.building.build import build as build_whole
-from miltext.models.building.build import prepare, write
+from miltext.drafting.judging import judge, judge_compiled, judge_draft
+from miltext.models.building.build import COMPILED, prepare, write
 from miltext.models.building.choices import Choices
 from miltext.models.model import Model
 from miltext.models.opening import open_model
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
     from miltext.models.building.given_weights import GivenWeights
+    from miltext.models.building.new_model import NewModel
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.printing.coremlc import Versions
@@ -117,12 +117,18 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
             raise
     else:
         found = judge(new, source, choices) if choices.check else []
-        return [*found, *write(new, source, output, choices)]
+        return [*found, *_write(new, source, output, choices)]
     whole, made = completed(source)
     if choices.check:
         judge_draft(made.diagnostics, source, choices)
     with told_in_draft(made, source):
-        return [*made.diagnostics, *build_whole(whole, output, choices)]
+        return [*made.diagnostics, *_write(prepare(whole, output, choices), whole, output, choices)]
+
+
+def _write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
+    """Write a model that was prepared; return the warnings there are, of a compiled one also those that it gets."""
+    is_judged = choices.check and output.suffix.lower() == COMPILED
+    return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]
 
 
 def is_draft(source: Model, failure: ParseError) -> bool:

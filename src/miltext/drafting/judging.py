@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.programs import as_diagnostics, findings_in
-from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column
-from miltext.models.building.new_model import way_to
+from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column, warning
+from miltext.models.building.new_model import models_with_programs, way_to
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
 from miltext.printing.printing import to_text
@@ -37,6 +37,9 @@ KNOWN = "known"
 """The severity of a warning that the original has, too, until what comments ignore is taken out; it is not told."""
 
 WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
+
+COMPILED_SO = Note("it is compiled so; --description describes the model anew")
+"""What is said of a description that does not fit the program of a compiled model."""
 
 
 class Written(NamedTuple):
@@ -67,6 +70,19 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
             raise refused(_with_way_out(found), text=text, path=written.name)
         told += found if text == source.text else [_unplaced(each, text, written.name) for each in found]
     return told
+
+
+def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
+    """Yield warnings of descriptions that do not fit the programs of a model that is to be compiled.
+
+    They are those that `check` of the compiled model has then. Nobody knows what Core ML makes of such a model.
+    """
+    from miltext.checking.compiled.program import description_findings
+
+    for index, spec in enumerate(models_with_programs(new.spec)):
+        where = f"the model {index}: " if new.spec is not spec else ""
+        for found in description_findings(spec.mlProgram, spec.specificationVersion, spec.description):
+            yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
 def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:

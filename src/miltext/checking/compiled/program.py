@@ -28,17 +28,25 @@ CODE = "MIL265"
 
 
 def program_findings(program: Program, version: int, description: ModelDescription, dialect: str) -> Iterator[Finding]:
-    """Yield what does not fit between a program and its description, at its place in the program."""
-    least = required_version(program, description)
-    if version < least:
-        yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
+    """Yield what does not fit between a compiled program and its description, at its place in the program."""
+    yield from description_findings(program, version, description)
     wanted = "1.0" if version <= LAST_OF_DIALECT_1_0 else "1.3"
     if dialect != wanted:
         message = f"the compiler writes models of the specification version {version} in the dialect {wanted}"
         yield _found((), f"{message}, and not {dialect}")
-    described: dict[str, Any] = {each.name: each for each in description.functions}
-    if not described:
-        described = dict.fromkeys(program.functions, description)
+    for name, described in _described(program, description).items():
+        if name in program.functions:
+            path: Path = ("functions", Key(name))
+            yield from _order(name, program.functions[name], described, path)
+            yield from _flexible(program.functions[name], described, path)
+
+
+def description_findings(program: Program, version: int, description: ModelDescription) -> Iterator[Finding]:
+    """Yield what does not fit between a program and its description, whether it is compiled or about to be."""
+    least = required_version(program, description)
+    if version < least:
+        yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
+    described = _described(program, description)
     for name in sorted({*described} - {*program.functions}):
         yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
     if description.functions and description.defaultFunctionName not in described:
@@ -48,6 +56,12 @@ def program_findings(program: Program, version: int, description: ModelDescripti
             yield from _function(name, program.functions[name], described[name])
         else:
             yield _found(("functions", Key(name), "key"), f"{FILE_NAME} does not describe the function `{name}`")
+
+
+def _described(program: Program, description: ModelDescription) -> dict[str, Any]:
+    """Return what describes each function, by name."""
+    listed: dict[str, Any] = {each.name: each for each in description.functions}
+    return listed or dict.fromkeys(program.functions, description)
 
 
 def _found(path: Path, message: str, severity: str = "warning") -> Finding:
@@ -71,8 +85,6 @@ def _function(name: str, function: Function, described: Any) -> Iterator[Finding
     for key in PREDICTIONS:
         if (predicted := getattr(described, key)) and predicted not in given:
             yield _found(path, f"{FILE_NAME} has the {key} `{predicted}`, which is not an output of `{name}`")
-    yield from _order(name, [*places], outputs, described, path)
-    yield from _flexible(function, described, path)
 
 
 def _outputs(function: Function, path: Path) -> tuple[list[str], Path]:
@@ -105,8 +117,9 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
         yield _found(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but by {FILE_NAME} {there}")
 
 
-def _order(name: str, taken: list[str], given: list[str], described: Any, path: Path) -> Iterator[Finding]:
+def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
     """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
+    taken, (given, _) = [value.name for value in function.inputs], _outputs(function, path)
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:
         first, second = _first_unlike(ordered, taken)
