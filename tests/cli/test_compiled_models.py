@@ -174,6 +174,71 @@ def test_odd_files_end_no_verb(name: str, content: bytes | None, bundle: Path, m
         assert result.exit_code in (0, 1)
 
 
+# ---- what errors name
+
+
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "pointer": (LFS, "MIL303"),
+    "empty": (b"", "MIL304"),
+    "no record": (b"\1\0\0\0\2\0\0\0" + bytes(184), "MIL305"),
+}
+
+
+@pytest.mark.parametrize(("data", "code"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("ending", [".mlpackage", ".mlmodelc"])
+def test_a_weight_file_is_named_as_the_model_is(
+    ending: str, data: bytes, code: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(EXAMPLE if ending == ".mlpackage" else made, tmp_path / f"M{ending}")
+    (file,) = (tmp_path / f"M{ending}").rglob("weight.bin")
+    file.write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    for start in (".", tmp_path):
+        shown = invoked("build", Path(start, f"M{ending}"), "-o", "New.mlmodelc").stderr
+        assert shown.startswith(f"{Path(start, file.relative_to(tmp_path))}: error[{code}]: ")
+    os.symlink(f"M{ending}", f"Link{ending}")
+    assert invoked("build", f"Link{ending}", "-o", "New.mlmodelc").stderr.startswith(f"Link{ending}")
+
+
+def test_a_model_that_lacks_its_weights_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    weight_file(tmp_path)
+    (tmp_path / "a.mil").write_text(blob())
+    miltext.build("a.mil", "M.mlmodel")
+    (tmp_path / "weights" / "weight.bin").unlink()
+    shown = invoked("build", "M.mlmodel", "-o", "C.mlmodelc").stderr
+    assert shown.startswith("M.mlmodel: error[MIL302]: the weight file `@model_path/weights/weight.bin` does not exist")
+
+
+def unknown(spec: Model) -> None:
+    spec.mlProgram.MergeFromString(b"\xfa\x3f\x01\x00")  # field 1023
+
+
+def odd_info(spec: Model) -> None:
+    spec.mlProgram.attributes["buildInfo"].type.tensorType.dataType = 2
+
+
+UNWRITABLE: dict[Callable[[Model], None], str] = {unknown: "MIL202", odd_info: "MIL212"}
+
+
+@pytest.mark.parametrize(("change", "code"), UNWRITABLE.items(), ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize("place", ["", "the model 1: "], ids=["", "in a pipeline"])
+def test_a_model_that_has_no_text_is_named(
+    place: str, change: Callable[[Model], None], code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = piped(unary("x", "a"), unary("a", "y")) if place else unary("x", "y")
+    change(spec.pipeline.models[1] if place else spec)
+    Path("M.mlmodel").write_bytes(spec.SerializeToString())
+    shown = invoked("build", "M.mlmodel", "-o", "C.mlmodelc", "--no-check").stderr
+    assert shown.startswith(f"M.mlmodel: error[{code}]: {place}")
+    assert not Path("C.mlmodelc").exists()
+    assert (
+        "M.mlmodel: error[MIL215]: "
+        in invoked("build", "M.mlmodel", "-o", "C.mlmodelc", "--coremlc-version", "x", "--no-check").stderr
+    )
+
+
 # ---- diff
 
 

@@ -104,7 +104,16 @@ class BlobFolder:
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:
-        """Return the record that a value in a weight file names."""
+        """Return the record that a value in a weight file names; an error names the file as the folder is named."""
+        try:
+            return self._blob(value)
+        except WeightsError as failure:
+            if self.model_path is not None and failure.path is not None:
+                near = self.model_path / value.blobFileValue.fileName.partition("/")[2]
+                failure.path = str(near) if os.path.realpath(near) == failure.path else failure.path
+            raise
+
+    def _blob(self, value: Value) -> Blob:
         named = value.blobFileValue
         path = self.path(named.fileName)
         if path not in self._files:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, Note, warning
+from miltext.diagnostics import ModelError, Note, PrintError, warning
 from miltext.models.building.changes import around, changes
 from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.decompiling import order_inputs, strip
@@ -106,6 +106,9 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
             write_model(new, output, choices.force, choices.progress)
     except ModelError as failure:
         raise placed(failure, source) from failure
+    except PrintError as failure:
+        failure.path = failure.path or source.name
+        raise
     if choices.on_change:
         for change in new.changes:
             choices.on_change(change)

@@ -52,6 +52,7 @@ def refuse(new: NewModel, choices: Choices) -> None:
     if not all(program.functions for program in ml_programs(new.spec)):
         raise refusal("MIL440", "the program has no functions")
     for failure in new.missing.values():
+        failure.path = None  # it is the model that lacks the file, and the folder around an .mlmodel has any name
         raise failure
     if choices.versions is not None:
         choices.versions.entries()

@@ -6,10 +6,12 @@ A stage of a pipeline is a folder of its own in it, `model0` and so on, with the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import warning
+from miltext.diagnostics import MiltextError, warning
 from miltext.models.building.decompiling import order_inputs
 from miltext.models.building.placing import Subject
 from miltext.models.building.writing import serialized, write_weights
@@ -114,7 +116,8 @@ def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]
     """Write the text and the description of a model, or of each stage; return what is to be told."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
-        inner = _write_model(stage, folder / f"model{index}", choices)
+        with _told_of(index):
+            inner = _write_model(stage, folder / f"model{index}", choices)
         left_out += [each._replace(message=f"the model {index}: {each.message}") for each in inner]
         _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
@@ -127,6 +130,18 @@ def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]
         write_new(folder / NAMES, [names_data(spec.pipeline.names)])
     write_new(folder / FILE_NAME, [coremldata(spec)])
     return left_out
+
+
+@contextmanager
+def _told_of(index: int) -> Iterator[None]:
+    """Have errors in a `with` block say which model of the pipeline they are about."""
+    try:
+        yield
+    except MiltextError as failure:
+        failure.diagnostics = [
+            each._replace(message=f"the model {index}: {each.message}") for each in failure.diagnostics
+        ]
+        raise
 
 
 def _reordered(spec: Spec) -> list[Diagnostic]:
