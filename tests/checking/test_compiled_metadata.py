@@ -40,6 +40,14 @@ def test_what_is_written_fits(spec: Model) -> None:
     assert said(spec) == []
 
 
+def test_what_a_description_has_twice_is_told_there_alone() -> None:
+    spec = unary("x", "y")
+    spec.description.output.add().CopyFrom(spec.description.output[0])
+    assert said(spec) == []
+    twice = said(spec, lambda model: model["outputSchema"].append(model["outputSchema"][0]))
+    assert twice == ["has `y` in `outputSchema` twice"]
+
+
 # ---- what is in doubt
 
 

@@ -181,6 +181,66 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
 }
 
 
+def listing(*names: str, default: str = "main") -> Callable[[Model], None]:
+    """What lists functions, each of which is described as `main` is."""
+
+    def change(spec: Model) -> None:
+        description = spec.description
+        sides = {"input": [*description.input], "output": [*description.output], "state": [*description.state]}
+        for name in names:
+            description.functions.add(name=name, **sides)
+        for side in sides:
+            description.ClearField(side)
+        description.defaultFunctionName = default
+
+    return change
+
+
+ANOTHER = ONE[ONE.index("    func") : ONE.rindex("}")]
+TWO = ONE.replace(ANOTHER, ANOTHER + ANOTHER.replace(" main<", " more<"))
+ALONE = "warning: coremldata.bin describes the function `main`, which model.mil lacks"
+
+FUNCTIONS: dict[str, tuple[str, Callable[[Model], None] | None, list[str]]] = {
+    "main": (ONE, None, []),
+    "another name, not listed": (ONE.replace("main", "mein"), None, [ALONE]),
+    "main among several, not listed": (
+        TWO,
+        None,
+        ["warning: coremldata.bin does not describe the function `more`"],
+    ),
+    "several without main, not listed": (TWO.replace("main", "mein"), None, [ALONE]),
+    "another name": (ONE.replace("main", "mein"), listing("mein", default="mein"), []),
+    "several": (TWO, listing("main", "more"), []),
+    "several in another order": (TWO, listing("more", "main", default="more"), []),
+    "one twice": (
+        TWO,
+        listing("main", "more", "main"),
+        ["warning: coremldata.bin describes the function `main` twice"],
+    ),
+    "one more": (TWO, listing("main", "more", "gone"), [ALONE.replace("main", "gone")]),
+    "one less": (TWO, listing("main"), ["warning: coremldata.bin does not describe the function `more`"]),
+    "no default": (
+        TWO,
+        listing("main", "more", default=""),
+        ["warning: coremldata.bin lists functions, and does not name the default one"],
+    ),
+    "another default": (
+        TWO,
+        listing("main", "more", default="gone"),
+        ["warning: coremldata.bin names the default function `gone`, which it lacks"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "change", "messages"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_functions_are_those_that_are_described(
+    text: str, change: Callable[[Model], None] | None, messages: list[str]
+) -> None:
+    spec = plain()
+    spec.mlProgram.CopyFrom(miltext.parse(text))
+    assert found(spec, change) == messages
+
+
 def test_what_was_compiled_fits() -> None:
     assert found(plain()) == []
     assert found(ranged()) == []

@@ -161,15 +161,15 @@ def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
     if found is None or wanted is None:
         yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not a list of objects with names")
         return
-    there, expected_there, seen = {*found}, {*wanted}, set[str]()
+    there, left = {*found}, Counter(wanted)
     missing = [name for name in wanted if name not in there]
     if missing:
         yield Unlike(at.way, f"{FILE_NAME} lacks {listed(missing, 'and')} in {at}")
     for index, name in enumerate(found):
-        if name not in expected_there or name in seen:
-            again = " twice" if name in seen else ", which is not there"
+        if left[name] <= 0:
+            again = " twice" if name in left else ", which is not there"
             yield Unlike((*at.way, index), f"{FILE_NAME} has `{shown(name, LONG)}` in {at}{again}")
-        seen.add(name)
+        left[name] -= 1
     if found != wanted and sorted(found) == sorted(wanted):
         first, second = next((left, right) for left, right in zip(found, wanted, strict=True) if left != right)
         yield Unlike(at.way, f"{FILE_NAME} has {at} in another order: `{first}` in place of `{second}`")

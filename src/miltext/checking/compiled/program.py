@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
-from miltext.models.building.description import required_version
+from miltext.models.building.description import DEFAULT_FUNCTION, required_version
 from miltext.models.building.misfits import NO_RANGE, misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
 from miltext.models.pipelines.type_words import type_words
@@ -34,7 +34,7 @@ def program_findings(program: Program, version: int, description: ModelDescripti
     if dialect != wanted:
         message = f"the compiler writes models of the specification version {version} in the dialect {wanted}"
         yield _found((), f"{message}, and not {dialect}")
-    for name, described in _described(program, description).items():
+    for name, described in _described(description).items():
         if name in program.functions:
             path: Path = ("functions", Key(name))
             yield from _order(name, program.functions[name], described, path)
@@ -46,22 +46,31 @@ def description_findings(program: Program, version: int, description: ModelDescr
     least = required_version(program, description)
     if version < least:
         yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
-    described = _described(program, description)
-    for name in sorted({*described} - {*program.functions}):
-        yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
-    if description.functions and description.defaultFunctionName not in described:
-        yield _found((), f"{FILE_NAME} names the default function `{description.defaultFunctionName}`, which it lacks")
+    yield from _functions(program, description)
+    described = _described(description)
     for name in sorted(program.functions):
         if name in described:
             yield from _function(name, program.functions[name], described[name])
-        else:
+        elif description.functions or DEFAULT_FUNCTION in program.functions:
             yield _found(("functions", Key(name), "key"), f"{FILE_NAME} does not describe the function `{name}`")
 
 
-def _described(program: Program, description: ModelDescription) -> dict[str, Any]:
-    """Return what describes each function, by name."""
-    listed: dict[str, Any] = {each.name: each for each in description.functions}
-    return listed or dict.fromkeys(program.functions, description)
+def _described(description: ModelDescription) -> dict[str, Any]:
+    """Return what describes each function, by name; without a list of them, `main` alone is described."""
+    return {each.name: each for each in description.functions} or {DEFAULT_FUNCTION: description}
+
+
+def _functions(program: Program, description: ModelDescription) -> Iterator[Finding]:
+    """Yield what is wrong with the list of the functions that are described."""
+    names = [each.name for each in description.functions]
+    for name in sorted({*_described(description)} - {*program.functions}):
+        yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
+    for name in _doubled(names):
+        yield _found((), f"{FILE_NAME} describes the function `{name}` twice")
+    if names and not description.defaultFunctionName:
+        yield _found((), f"{FILE_NAME} lists functions, and does not name the default one")
+    elif names and description.defaultFunctionName not in names:
+        yield _found((), f"{FILE_NAME} names the default function `{description.defaultFunctionName}`, which it lacks")
 
 
 def _found(path: Path, message: str, severity: str = "warning") -> Finding:
