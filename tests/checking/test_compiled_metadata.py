@@ -40,6 +40,34 @@ def test_what_is_written_fits(spec: Model) -> None:
     assert said(spec) == []
 
 
+@pytest.mark.parametrize(("color", "stated"), [("BGR", "RGB"), ("GRAYSCALE", "RGB"), ("RGB", "BGR"), ("RGB", "None")])
+@pytest.mark.parametrize("is_flexible", [False, True])
+def test_an_image_in_rgb_is_told_from_others(color: str, stated: str, is_flexible: bool) -> None:
+    spec = unary("x", "y")
+    image = spec.description.input[0].type.imageType
+    image.CopyFrom(ImageFeatureType(width=4, height=1, colorSpace=getattr(ImageFeatureType, color)))
+    if is_flexible:
+        image.enumeratedSizes.sizes.add(width=4, height=2)
+    assert said(spec) == []
+    (told,) = said(spec, lambda model: model["inputSchema"][0].update(colorspace=stated))
+    assert told.startswith(f'says "{stated}" for `inputSchema.x.colorspace`, but it is "')
+
+
+@pytest.mark.parametrize("stated", ["0", "1"])
+def test_only_the_file_says_whether_a_model_is_updatable(stated: str) -> None:
+    for is_updatable in (False, True):
+        spec = unary("x", "y")
+        spec.isUpdatable = is_updatable
+        assert said(spec, lambda model: model.update(isUpdatable=stated)) == []
+
+
+@pytest.mark.parametrize("stated", ["", "2", "01", "1\n", 1, True, None, {}, ["1"]], ids=repr)
+def test_it_says_so_in_one_of_two_words(stated: Any) -> None:
+    (told,) = said(unary("x", "y"), lambda model: model.update(isUpdatable=stated))
+    assert told == f'says {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
+    assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]
+
+
 def test_what_a_description_has_twice_is_told_there_alone() -> None:
     spec = unary("x", "y")
     spec.description.output.add().CopyFrom(spec.description.output[0])
@@ -77,7 +105,7 @@ def test_of_a_type_that_was_not_seen_what_all_have_is_compared() -> None:
     spec = unary("x", "y")
     image = ImageFeatureType(width=4, height=1, colorSpace=ImageFeatureType.BGR)
     spec.description.input[0].type.imageType.CopyFrom(image)
-    assert said(spec, lambda each: each["inputSchema"][0].update(colorspace="RGB", formattedType="Else")) == []
+    assert said(spec, lambda each: each["inputSchema"][0].update(colorspace="Else", formattedType="Else")) == []
     assert said(spec, lambda each: each["inputSchema"][0].update(isOptional="1", name="z")) == [
         "lacks `x` in `inputSchema`",
         "has `z` in `inputSchema`, which is not there",

@@ -13,7 +13,7 @@ from miltext.checking.compiled.program import program_findings
 from miltext.checking.findings import located
 from miltext.parsing.parser import parse_tree
 from miltext.printing.coremlc import as_coremlc
-from miltext.schema.proto import ArrayFeatureType, ImageFeatureType, Model
+from miltext.schema.proto import ArrayFeatureType, ImageFeatureType, Model, SizeRange
 
 ONE = """program(1.3)
 {
@@ -148,6 +148,19 @@ CHANGED: dict[str, tuple[Callable[[Model], object], str, list[str]]] = {
         set_kind,
         "y",
         ["warning: the output `y` is tensor<fp32, [2]>, but by coremldata.bin a number"],
+    ),
+    "no kind": (
+        lambda spec: spec.description.output[1].type.ClearField("multiArrayType"),
+        "y",
+        ["warning: the output `y` is tensor<fp32, [2]>, but coremldata.bin has no type"],
+    ),
+    "no name": (
+        lambda spec: spec.description.output[1].ClearField("name"),
+        HEAD,
+        [
+            "warning: coremldata.bin has an output of `main` without a name",
+            "warning: coremldata.bin lacks the output `y` of `main`",
+        ],
     ),
     "the order of outputs": (
         turn_outputs,
@@ -322,6 +335,36 @@ def test_a_missing_attribute_is_told() -> None:
     start = text.index(" [FlexibleShapeInformation")
     attribute = text[start : text.index(" {\n", start)]
     assert "FlexibleShapeInformation has nothing of `more`" in found(ranged(), None, **{attribute: ""})[0]
+
+
+def imaged(spec: Model, *, sizes: bool = False, ranges: bool = False) -> Model:
+    """A model whose input `image` is one, as its description has it once it is compiled."""
+    image = spec.description.input[0].type.imageType
+    image.CopyFrom(ImageFeatureType(width=6, height=8, colorSpace=ImageFeatureType.RGB))
+    for height in (8, 10) if sizes else ():
+        image.enumeratedSizes.sizes.add(width=6, height=height)
+    if ranges:
+        image.imageSizeRange.widthRange.CopyFrom(SizeRange(lowerBound=6, upperBound=6))
+        image.imageSizeRange.heightRange.CopyFrom(SizeRange(lowerBound=8, upperBound=12))
+    return spec
+
+
+@pytest.mark.parametrize("kind", [{"sizes": True}, {"ranges": True}], ids=str)
+def test_what_is_unproven_of_images_is_not_compared(kind: dict[str, bool]) -> None:
+    text = ONE.replace("[1, 3, 8, 6]", "[1, 3, ?, 6]")
+    spec = of_text(text)
+    assert found(imaged(spec, **kind)) == []  # as it is written here
+    spec = of_text(text)
+    assert found(spec, lambda made: imaged(made, **kind)) == []  # without the attribute
+
+
+def test_an_image_of_one_size_has_no_flexible_shape() -> None:
+    spec = imaged(of_text(ONE.replace("[1, 3, 8, 6]", "[1, 3, ?, 6]")), sizes=True)
+    image = spec.description.input[0].type.imageType
+    assert any(
+        "by coremldata.bin it has one shape" in each
+        for each in found(spec, lambda _: image.ClearField("enumeratedSizes"))
+    )
 
 
 def test_what_is_unproven_of_flexible_shapes_is_not_compared() -> None:

@@ -34,6 +34,9 @@ SECTIONS = {
 }
 """The parts of the attribute, in their order: a name, and the type of what stands beside it."""
 
+KEYS = "numbers in place of the keys of enumerated shapes"
+"""What is unproven of all enumerated shapes, whatever has them."""
+
 Sizes = list[int]
 
 
@@ -212,7 +215,7 @@ def _image(image: ImageFeatureType) -> Flexible:
 
 def _doubts(shapes: list[Sizes], ranges: list[Sizes]) -> tuple[str, ...]:
     doubts = {
-        "numbers in place of the keys of enumerated shapes": bool(shapes),
+        KEYS: bool(shapes),
         "a range without an end": any(greatest < 0 for _, greatest in ranges),
     }
     return tuple(doubt for doubt, applies in doubts.items() if applies)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 VERSION = "metadataOutputVersion"
 
-FREE = (CLASS, VERSION)
-"""The keys of texts that follow from nothing in the folder: its name at first, and the compiler."""
+FREE = {CLASS: (".+", "a text"), VERSION: (".+", "a text"), "isUpdatable": ("[01]", '"0" or "1"')}
+"""The keys of texts that follow from nothing in the folder, the form of each, and that in words: of its name at first,
+of the compiler, and of a field of the package that no other file has.
+"""
 
 SCHEMAS = ("inputSchema", "outputSchema", "stateSchema")
 
@@ -37,6 +39,9 @@ NEWER = ("stateSchema", "visionOS")
 
 PROVEN = ("name", "shortDescription", "isOptional")
 """What an entry has whatever its type is."""
+
+SEEN = {"colorspace": "RGB"}
+"""What was seen of an image, which another one does not have."""
 
 _LONG = 100
 """The most characters of a value that a message quotes."""
@@ -89,8 +94,9 @@ class _Comparison:
         for key, value in said.items():
             where, wanted = at.key(key), expected.get(key)
             if key in FREE:
-                if not isinstance(value, str) or not value:
-                    yield Unlike(where.way, f"{FILE_NAME} says {_short(value)} for {where}, which is not a text")
+                pattern, words = FREE[key]
+                if not isinstance(value, str) or not re.fullmatch(pattern, value, re.DOTALL):
+                    yield Unlike(where.way, f"{FILE_NAME} says {_short(value)} for {where}, which is not {words}")
             elif where.place in self._doubts:
                 continue
             elif key in SCHEMAS:
@@ -111,12 +117,10 @@ class _Comparison:
         """Yield the differences of a list of features; of a type that was not seen, those of what is proven of all."""
         yield from _names(said, expected, at)
         for entry, wanted, where in _pairs(said, expected, at):
-            shown_there, shown_here = entry, wanted
-            if where.place in self._doubts:
-                shown_there, shown_here = (
-                    {key: each[key] for key in PROVEN if key in each} for each in (entry, wanted)
-                )
-            yield from _values(shown_there, shown_here, where)
+            keys = PROVEN if where.place in self._doubts else {**entry, **wanted}
+            keys = (*keys, *(key for key, seen in SEEN.items() if seen in (entry.get(key), wanted.get(key))))
+            there, here = ({key: each[key] for key in keys if key in each} for each in (entry, wanted))
+            yield from _values(there, here, where)
 
     def _counts(self, said: Any, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
         """Yield other counts of operations; what is in doubt is the opset in a name, not the count."""

@@ -12,7 +12,7 @@ from miltext.models.building.misfits import NO_RANGE, misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
 from miltext.models.pipelines.type_words import type_words
 from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
-from miltext.printing.flexible_shapes import ATTRIBUTE, flexible, read_information
+from miltext.printing.flexible_shapes import ATTRIBUTE, KEYS, flexible, read_information
 from miltext.schema.features import COLORS, PREDICTIONS, word_of
 from miltext.schema.function_io import interface
 from miltext.schema.paths import Key
@@ -109,7 +109,9 @@ def _doubled(names: list[str]) -> list[str]:
 
 def _names(entries: Any, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
     described = [entry.name for entry in entries]
-    for odd in sorted({*described}.symmetric_difference(names)):
+    if "" in described:
+        yield _found(path, f"{FILE_NAME} has an {side} of `{function}` without a name")
+    for odd in sorted({*described}.symmetric_difference(names) - {""}):
         lacking = f"{TEXT} lacks" if odd in described else f"{FILE_NAME} lacks"
         yield _found(path, f"{lacking} the {side} `{odd}` of `{function}`")
     for name in _doubled(described):
@@ -122,8 +124,10 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
     if color and not word_of(color, COLORS):
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
     if any(each.code != NO_RANGE or sizes is None or not sizes.ranges for each in misfit(entry, declared, side)):
-        there = type_words(entry.type)
-        yield _found(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but by {FILE_NAME} {there}")
+        there = (
+            f"by {FILE_NAME} {type_words(entry.type)}" if entry.type.WhichOneof("Type") else f"{FILE_NAME} has no type"
+        )
+        yield _found(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but {there}")
 
 
 def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
@@ -150,7 +154,8 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
-    Of several such inputs, of images, and of ranges without an end, it is not known what the compiler writes.
+    Of several such inputs, of images, and of ranges without an end, it is not known what the compiler writes. The keys
+    of enumerated shapes, which only the compiler makes, are not compared.
     """
     said = read_information(function.attributes.get(ATTRIBUTE))
     known = {value.name for value in function.inputs}
@@ -159,9 +164,9 @@ def _flexible(function: Function, described: Any, path: Path) -> Iterator[Findin
         return
     for name in [*entries, *(each for each in said if each not in entries)]:
         wanted, found = entries.get(name), said.get(name)
-        if wanted is not None and wanted.doubts and not wanted.shapes:
-            continue
         shapes, expected = _shapes(found), _shapes(wanted)
+        if wanted is not None and expected and {*wanted.doubts} - {KEYS}:
+            continue
         if shapes != expected and (name in known or found is not None):
             says = f"says {_spelled(shapes)} of `{name}`" if shapes else f"has nothing of `{name}`"
             is_ = f"it is {_spelled(expected)}" if expected else "it has one shape"
