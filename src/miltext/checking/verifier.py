@@ -46,10 +46,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Program
 
 
-COMPILED = "mlmodelc"
-"""What a compiled model was read from."""
-
-
 class Checked(NamedTuple):
     """What a check found, and the text that the spans point into: None where nothing was found."""
 
@@ -266,7 +262,7 @@ def examine(
 
 def _around(subject: object) -> list[Diagnostic]:
     """Return what does not fit around the program of a compiled model; messages name its files."""
-    if not isinstance(subject, Model) or subject.kind != COMPILED:
+    if not isinstance(subject, Model) or not subject.is_compiled:
         return []
     from miltext.checking.compiled.bundles import bundle_findings
 
@@ -276,7 +272,7 @@ def _around(subject: object) -> list[Diagnostic]:
 def _compiled(subject: object) -> Program | None:
     """Return the Program of a compiled model, which was read once; None for what else there is, and if it is wrong."""
     with suppress(ParseError):
-        return subject.program if isinstance(subject, Model) and subject.kind == COMPILED else None
+        return subject.program if isinstance(subject, Model) and subject.is_compiled else None
     return None
 
 

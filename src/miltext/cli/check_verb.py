@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
-COMPILED, PROGRAM = "mlmodelc", "mlProgram"
-"""What a compiled model was read from, and the type of one that is a program."""
-
 NO_COREMLTOOLS = "MIL480"
 
 NO_PROGRAM = "MIL254"
@@ -128,7 +125,7 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
         named = ", ".join(bundles[:3]) + ", ..." * (len(bundles) > 3)
         raise click.UsageError(f"--from is what one compiled model was made of; check these one by one: {named}")
     if bundles and source is None:
-        way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.kind == COMPILED else ""
+        way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.is_compiled else ""
         raise click.UsageError(f"--from of a compiled model is the .mlpackage or .mlmodel that was compiled{way}")
     return [each.model.program for each in whole.select_all()], source
 
@@ -210,8 +207,9 @@ class Run:
     def _in_bundle(self, model: Model) -> list[Report]:
         """Return what does not fit around the programs of a compiled model, file by file."""
         from miltext.diagnostics.reports import Report
+        from miltext.schema.proto.kinds import PROGRAM
 
-        if model.kind != COMPILED or (model.type != PROGRAM and not model.is_pipeline):
+        if not model.is_compiled or (model.type != PROGRAM and not model.is_pipeline):
             return []
         from miltext.checking.compiled.bundles import bundle_findings
 

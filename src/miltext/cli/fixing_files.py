@@ -92,7 +92,7 @@ def _not_fixable(model: Model) -> str | None:
     from miltext.models.files import is_stream
     from miltext.review.sidecar import is_sidecar
 
-    if model.kind == "mlmodelc":
+    if model.is_compiled:
         return "it is the text of a compiled model; mend a copy, or the model that it was compiled from"
     if not is_text(model):
         return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"

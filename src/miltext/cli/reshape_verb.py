@@ -57,7 +57,7 @@ def command(
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
         edited = reshape(text, sizes, function=function, path=path, on_warning=told.append)
-        if whole.kind == "mlmodelc" and not output.lower().endswith(".mil"):  # build takes this attribute out
+        if whole.is_compiled and not output.lower().endswith(".mil"):  # build takes this attribute out
             told = [each for each in told if ATTRIBUTE not in each.message]
         show(told, text, path)
         return edited

@@ -101,7 +101,7 @@ def _others(old: Stage, new: Stage, how: How) -> Difference:
     if has_specs:
         was, now = _digest(a.spec), _digest(b.spec)
         changes += [Change("contents", "", was, now)] if was != now else []
-    complete = has_specs or a.kind == b.kind == "mlmodelc"
+    complete = has_specs or (a.is_compiled and b.is_compiled)
     notes = [] if complete else [f"{new.name}: what a model of the kind `{b.type}` holds is not compared with {a.kind}"]
     return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=complete)
 

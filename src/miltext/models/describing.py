@@ -127,7 +127,7 @@ def _head(model: Model) -> Spec:
 
 def _is_classifier(model: Model, head: Spec) -> bool:
     """Tell whether a model may have labels; the text of a compiled one is long, and read only if it has."""
-    if model.kind != "mlmodelc" or "program" in vars(model):
+    if not model.is_compiled or "program" in vars(model):
         return True
     described = head.description
     named = [described.predictedFeatureName, *(each.predictedFeatureName for each in described.functions)]

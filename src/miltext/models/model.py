@@ -37,7 +37,7 @@ class Stage(NamedTuple):
     @property
     def name(self) -> str:
         """What errors call it: a compiled one by its own file, any other by that of the pipeline and its title."""
-        has_own = not self.place or self.model.kind == "mlmodelc"
+        has_own = not self.place or self.model.is_compiled
         return self.model.name if has_own else f"{self.model.name}, model {self.title}"
 
 
@@ -134,6 +134,11 @@ class Model:
         from miltext.models.building.choices import Choices
 
         return build(self, path, Choices(force=force, progress=progress))
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it was read from the folder of a compiled model."""
+        return self.kind == "mlmodelc"
 
     @property
     def is_pipeline(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.borders import can_take
+from miltext.extraction.cutting import leave_operations
 from miltext.extraction.needs import free_names
 from miltext.reduction.graph import fixed_names, is_constant
 from miltext.reduction.sweeping import sweep
@@ -76,7 +77,7 @@ class _Leaving:
     def out(self, block: Block) -> None:
         """Leave them out of a block, and of those inside."""
         kept = []
-        for operation in block.operations:
+        for place, operation in enumerate(block.operations):
             if operation.outputs and operation.outputs[0].name in self._names:
                 self.types |= {value.name: value.type for value in operation.outputs}
                 continue
@@ -84,9 +85,6 @@ class _Leaving:
                 self.out(inner)
             self.uses |= {*free_names(operation)}
             self.fixed |= {*fixed_names(operation, self._opset)}
-            kept.append(operation)
+            kept.append(place)
         self.uses |= {*block.outputs}
-        wires = [operation.SerializeToString() for operation in kept]
-        del block.operations[:]
-        for wire in wires:
-            block.operations.add().ParseFromString(wire)
+        leave_operations(block, kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from miltext.extraction.cutting import leave_inputs
 from miltext.reduction.renaming import rename_uses
 from miltext.schema.proto import Program
 from miltext.schema.wire import wire_of
@@ -38,9 +39,7 @@ def merge(program: Program, merged: Collection[Twin]) -> Program:
     for name in {twin.function for twin in merged}:
         function = made.functions[name]
         names = {twin.name: twin.other for twin in merged if twin.function == name}
-        kept = [value for value in function.inputs if value.name not in names]
-        del function.inputs[:]
-        function.inputs.extend(kept)
+        leave_inputs(function, {value.name for value in function.inputs}.difference(names))
         for block in function.block_specializations.values():
             rename_uses(block, names)
     return made

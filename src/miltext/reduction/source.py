@@ -120,7 +120,7 @@ class Source:
     def _bare(self) -> Model | None:
         """The model without metadata and descriptions in words; None where there are none, or it is compiled."""
         model = self._whole
-        if model is None or model.spec is None or model.kind == "mlmodelc":
+        if model is None or model.spec is None or model.is_compiled:
             return None
         spec = deepcopy(model.spec)
         spec.description.ClearField("metadata")

@@ -29,16 +29,13 @@ class Candidate:
     """A smaller model that a test is to judge.
 
     `program` is its Program, not to be changed; `is_bare` says that it is without metadata, and `kind` what it is
-    written as. `path` is where it was
-    written, which is done when that is first asked for, and lasts as long as the test. `model` is for
-    `miltext.run(candidate.model, ...)`, which needs the weights.
+    written as. `path` is where it was written, which is done when that is first asked for, and lasts as long as the
+    test. `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
     """
 
     def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
-        self.program = program
-        self.is_bare = is_bare
+        self.program, self.kind, self.is_bare = program, kind, is_bare
         self._source = source
-        self.kind = kind
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property

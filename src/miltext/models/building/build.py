@@ -143,7 +143,7 @@ def _assembled(source: Model, original: Model | None, choices: Choices) -> NewMo
     is_redescribed = choices.description is not None
     is_whole = source is original and (source.models or (source.type != PROGRAM and is_redescribed))
     new = _whole(source, choices) if is_whole else _edited(original, source, choices)
-    if original.kind == "mlmodelc":
+    if original.is_compiled:
         order_inputs(new.spec)
     return new
 
@@ -176,7 +176,7 @@ def _edited(original: Model, source: Model, choices: Choices) -> NewModel:
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
     program, arrays = _edited_program(source, [chosen.program], choices)
     new = remade(original, {chosen: program}, source, choices)
-    if original.kind == "mlmodelc":
+    if original.is_compiled:
         strip(program)
     way = way_to(chosen, original, new.spec)
     is_edited = before.program is None or wire_of(before.program) != wire_of(program)
@@ -191,7 +191,7 @@ def _edited(original: Model, source: Model, choices: Choices) -> NewModel:
 
 def _is_described_by_types(chosen: Model) -> bool:
     """Tell whether a model's description is made from the types of the program that is written."""
-    return chosen.kind == "mlmodelc" and chosen.description is None
+    return chosen.is_compiled and chosen.description is None
 
 
 def _edited_program(source: Model, originals: Sequence[Program], choices: Choices) -> Filled:

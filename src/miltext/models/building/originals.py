@@ -35,7 +35,7 @@ def remade(original: Model, programs: Mapping[Model, Program], source: Model, ch
     models' own, and may name weight files that are given.
     """
     weights = _given(original, source, choices)
-    if original.kind == "mlmodelc":
+    if original.is_compiled:
         return _compiled(original, programs, weights, choices)
     assert original.spec is not None  # it is not compiled
     package = original.path if original.kind == "mlpackage" else None
@@ -92,7 +92,7 @@ def version_before(chosen: Model, *, is_changed: bool) -> Version:
     program = _read_again(chosen) if is_changed else chosen.program
     if program is None or interfaces(program) != chosen.interfaces:
         return Version(chosen.interfaces, None)
-    return Version(chosen.interfaces, strip(deepcopy(program)) if chosen.kind == "mlmodelc" else deepcopy(program))
+    return Version(chosen.interfaces, strip(deepcopy(program)) if chosen.is_compiled else deepcopy(program))
 
 
 def _read_again(model: Model) -> Program | None:
