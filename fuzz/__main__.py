@@ -57,7 +57,7 @@ def run(
     from fuzz.targets import TARGETS
 
     if unknown := sorted({*targets} - {*TARGETS}):
-        raise click.UsageError(f"there is no target {unknown[0]}: choose among {', '.join(TARGETS)}")
+        raise click.UsageError(f"`{unknown[0]}` is not a target: choose among {', '.join(TARGETS)}")
     if engine not in (None, *engines()):
         raise click.UsageError("atheris is not installed: pip install -e '.[fuzz]', or --engine plain")
     found = [

@@ -278,7 +278,7 @@ def test_a_name_without_a_target_is_refused(tmp_path: Path) -> None:
     status, said = called("replay", finding(tmp_path, "what.mil", b""))
     assert (status, "begins with its target" in said) == (2, True)
     status, said = called("run", "parsing")
-    assert (status, "there is no target parsing" in said) == (2, True)
+    assert (status, "`parsing` is not a target" in said) == (2, True)
 
 
 @pytest.mark.parametrize(

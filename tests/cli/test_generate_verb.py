@@ -57,8 +57,8 @@ def test_a_package_of_flexible_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("--only", "relux"), "error[MIL482]: there is not operation `relux`; did you mean `relu`?"),
-        (("--opset", "ios16.5"), "error[MIL482]: there is not opset `ios16.5`"),
+        (("--only", "relux"), "error[MIL482]: `relux` is not an operation; did you mean `relu`?"),
+        (("--opset", "ios16.5"), "error[MIL482]: `ios16.5` is not an opset"),
         (("--ops", 0), "error[MIL482]: a program has from 1 operation on"),
         (("--only", "sin", "--dtype", "bool"), "error[MIL483]: 10 operations cannot be made"),
         (("--ops", "ten"), "Invalid value for '--ops'"),

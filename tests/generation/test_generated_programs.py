@@ -130,14 +130,14 @@ def test_weights_of_a_size_that_goes_into_a_file() -> None:
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        ({"operations": ["relux"]}, "MIL482", "there is not operation `relux`; did you mean `relu`?"),
+        ({"operations": ["relux"]}, "MIL482", "`relux` is not an operation; did you mean `relu`?"),
         ({"operations": []}, "MIL482", "no operation may be used, and a program has some"),
-        ({"opsets": ["ios12"]}, "MIL482", "there is not opset `ios12`"),
+        ({"opsets": ["ios12"]}, "MIL482", "`ios12` is not an opset"),
         ({"operations": "conv"}, "MIL482", "`operations` is a string, and takes a list of names"),
         ({"operations": ["custom_layer"]}, "MIL482", "`custom_layer` is not generated"),
         ({"dtypes": ["fp64"]}, "MIL483", "1 operation cannot be made of these"),
         ({"opsets": []}, "MIL482", "no opset may be used"),
-        ({"dtypes": ["float"]}, "MIL482", "there is not data type `float`"),
+        ({"dtypes": ["float"]}, "MIL482", "`float` is not a data type"),
         ({"operations": ["read_state"], "opsets": ["ios15"]}, "MIL482", "ios15 does not have `read_state`"),
         ({"ops": (0, 3)}, "MIL482", "a program has from 1 operation on, and not 0 to 3"),
         ({"ops": (4, 3)}, "MIL482", "not 4 to 3"),

@@ -84,7 +84,7 @@ def build(
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x
-    stand in the description, and what is found in a program that is no text.
+    stand in the description, and what is found in a program that is not text.
     """
     whole = source if isinstance(source, Model) else open_model(source)
     choices = Choices(

@@ -97,7 +97,8 @@ def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]
     """Hold names to those that there are, at least one of them."""
     if names is not None and not names:
         raise refusal(f"no {noun} may be used, and a program has some", f"ask for one {noun} or more")
+    article = "an" if noun[0] in "aeiou" else "a"
     for name in names or ():
         if name not in known:
-            message = f"there is not {noun} `{name}`{did_you_mean(nearest(name, known))}"
+            message = f"`{name}` is not {article} {noun}{did_you_mean(nearest(name, known))}"
             raise refusal(message, "`miltext ops` lists operations with their opsets and data types")

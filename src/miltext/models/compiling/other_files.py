@@ -1,4 +1,4 @@
-"""The files in a compiled model, or in a package, that are no known part of it."""
+"""The files in a compiled model, or in a package, that are not a known part of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def weight_paths(model: Model) -> set[str]:
 
 
 def other_files(bundle: Model) -> list[str]:
-    """Return what is in the folder of a compiled model, stages included, that is no known part of it."""
+    """Return what is in the folder of a compiled model, stages included, that is not a known part of it."""
     assert bundle.model_path is not None
     known = set[str]()
     for model in (bundle, *(stage.model for stage in bundle.stages())):
