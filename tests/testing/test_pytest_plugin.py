@@ -189,6 +189,7 @@ def test_loading_the_plugin_imports_nothing_of_ours() -> None:
         "miltext",
         "miltext.pytest_plugin",
         "miltext.testing",
+        "miltext.testing.generated",
         "miltext.testing.golden",
         "miltext.testing.numbers",
     }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from miltext.diagnostics import MiltextError, Note, error
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,6 +28,8 @@ def programs(**options: Any) -> SearchStrategy[Program]:
     try:
         from hypothesis import strategies
     except ImportError as failure:
+        from miltext.diagnostics import MiltextError, Note, error
+
         way = Note("install it with `pip install 'miltext[hypothesis]'`")
         raise MiltextError(
             [error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)]
