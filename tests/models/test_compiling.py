@@ -26,6 +26,7 @@ from miltext.diagnostics import ModelError
 from miltext.models.compiling.analytics import analytics, details_of, parse_analytics, tables_of
 from miltext.models.compiling.metadata import metadata
 from miltext.models.compiling.precision import stored_as
+from miltext.models.compiling.stated import source_when_compiled
 from miltext.models.compiling.unseen import unseen
 from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.manifest import model_file
@@ -92,8 +93,28 @@ def test_the_hash_is_that_of_the_package_or_of_what_a_package_would_have(tmp_pat
     miltext.build(text, bundle, force=True)
     miltext.build(text, package)
     assert hashed() == (b64encode(hashlib.sha256(model_file(package).read_bytes()).digest()).decode(), "model")
+    miltext.build(text, bundle, original=tmp_path / "odd.mlmodel", force=True)
+    assert hashed() == (b64encode(hashlib.sha256(odd).digest()).decode(), "odd")
     miltext.build(open_model(tmp_path / "odd.mlmodel"), bundle, renames={"x": "z"}, force=True)
     assert hashed()[1] == "model"
+
+
+@pytest.mark.parametrize("name", ["model.mlmodel", "Named.mlmodel", "two.words.mlmodel"])
+@pytest.mark.parametrize("edit", [{}, {"renames": {"x": "z"}}], ids=["", "edited"])
+def test_what_a_package_would_have_is_what_it_has(name: str, edit: dict[str, Any], tmp_path: Path) -> None:
+    """A package that is written anew keeps the name of its model file, and that is what is compiled."""
+    package = write_package(tmp_path / "P.mlpackage", unary("x", "y").SerializeToString(deterministic=True))
+    place = model_file(package)
+    place.rename(place.with_name(name))
+    manifest = package / "Manifest.json"
+    manifest.write_text(manifest.read_text().replace(f"/{place.name}", f"/{name}"))
+    miltext.build(package, tmp_path / "Q.mlpackage", **edit)
+    miltext.build(package, tmp_path / "C.mlmodelc", **edit)
+    assert model_file(tmp_path / "Q.mlpackage").name == name
+    source = source_when_compiled(open_model(tmp_path / "Q.mlpackage"))
+    assert source is not None
+    table = parse_analytics((tmp_path / "C.mlmodelc" / FILES[0]).read_bytes(), "it")["SpecificationDetails"]
+    assert table == {"modelHash": source.hash, "modelName": source.name}
 
 
 @pytest.mark.parametrize("entries", [0, 1, 2], ids=lambda count: f"{count} entries")

@@ -61,7 +61,7 @@ def work(new: NewModel, output: Path) -> int:
     size = new.storing.size if new.storing else 0
     there = output.parent
     if output.suffix.lower() == ".mlpackage":
-        there = (new.package or output) / DATA / _place(new).parent
+        there = (new.package or output) / DATA / place_of(new).parent
     if new.package and there != output.parent:
         skipped = _replaced(new)
         size += sum(path.stat().st_size for path in contents_of(new.package) if path.is_file() and path not in skipped)
@@ -71,7 +71,7 @@ def work(new: NewModel, output: Path) -> int:
     return size + sum(path.stat().st_size for path in written)
 
 
-def _place(new: NewModel) -> PurePosixPath:
+def place_of(new: NewModel) -> PurePosixPath:
     """Return the path of the model's own file in the data of its package."""
     if not new.package:
         return PurePosixPath(MODEL_FILE)
@@ -84,12 +84,12 @@ def _replaced(new: NewModel) -> set[Path]:
     assert new.package
     data = new.package / DATA
     anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
-    weights = [data / _place(new).parent / name for name in anew]
-    return {new.package / MANIFEST, data / _place(new), *weights, *new.dropped}
+    weights = [data / place_of(new).parent / name for name in anew]
+    return {new.package / MANIFEST, data / place_of(new), *weights, *new.dropped}
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
-    manifest, place = new_manifest(), _place(new)
+    manifest, place = new_manifest(), place_of(new)
     if new.package:
         manifest = whole_manifest(new.package)
         copy_folder(new.package, made, _replaced(new), progress)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, warning
 from miltext.models.building.decompiling import order_inputs
 from miltext.models.building.placing import Subject
-from miltext.models.building.writing import serialized, write_weights
+from miltext.models.building.writing import place_of, serialized, write_weights
 from miltext.models.compiling import analytics
 from miltext.models.compiling.judging import refuse, warnings_of
 from miltext.models.compiling.metadata import metadata
@@ -175,4 +175,4 @@ def _source(new: NewModel) -> tuple[bytes, str]:
         origin = new.origin.read_bytes()
         if serialized(parse_spec(origin, str(new.origin))) == data:
             return origin, new.origin.stem
-    return data, "model"
+    return data, place_of(new).stem
