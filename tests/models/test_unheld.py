@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +139,36 @@ def test_a_loss_is_refused_if_that_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"MIL454.*`isUpdatable`"):
         miltext.build(source, tmp_path / "D.mlmodelc", check=False, no_loss=True)
     assert not (tmp_path / "D.mlmodelc").exists()
+
+
+def document(spec: Model) -> None:
+    spec.mlProgram.docString = "said of it"
+
+
+def turn_inputs(spec: Model) -> None:
+    function = spec.mlProgram.functions["main"]
+    function.inputs.add().CopyFrom(function.inputs[0])
+    function.inputs[1].name = "b"
+    spec.description.input.insert(0, spec.description.input[0])
+    spec.description.input[0].name = "b"
+
+
+@pytest.mark.parametrize("change", [document, turn_inputs])
+@pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
+def test_what_the_compiler_leaves_out_is_refused_as_well(
+    change: Callable[[Model], None], is_piped: bool, tmp_path: Path
+) -> None:
+    made = piped(unary("x", "a"), unary("a", "y")) if is_piped else unary("x", "y")
+    change(made.pipeline.models[1] if is_piped else made)
+    source, output = in_package(made, tmp_path), tmp_path / "C.mlmodelc"
+    (told,) = (each.message for each in miltext.build(source, output, check=False) if each.code == "MIL210")
+    before = contents(output)
+    with pytest.raises(ModelError) as failure:
+        miltext.build(source, output, check=False, no_loss=True, force=True)
+    (said,) = failure.value.diagnostics
+    assert (said.code, said.message) == ("MIL454", told)
+    assert contents(output) == before
+    miltext.build(source, tmp_path / "N.mlpackage", check=False, no_loss=True)
 
 
 @pytest.mark.parametrize("names", [[], ["", "b"], ["a"], ["a", ""], ["", ""], ["a", "a"], ["a", "b", "more"]])

@@ -48,7 +48,8 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
     """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
 
     What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
-    PrintError, and ModelError as `refuse` does, and MIL301, MIL405.
+    PrintError, and ModelError as `refuse` does, and MIL301, MIL405,
+    and MIL454 for what the compiler leaves out.
     """
     restate(new)
     refuse(new, choices)
@@ -56,6 +57,8 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
         made = staging.place(output)
         _make_folders(new, new.spec, made, choices.progress, {})
         left_out = _write_model(new.spec, made, choices)
+        if choices.no_loss and left_out:
+            raise refusal("MIL454", "; ".join(each.message for each in left_out))
         shown = metadata(new.spec, output.stem)  # of what is stored by now
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(_source(new)))
