@@ -261,6 +261,60 @@ def test_the_model_itself_is_not_changed(tmp_path: Path) -> None:
     assert miltext.diff(EXAMPLE, tmp_path / EXAMPLE.name).same
 
 
+def appended(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"more")
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model with weights of each kind that has files of its own."""
+    folder = tmp_path_factory.mktemp("originals")
+    found = {"package": folder / "Model.mlpackage", "compiled": folder / "Model.mlmodelc", "text": folder / "a.mil"}
+    shutil.copytree(EXAMPLE, found["package"])
+    compile_package(EXAMPLE, found["compiled"])
+    shutil.copytree(found["compiled"] / "weights", folder / "weights")
+    found["text"].write_text(to_text(load(found["compiled"]).program), encoding="utf-8")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("original", "kind", "damage"),
+    [
+        ("package", "mil", appended),
+        ("compiled", "mil", emptied),
+        ("text", "mil", appended),
+        ("text", "mil", Path.unlink),
+        ("package", "mlpackage", emptied),
+        ("compiled", "mlmodelc", appended),
+    ],
+)
+def test_what_a_test_does_to_its_candidate_reaches_nothing_else(
+    original: str, kind: str, damage: Callable[[Path], None], originals: dict[str, Path]
+) -> None:
+    """The weights of the model, and of the candidates after it, are what they were."""
+    folder = originals[original].parent
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    seen: list[int] = []
+
+    def test(candidate: Candidate) -> bool:
+        weights = load(candidate.path).weights
+        assert all(each[...].any() for each in weights.values())
+        seen.append(len(weights))
+        for path in [each for each in candidate.path.parent.rglob("*") if each.is_file()]:
+            damage(path)
+        return "conv" in types(candidate.program)
+
+    reduce(originals[original], test, kind=kind, max_tests=2)
+    assert seen[0] > 0
+    assert len(seen) == 2
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def test_a_source_knows_what_it_is() -> None:
     assert (Source(EXAMPLE).kind, Source(program()).kind) == ("mlpackage", "mil")
     assert (Source(EXAMPLE).has_metadata, Source(program()).has_metadata) == (True, False)

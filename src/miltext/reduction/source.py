@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from copy import deepcopy
@@ -77,18 +76,19 @@ class Source:
         return self._bare is not None
 
     def save(
-        self, program: Program, path: Path, *, force: bool = False, is_bare: bool = False, linked: bool = False
+        self, program: Program, path: Path, *, force: bool = False, is_bare: bool = False, alone: bool = False
     ) -> list[Diagnostic]:
         """Write a smaller program as its ending says, with what of all else still fits; return the warnings.
 
-        One that `is_bare` is without metadata. Weight files of a text are `linked` beside it, if that is asked for.
+        One that `is_bare` is without metadata. A text refers to the model's own weight files; one that stands `alone`
+        has copies beside it.
         Raise OSError and ModelError as `miltext.build` does.
         """
         if path.suffix.lower() == ".mil":
             check_name(path, "mil")
             write_file(path, [to_text(program).encode()], replace=force)
-            if linked:
-                self._link(program, path.parent)
+            if alone:
+                self._copy_weights(program, path.parent)
             return []
         model = (self._bare if is_bare else self._whole) or self._loose
         choices = Choices(
@@ -163,16 +163,13 @@ class Source:
                 ends += [limits[1] for limits in sizes.ranges]
         return max(ends, default=0) or None
 
-    def _link(self, program: Program, folder: Path) -> None:
-        """Have the weight files that a program names in a folder, as links where the system has them."""
+    def _copy_weights(self, program: Program, folder: Path) -> None:
+        """Have copies of the weight files that a program names in a folder: not links, a test may write to them."""
         found, _ = named_files(program, self.folder)
         for name, path in found.items():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(path, target)
-            except OSError:
-                shutil.copyfile(path, target)
+            shutil.copyfile(path, target)
 
 
 def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:

@@ -30,7 +30,7 @@ class Candidate:
 
     `program` is its Program, not to be changed; `is_bare` says that it is without metadata, and `kind` what it is
     written as. `path` is where it was written, which is done when that is first asked for, and lasts as long as the
-    test. `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
+    test; a test may change what is there. `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
     """
 
     def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
@@ -43,7 +43,7 @@ class Candidate:
         """The file or folder of the candidate. Raise OSError, and ModelError for what cannot be written."""
         self._folder = tempfile.TemporaryDirectory(prefix="miltext-reduce-", ignore_cleanup_errors=True)
         path = Path(self._folder.name) / f"candidate.{self.kind}"
-        self._source.save(self.program, path, is_bare=self.is_bare, linked=True)
+        self._source.save(self.program, path, is_bare=self.is_bare, alone=True)
         return path
 
     @property
