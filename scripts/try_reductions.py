@@ -29,9 +29,9 @@ from support.real_packages import PACKAGES, package
 from miltext.diagnostics import MiltextError
 from miltext.models.opening import open_model
 from miltext.models.programs import BareProgram
-from miltext.reduction.graph import count_operations, is_constant
+from miltext.reduction.graph import count_operations
 from miltext.reduction.reducing import Reduction, reduce
-from miltext.schema.walk import operations
+from miltext.schema.walk import is_constant, operations
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from miltext.extraction.cutting import cut
 from miltext.extraction.needs import Needs
 from miltext.models.opening import open_model
 from miltext.schema.types import TensorType, read_type
-from miltext.schema.walk import operations, own_block
+from miltext.schema.walk import is_constant, operations, own_block
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -52,8 +52,8 @@ class Whole(NamedTuple):
 
     @property
     def varying(self) -> list[str]:
-        """Those that are no constants."""
-        made = [each for each in self.block.operations if not _is_constant(each.type)]
+        """Those that are not constants."""
+        made = [each for each in self.block.operations if not is_constant(each)]
         return [output.name for operation in made for output in operation.outputs]
 
 
@@ -76,13 +76,9 @@ def random_cut(whole: Whole, name: str, rng: random.Random) -> list[str]:
     block = whole.block
     needs = Needs(whole.model.program.functions[whole.function], block)
     before = [block.operations[place] for place in needs.of([name]).operations]
-    made = [output.name for each in before if not _is_constant(each.type) for output in each.outputs]
+    made = [output.name for each in before if not is_constant(each) for output in each.outputs]
     made = [each for each in made if each != name]
     return rng.sample(made, min(len(made), rng.choice([1, 1, 2, 3])))
-
-
-def _is_constant(op_type: str) -> bool:
-    return op_type == "const" or op_type.startswith("constexpr_")
 
 
 def outcome(whole: Whole, name: str, given: list[str], folder: Path) -> str:

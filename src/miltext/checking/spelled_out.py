@@ -19,6 +19,7 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.spans import BINDINGS, bodies_of, name_in, operations_of
 from miltext.schema.operations import signature
+from miltext.schema.walk import is_compressed
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote, unquote
 from miltext.syntax.names import identifier, name_text
@@ -169,7 +170,7 @@ class _SpellingOut:
 
 def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
     """Tell whether the values of an operation's parameter are not to be constants of their own."""
-    is_inline = op_type == "const" or op_type.startswith("constexpr_") or name in _INLINE.get(op_type, ())
+    is_inline = op_type == "const" or is_compressed(op_type) or name in _INLINE.get(op_type, ())
     return is_inline or (parameter is not None and parameter.attribute)
 
 

@@ -11,6 +11,7 @@ from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import RULES, Opset, Rule
 from miltext.evaluation.values import widened
 from miltext.schema.operations import signature
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation
@@ -207,7 +208,7 @@ def _order(block: Block) -> list[int]:
             order.append(place)
 
     for place, operation in enumerate(block.operations):
-        if operation.type.startswith("constexpr_") and operation.outputs:
+        if is_compressed(operation.type) and operation.outputs:
             waiting.update((output.name, place) for output in operation.outputs)
         else:
             if waiting:

@@ -20,6 +20,7 @@ from miltext.generation.shapes import HIGHEST_RANK, MOST_ELEMENTS, elements_in
 from miltext.schema.operations import all_names, signature
 from miltext.schema.proto import Block, NamedValueType, Operation
 from miltext.schema.types import ListType, TensorType, Type, is_known, write_type
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from miltext.generation.options import Options
@@ -71,7 +72,7 @@ class Growth:
             return options.states and not self.depth
         if op_type == "classify" or op_type == "const":
             return options.operations is not None and not self.depth
-        return options.compressed or not op_type.startswith("constexpr_")
+        return options.compressed or not is_compressed(op_type)
 
     def in_reach(self) -> list[Item]:
         """Return the values that an operation may take, several times those that nothing uses, for deep graphs."""
@@ -184,7 +185,7 @@ class Growth:
                 length=call.length,
                 may_be_empty=call.may_be_empty,
                 is_fixed=call.is_fixed,
-                is_compressed=call.known.name.startswith("constexpr_"),
+                is_compressed=is_compressed(call.known.name),
             )
             for name, given in zip(names, types, strict=True)
         ]

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.reduction.graph import is_constant
 from miltext.reduction.renaming import found, rename_uses
 from miltext.reduction.sweeping import sweep
 from miltext.schema.proto import Program
-from miltext.schema.walk import operations_inside, values_in
+from miltext.schema.walk import is_constant, operations_inside, values_in
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.compile_time import constant_arguments
 from miltext.extraction.needs import free_names
-from miltext.schema.walk import operations, operations_inside
+from miltext.schema.walk import is_constant, operations, operations_inside
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, Operation, Program, ValueType
@@ -69,11 +69,6 @@ class Graph:
             for opset in sorted(program.functions[name].block_specializations)
         ]
         self.parts = [Part(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))]
-
-
-def is_constant(operation: Operation) -> bool:
-    """Tell whether an operation only gives a value that is known: a `const`, or a compressed one."""
-    return operation.type == "const" or operation.type.startswith("constexpr_")
 
 
 def count_operations(program: Program) -> int:

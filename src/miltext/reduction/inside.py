@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.extraction.borders import can_take
 from miltext.extraction.cutting import leave_operations
 from miltext.extraction.needs import free_names
-from miltext.reduction.graph import fixed_names, is_constant
+from miltext.reduction.graph import fixed_names
 from miltext.reduction.sweeping import sweep
 from miltext.schema.proto import Program
-from miltext.schema.walk import operations_inside, values_in
+from miltext.schema.walk import is_constant, operations_inside, values_in
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Operation, ValueType

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diffing import diff
-from miltext.reduction.graph import count_operations, is_constant
-from miltext.schema.walk import operations
+from miltext.reduction.graph import count_operations
+from miltext.schema.walk import is_constant, operations
 
 if TYPE_CHECKING:
     from miltext.reduction.trials import Candidate

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.extraction.cutting import leave_inputs, leave_operations
 from miltext.extraction.needs import Needs, free_names
-from miltext.reduction.graph import is_constant
+from miltext.schema.walk import is_constant
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, Program

@@ -39,7 +39,17 @@ class Held(NamedTuple):
         operation = self.operation
         if operation is None:
             return False
-        return (operation.type, self.key) == ("const", "val") or operation.type.startswith("constexpr_")
+        return (operation.type, self.key) == ("const", "val") or is_compressed(operation.type)
+
+
+def is_compressed(op_type: str) -> bool:
+    """Tell whether an operation of this type gives a constant that is held compressed."""
+    return op_type.startswith("constexpr_")
+
+
+def is_constant(operation: Operation) -> bool:
+    """Tell whether an operation only gives a value that is known: a `const`, or a compressed one."""
+    return operation.type == "const" or is_compressed(operation.type)
 
 
 def own_block(function: Function) -> Block | None:

@@ -18,6 +18,7 @@ from miltext.parsing.spans import phrases_by_path
 from miltext.schema.paths import Path
 from miltext.schema.proto import Operation
 from miltext.schema.types import TensorType, is_known, read_type
+from miltext.schema.walk import is_compressed
 
 TOLD = "told"
 UNNAMED = "told without its parameter"
@@ -212,7 +213,7 @@ def _of_valid(mutant: Mutant, errors: list[Said]) -> str:
     operation = mutant.copy.operation
     if mutant.nonsense or (operation.type, mutant.parameter) in BLIND:
         return STRICTER
-    unseen = operation.type in UNDECLARED or operation.type.startswith("constexpr_") or _declares_scalar(operation)
+    unseen = operation.type in UNDECLARED or is_compressed(operation.type) or _declares_scalar(operation)
     right = all(each.code in ON_PURPOSE and (unseen or each.code not in OF_DECLARED) for each in errors)
     return STRICTER if right else ALARM
 

@@ -11,6 +11,7 @@ from support.check_mutants.sites import Copy, Mutant, Site, squeezed
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Operation, Value
 from miltext.schema.types import Shape, StateType, TensorType, read_type, write_type
+from miltext.schema.walk import is_compressed
 
 DTYPES = ("fp16", "fp32", "int32", "bool", "string", "int8", "uint8", "int16")
 
@@ -37,7 +38,7 @@ def operand_mutants(site: Site) -> Iterator[Mutant]:
             yield Mutant("tensor for a list", parameter, copy, parameter)
         elif isinstance(stated, TensorType):
             facts = known.parameters.get(parameter) if known else None
-            constant = site.operation.type.startswith("constexpr_") or (facts is not None and facts.constant)
+            constant = is_compressed(site.operation.type) or (facts is not None and facts.constant)
             yield from _tensors(_Operand(site, parameter, index, stated, given.value, constant))
 
 
@@ -130,7 +131,7 @@ def _replaced(operand: _Operand, type: TensorType) -> Copy:
             argument.value.CopyFrom(made(Constant(type.dtype, (), [1])))
     elif size(type.shape) <= MOST_WRITTEN:
         argument.value.CopyFrom(made(Constant(*type, _numbers(read(operand.value), type))))
-    elif operand.site.operation.type.startswith("constexpr_"):
+    elif is_compressed(operand.site.operation.type):
         argument.value.CopyFrom(in_weight_file(*type))
     else:
         argument.name = "mutant"

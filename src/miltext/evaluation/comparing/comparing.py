@@ -25,6 +25,7 @@ from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     import os
@@ -153,7 +154,7 @@ def own_threshold(evaluator: Evaluator) -> float:
 def _kinds(plan: Plan) -> Iterator[str]:
     """Yield what makes numbers coarse in a plan: floats, or compressed weights."""
     for step in steps_of(plan):
-        if step.operation.type.startswith("constexpr_"):
+        if is_compressed(step.operation.type):
             yield "compressed"
         if any(isinstance(each, TensorType) and each.dtype in COARSE for each in step.types):
             yield "coarse"

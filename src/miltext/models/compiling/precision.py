@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from miltext.models.compiling.doubts import Doubt
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
@@ -68,7 +69,7 @@ def _is_compressed_otherwise(operation: Operation) -> bool:
     """Tell whether a weight is compressed in a way of which no compiled model is known: any that iOS18 brought, too,
     and by a table that is not one row of values for a number of bits.
     """
-    if not operation.type.startswith("constexpr_"):
+    if not is_compressed(operation.type):
         return False
     table = _table(operation) if operation.type == "constexpr_lut_to_dense" else ()
     return operation.type not in _COMPRESSED or bool(operation.inputs) or len(table) > 1 or table[:1] not in _TABLES
