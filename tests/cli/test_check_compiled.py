@@ -314,6 +314,13 @@ def test_unknown_files_are_a_note(bundle: Path) -> None:
     assert "and 2 more" in result.stdout
 
 
+def test_a_folder_like_that_of_a_model_hides_nothing_in_what_is_no_pipeline(bundle: Path) -> None:
+    (bundle / "model0").mkdir()
+    (bundle / "model0" / "mine.txt").write_text("mine")
+    replaced(bundle / METADATA, '"13.0"', '"12.0"')
+    assert [each.partition(":")[0] for each in said(bundle)] == ["MIL261 warning metadata.json", "MIL267 note ."]
+
+
 def test_a_program_that_cannot_be_read_hides_nothing_around_it(bundle: Path) -> None:
     (bundle / "model.mil").write_text("program(1.0) { func")
     (bundle / ANALYTICS).unlink()

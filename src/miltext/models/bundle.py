@@ -101,9 +101,10 @@ class BundleModel(Model):
 
     @property
     def is_whole(self) -> bool:
+        if not self.is_pipeline:
+            return self.type != UNKNOWN
         counted = self.stored.models if isinstance(self.stored, CoreMLData) else None
-        has_all = counted in (None, len(self.models)) if self.is_pipeline else self.type != UNKNOWN
-        return has_all and all(each.is_whole for each in self.models)
+        return counted in (None, len(self.models)) and all(each.is_whole for each in self.models)
 
     def _find_type(self) -> str:
         if self._has(TEXT):

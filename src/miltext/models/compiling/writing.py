@@ -48,8 +48,7 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
     """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
 
     What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
-    PrintError, and ModelError as `refuse` does, and MIL301, MIL405,
-    and MIL454 for what the compiler leaves out.
+    PrintError, and ModelError as `refuse` does, and MIL301, MIL405, and MIL454 for what the compiler leaves out.
     """
     restate(new)
     refuse(new, choices)
