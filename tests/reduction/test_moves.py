@@ -151,6 +151,27 @@ def test_the_ways_around_operations(lines: str, old: list[tuple[str]], new: list
     assert [each.new for each in found] == new
 
 
+@pytest.mark.parametrize(
+    ("lines", "news"),
+    [
+        ("a = add(x, n2);", ["x", "n2"]),
+        ("a = add(x, x);", ["x"]),
+        ("a = select(greater(x, 0.5), n2, x);", ["n2", "x"]),
+        ("w = const()[val = tensor<fp32, [2, 3]>([[1, 2, 3], [4, 5, 6]])];\na = sub(w, x);", ["w", "x"]),
+        ("a = relu(x);", ["x"]),
+        ("a = add(x, 1.0);", ["x"]),
+        ('a = cast(x, dtype = "fp16");', []),
+        ("a = concat((x, n2, x), axis = 0);", []),
+        ("p, a = cond(true) () { b = relu(x); c = exp(b); } -> (b, c) () {} -> (x, n2);", ["x"]),
+    ],
+)
+def test_each_input_of_the_type_may_take_the_place(lines: str, news: list[str]) -> None:
+    """The first of all operations at once, and then the second of those that are left."""
+    whole = program(lines, "a", "tensor<fp32, [2, 3]> x, tensor<fp32, [2, 3]> n2")
+    ranks = [[each for each in bypasses(whole, rank) if "a" in each.old] for rank in range(len(news) + 1)]
+    assert [[each.new[each.old.index("a")] for each in found] for found in ranks] == [[each] for each in news] + [[]]
+
+
 def test_ways_around_lead_on() -> None:
     lines = program("a = relu(x);\nb = tanh(a);\nc = exp(b);\nd = sin(c);", "d")
     ways = {each.old[0]: each for each in bypasses(lines)}

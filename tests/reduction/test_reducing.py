@@ -77,6 +77,37 @@ def test_a_fault_that_two_operations_make_together_stays_connected() -> None:
     assert types(reduce(program(lines), test).program) == ["exp", "square"]
 
 
+def flows(first: str, last: str) -> Callable[[Candidate], bool]:
+    """Look for an operation that something which another one made goes into, by any way."""
+
+    def test(candidate: Candidate) -> bool:
+        after = set[str]()
+        for _, operation in operations(candidate.program):
+            used = {each.name for argument in operation.inputs.values() for each in argument.arguments}
+            if operation.type == last and used & after:
+                return True
+            if operation.type == first or used & after:
+                after.update(value.name for value in operation.outputs)
+        return False
+
+    return test
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "e = exp(x);\na = add(x, e);\ny = erf(a);",
+        "e = exp(x);\na = add(e, x);\ny = erf(a);",
+        "e = exp(x);\na = add(x, e);\nb = mul(x, a);\nc = sub(x, b);\ny = erf(c);",
+        "e = exp(x);\na = select(greater(x, 0.5), x, e);\nb = add(relu(x), a);\ny = erf(b);",
+        "w = const()[val = tensor<fp32, [2, 3]>([[1, 2, 3], [4, 5, 6]])];\ne = exp(x);\ny = erf(real_div(w, e));",
+        "e = exp(x);\na = add(x, e);\nb = mul(a, x);\nc = add(x, b);\ny = erf(c);",
+    ],
+)
+def test_whichever_input_leads_through_takes_the_place_of_an_operation(lines: str) -> None:
+    assert types(reduce(program(lines), flows("exp", "erf")).program) == ["exp", "erf"]
+
+
 def test_a_test_gets_paths_and_models_that_know_their_weights() -> None:
     seen: list[Path] = []
 

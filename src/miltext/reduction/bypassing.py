@@ -31,17 +31,20 @@ class Bypass(NamedTuple):
     new: tuple[str, ...]
 
 
-def bypasses(program: Program) -> list[Bypass]:
-    """Return the ways around operations that have one, those in blocks too; not where a name is made twice."""
+def bypasses(program: Program, rank: int = 0) -> list[Bypass]:
+    """Return the ways around operations that have one, those in blocks too; not where a name is made twice.
+
+    Where several inputs of an operation may take its place, the `rank` says which of them; with fewer it is left out.
+    """
     found: list[Bypass] = []
     for name in sorted(program.functions):
         function = program.functions[name]
         for opset in sorted(function.block_specializations):
-            found += _around(name, function, function.block_specializations[opset])
+            found += _around(name, function, function.block_specializations[opset], rank)
     return found
 
 
-def _around(name: str, function: Function, block: Block) -> Iterator[Bypass]:
+def _around(name: str, function: Function, block: Block, rank: int) -> Iterator[Bypass]:
     """Yield the ways around the operations of a function's block."""
     values = [*function.inputs, *values_in(block)]
     counts = Counter(value.name for value in values)
@@ -50,7 +53,7 @@ def _around(name: str, function: Function, block: Block) -> Iterator[Bypass]:
     for outer in block.operations:
         for operation in (outer, *operations_inside(outer)):
             old = tuple(value.name for value in operation.outputs)
-            new = _mates(operation, types, first)
+            new = _mates(operation, types, first, rank)
             if new and all(counts[each] == 1 for each in old):
                 yield Bypass(name, old, new)
         for value in outer.outputs if not is_constant(outer) else ():
@@ -73,17 +76,22 @@ def bypass(program: Program, chosen: Collection[Bypass]) -> Program | None:
     return made if sweep(made) else None
 
 
-def _mates(operation: Operation, types: Mapping[str, bytes], first: Mapping[bytes, str]) -> tuple[str, ...]:
-    """Return the value that may take the place of each output: its own inputs, then the `first` of a type; or none."""
+def _mates(operation: Operation, types: Mapping[str, bytes], first: Mapping[bytes, str], rank: int) -> tuple[str, ...]:
+    """Return the value that may take the place of each output: of its own inputs the one of a rank among those of the
+    type, or else the `first` of the type; or none.
+    """
     if is_constant(operation) or not operation.outputs:
         return ()
     outputs = [wire_of(value.type) for value in operation.outputs]
     if operation.type == LOOP:
         names = [binding.name for binding in operation.inputs[VARIABLES].arguments]
-        return tuple(names) if [types.get(name) for name in names] == outputs else ()
+        return tuple(names) if not rank and [types.get(name) for name in names] == outputs else ()
     names = [binding.name for key in sorted(operation.inputs) for binding in operation.inputs[key].arguments]
-    known = {**first, **{types[name]: name for name in reversed(names) if name in types}}
-    return tuple(known[kind] for kind in outputs) if known.keys() >= {*outputs} else ()
+    own = [[name for name in dict.fromkeys(names) if types.get(name) == kind] for kind in outputs]
+    before = [[first[kind]] if kind in first else [] for kind in outputs]
+    mates = [mine or others for mine, others in zip(own, before, strict=True)]
+    is_ranked = all(mates) and rank < max(map(len, mates))
+    return tuple(each[min(rank, len(each) - 1)] for each in mates) if is_ranked else ()
 
 
 def _leave_out(block: Block, names: Collection[str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.models.refusals import refusal
-from miltext.reduction.bypassing import bypass, bypasses
+from miltext.reduction.bypassing import Bypass, bypass, bypasses
 from miltext.reduction.graph import Graph, extent
 from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
@@ -125,7 +125,8 @@ class Reducing:
 
     def run(self) -> bool:
         """Make the best candidate as small as it gets; return whether everything was tried."""
-        moves = (self.ends, self.detours, self.operations, self.blocks, self.insides, self.outputs, self.inputs)
+        first = (self.ends, self.detours, self.operations, self.blocks, self.insides)
+        moves = (*first, self.outputs, self.inputs, self.other_detours)
         try:
             before = None
             while before is not self.best:
@@ -152,8 +153,17 @@ class Reducing:
 
     def detours(self) -> None:
         """Have inputs of operations take their place, where something is needed on both sides of them."""
+        self._around(bypasses(self.best.program))
+
+    def other_detours(self) -> None:
+        """Have other inputs of the operations that are left take their place, the second of each, and so on."""
+        rank = 1
+        while found := bypasses(self.best.program, rank):
+            self._around(found)
+            rank += 1
+
+    def _around(self, found: Sequence[Bypass]) -> None:
         program = self.best.program
-        found = bypasses(program)
         self._shrink(found, lambda kept: bypass(program, {*found}.difference(kept)))
 
     def blocks(self) -> None:
