@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CORPUS
 from models.test_build_safety import blob, contents, text_model, weight_file
 from support import kinds, real_packages
 from support.compiled import in_files, normal
@@ -23,7 +22,7 @@ from support.pipelines import binary, of_text, piped, unary
 
 import miltext
 from miltext.diagnostics import ModelError
-from miltext.models.compiling.analytics import analytics, details_of, parse_analytics, tables_of
+from miltext.models.compiling.analytics import parse_analytics
 from miltext.models.compiling.metadata import metadata
 from miltext.models.compiling.precision import stored_as
 from miltext.models.compiling.stated import source_when_compiled
@@ -32,7 +31,7 @@ from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.manifest import model_file
 from miltext.models.opening import open_model
 from miltext.models.refusals import WeightsError
-from miltext.printing.coremlc import Versions, as_coremlc
+from miltext.printing.coremlc import Versions
 from miltext.schema.proto import ArrayFeatureType, Model, Program
 from miltext.schema.types import TensorType
 from miltext.schema.value_builders import immediate
@@ -299,147 +298,6 @@ def test_a_weight_file_does_not_take_the_place_of_a_part(name: str, tmp_path: Pa
     with pytest.raises(WeightsError, match="MIL301"):
         miltext.build(open_model(source), tmp_path / "out" / "C.mlmodelc")
     assert not (tmp_path / "out").exists()
-
-
-# ---- where it is written
-
-
-def test_it_is_replaced_only_with_force_and_onto_itself(tmp_path: Path) -> None:
-    bundle = written(unary("x", "y"), tmp_path)
-    before = contents(bundle)
-    with pytest.raises(FileExistsError, match="--force"):
-        miltext.build(open_model(bundle), bundle)
-    miltext.build(open_model(bundle), bundle, force=True)
-    after = contents(bundle)
-    del before["analytics/coremldata.bin"], after["analytics/coremldata.bin"]  # the hash of a package of the bundle
-    assert after == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["In.mlpackage", "Out.mlmodelc"]
-
-
-def a_package(path: Path) -> None:
-    write_package(path, b"")
-
-
-def a_folder(path: Path) -> None:
-    path.mkdir()
-    (path / "mine.txt").write_text("mine")
-
-
-def a_file(path: Path) -> None:
-    path.write_text("mine")
-
-
-@pytest.mark.parametrize("make", [a_package, a_folder, a_file])
-def test_what_is_of_another_kind_is_not_replaced(make: Any, tmp_path: Path) -> None:
-    make(tmp_path / "C.mlmodelc")
-    source = in_package(unary("x", "y"), tmp_path / "in")
-    before = contents(tmp_path)
-    with pytest.raises(ModelError, match=r"MIL402.*not a compiled model"):
-        miltext.build(source, tmp_path / "C.mlmodelc", force=True)
-    assert contents(tmp_path) == before
-
-
-def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "C.mlmodelc").mkdir()
-    miltext.build(in_package(unary("x", "y"), tmp_path / "in"), tmp_path / "C.mlmodelc", force=True)
-    assert list(contents(tmp_path / "C.mlmodelc")) == FILES
-
-
-def test_nothing_is_written_inside_the_input(tmp_path: Path) -> None:
-    source = in_package(unary("x", "y"), tmp_path)
-    with pytest.raises(ModelError, match=r"MIL402.*inside the input"):
-        miltext.build(source, tmp_path / "P.mlpackage" / "C.mlmodelc")
-    bundle = written(unary("x", "y"), tmp_path)
-    with pytest.raises(ModelError, match="MIL402"):
-        miltext.build(open_model(bundle / "model.mil"), bundle, force=True)
-
-
-@pytest.mark.parametrize("fails", ["os.fsync", "json.dumps"])
-def test_a_build_that_fails_leaves_the_old_bundle_whole(
-    fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bundle = written(unary("x", "y"), tmp_path)
-    before = contents(tmp_path)
-
-    def broken(*_: object, **__: object) -> None:
-        raise OSError(28, "no space left")
-
-    source = open_model(EXAMPLE)
-    monkeypatch.setattr(fails, broken)
-    with pytest.raises(OSError, match="no space left"):
-        miltext.build(source, bundle, force=True)
-    assert contents(tmp_path) == before
-
-
-def test_other_files_of_a_bundle_are_told_of(tmp_path: Path) -> None:
-    bundle = written(unary("x", "y"), tmp_path)
-    (bundle / "notes.txt").write_text("mine")
-    for ending in (".mlpackage", ".mlmodelc", ".mlmodel"):
-        (told, *_) = miltext.build(open_model(bundle), tmp_path / f"New{ending}")
-        assert (told.code, told.message.endswith(": notes.txt")) == ("MIL442", True)
-
-
-def test_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
-    sizes: list[int] = []
-    expected: list[int] = []
-    told: Any = {"progress": sizes.append, "expect": lambda size: expected.append(size())}
-    miltext.build(open_model(EXAMPLE), tmp_path / "C.mlmodelc", **told)
-    assert sum(sizes) == expected[0] == (tmp_path / "C.mlmodelc" / "weights" / "weight.bin").stat().st_size
-    weight_file(tmp_path)
-    del sizes[:], expected[:]
-    miltext.build(text_model(blob(), tmp_path), tmp_path / "D.mlmodelc", externalize=1, prune_weights=True, **told)
-    assert sum(sizes) == expected[0] > 0
-
-
-# ---- Apple's own
-
-
-PAIRS = ["bundles/mobius-unified_int8", "bundles/mobius-unified_palette_4bit", "bundles/ironmill-base"]
-
-
-def pair(name: str) -> tuple[Path, Path]:
-    package, bundle = CORPUS / f"{name}.mlpackage", CORPUS / f"{name}.mlmodelc"
-    if not (package.exists() and bundle.exists()):
-        pytest.skip(f"no {name}")
-    return package, bundle
-
-
-def without_versions(text: bytes) -> bytes:
-    return re.sub(rb'(?:, )?\{"coremlc-[^}]*\}', b"", text).replace(b"({{, ", b"({{")
-
-
-@pytest.mark.parametrize("name", PAIRS)
-def test_pairs_of_the_corpus(name: str, tmp_path: Path) -> None:
-    package, apples = pair(name)
-    assert miltext.build(open_model(package), tmp_path / apples.name) == []
-    made, right = contents(tmp_path / apples.name), contents(apples)
-    assert list(made) == list(right)
-    assert without_versions(made.pop("model.mil")) == without_versions(right.pop("model.mil"))
-    data = made.pop("coremldata.bin"), right.pop("coremldata.bin")
-    read = [parse_coremldata(each, "it") for each in data]
-    assert read[0] == read[1]
-    if len(read[0].description.metadata.userDefined) < 2:
-        assert data[0] == data[1]
-    shown_by = [json.loads(each.pop("metadata.json"))[0] for each in (made, right)]
-    for each in shown_by:
-        del each["generatedClassName"]
-    assert shown_by[0] == shown_by[1]
-    assert made == right  # analytics and weights
-    assert miltext.check(open_model(apples)) == []
-
-
-def test_a_pipeline_of_the_corpus_by_its_first_model_and_analytics() -> None:
-    package, apples = pair("pipelines/yolov8n-nms")
-    source = model_file(package)
-    spec = Model.FromString(source.read_bytes())
-    tables = {**tables_of(spec), **details_of((source.read_bytes(), source.stem))}
-    assert analytics(tables) == (apples / FILES[0]).read_bytes()
-    first = spec.pipeline.models[0]
-    assert analytics(tables_of(first)) == (apples / "model0" / FILES[0]).read_bytes()
-    text = as_coremlc(first.mlProgram, first.specificationVersion, first.description).encode()
-    assert without_versions(text) == without_versions((apples / "model0" / "model.mil").read_bytes())
-    data = (apples / "model0" / "coremldata.bin").read_bytes()
-    assert parse_coremldata(coremldata(first), "it") == parse_coremldata(data, "it")
 
 
 # ---- what only some models have
