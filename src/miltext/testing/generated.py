@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
+    from miltext.diagnostics import MiltextError
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
@@ -28,12 +29,7 @@ def programs(**options: Any) -> SearchStrategy[Program]:
     try:
         from hypothesis import strategies
     except ImportError as failure:
-        from miltext.diagnostics import MiltextError, Note, error
-
-        way = Note("install it with `pip install 'miltext[hypothesis]'`")
-        raise MiltextError(
-            [error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)]
-        ) from failure
+        raise _not_installed() from failure
     from miltext.generation.choices import Choices
     from miltext.generation.options import Options
     from miltext.generation.programs import program
@@ -66,3 +62,10 @@ def programs(**options: Any) -> SearchStrategy[Program]:
         return program(Drawn(draw), asked)
 
     return drawn()
+
+
+def _not_installed() -> MiltextError:
+    from miltext.diagnostics import MiltextError, Note, error
+
+    way = Note("install it with `pip install 'miltext[hypothesis]'`")
+    return MiltextError([error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)])
