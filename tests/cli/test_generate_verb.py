@@ -45,6 +45,14 @@ def test_a_text_and_a_package(tmp_path: Path) -> None:
     done(*asked, "-o", tmp_path / "M.mlpackage", "--force")
 
 
+@pytest.mark.parametrize("asked", [("--weights", 4096), ("--weights", 5, "--only", "conv", "--opset", "ios17")])
+def test_weights_of_a_package_are_in_its_weight_file(tmp_path: Path, asked: tuple[object, ...]) -> None:
+    done("--seed", 7, *asked, "-o", tmp_path / "W.mlpackage")
+    [path] = tmp_path.glob("W.mlpackage/Data/*/weights/*")
+    assert path.stat().st_size > 64 + 2 * int(str(asked[1]))
+    assert "BLOBFILE" in miltext.to_text(miltext.load(tmp_path / "W.mlpackage").program)
+
+
 def test_a_package_of_flexible_sizes(tmp_path: Path) -> None:
     done("--seed", 3, "--flexible", "-o", tmp_path / "F.mlpackage")
     model = miltext.load(tmp_path / "F.mlpackage")

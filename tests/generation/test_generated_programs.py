@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from functools import cache
+from math import prod
 
 import pytest
 
@@ -13,6 +14,7 @@ from miltext.checking.programs import findings_in
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.generation.choices import ByteChoices, SeededChoices
+from miltext.generation.growing import WEIGHTED
 from miltext.generation.options import NOT_GENERATED, OPSET_NAMES, Options
 from miltext.generation.programs import generate, program
 from miltext.schema.operations import all_names, signature
@@ -116,15 +118,24 @@ def test_no_more_inputs_and_outputs_than_asked_for() -> None:
         assert len(function.block_specializations[function.opset].outputs) == 1
 
 
-def test_weights_of_a_size_that_goes_into_a_file() -> None:
-    found = generate(2, Options(operations=["linear"], large=4096, ops=(2, 2)))
-    sizes = [
-        dimension.constant.size
-        for _, each in operations(found)
-        for binding in each.inputs["weight"].arguments
-        for dimension in binding.value.type.tensorType.dimensions
-    ] or [4096]
-    assert max(sizes) >= 256
+@pytest.mark.parametrize("only", [None, ["conv"], ["conv_transpose", "relu"], ["linear"]])
+def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
+    """Each program has one, of the least size or a larger one, of what weight files of its opset hold."""
+    for seed in range(12):
+        found = generate(seed, Options(operations=only, weights=256, ops=(2, 2)))
+        held = {each.outputs[0].name: read_type(each.outputs[0].type) for _, each in operations(found) if each.outputs}
+        weights = [
+            held[binding.name]
+            for _, each in operations(found)
+            if each.type in WEIGHTED
+            for binding in each.inputs["weight"].arguments
+        ]
+        assert weights
+        for weight in weights:
+            assert isinstance(weight, TensorType)
+            assert prod(size or 0 for size in weight.shape) >= 256
+            assert weight.dtype != "int32" or found.functions["main"].opset in ("CoreML8", "CoreML9")
+        assert findings_in(found) == []
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 LARGEST = 64
 """The largest size that a model of a generated program takes where the program leaves one open."""
 
+STORED_FROM = 10
+"""Weights of so many elements or more go into the weight file, as coremltools has it, and smaller ones if asked for."""
+
 EPILOG = """\b
 Examples:
   miltext generate --seed 7                                   # the text of a program of 10 operations
   miltext generate --seed 7 --ops 1000 --opset ios17 -o large.mil
   miltext generate --seed 7 --only conv --only relu -o M.mlpackage
   miltext generate --seed 7 --dtype fp16 --functions 3 -o M.mlpackage
-  miltext generate --seed 7 --weights 4096 -o M.mlpackage     # weights that go into a weight file
+  miltext generate --seed 7 --weights 4096 -o M.mlpackage     # an operation or more with a weight in a file
 """
 
 
@@ -37,7 +40,9 @@ Examples:
 @click.option("--outputs", type=int, metavar="N", help="The most outputs.  [all values that nothing uses]")
 @click.option("--functions", type=int, default=1, metavar="N", help="The most functions, from ios18 on.  [1]")
 @click.option("--flexible", is_flag=True, help="Leave sizes of inputs open.")
-@click.option("--weights", type=int, default=0, metavar="N", help="Give constants of weights N elements or more.")
+@click.option(
+    "--weights", type=int, default=0, metavar="N", help="Give weights of convolutions and of linear N elements or more."
+)
 @click.option(
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
@@ -60,7 +65,7 @@ def command(seed: int, output: str, force: bool, **asked: Any) -> None:
     from miltext.models.opening import read
 
     model = read(made.SerializeToString(), f"<seed {seed}>")
-    externalize = 10 if asked["weights"] else None
+    externalize = min(STORED_FROM, asked["weights"]) or None
     show(build(model, output, force=force, externalize=externalize, ranges=_ranges(made)), None, output)
 
 
@@ -89,5 +94,5 @@ def _options(**asked: Any) -> Any:
         outputs=asked["outputs"],
         functions=asked["functions"],
         flexible=asked["flexible"],
-        large=asked["weights"],
+        weights=asked["weights"],
     )

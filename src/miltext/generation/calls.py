@@ -9,7 +9,7 @@ from miltext.checking.inference.operands import Arguments
 from miltext.generation.constants import filling, operand_of, tensor_constant
 from miltext.generation.elements import elements_for
 from miltext.generation.scope import Given, Item, Redraw
-from miltext.generation.shapes import HIGHEST_RANK, Sizes, fit, is_known, make
+from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, is_known, make
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import ListType, Shape, TensorType
 
@@ -129,9 +129,14 @@ class Call:
         constant = all(given.operand.constant for row in self.given.values() for given in row)
         return not constant or not self.scope.options.inputs
 
-    def weight_size(self, others: int) -> int:
+    def steps_of_weight(self, others: int) -> int:
         """Choose the size of a weight along which it may be of any size, given how many elements each step has."""
-        return max(self.choices.integer(1, 3), -(-self.scope.options.large // others))
+        return max(self.choices.integer(1, 3), -(-self.scope.options.weights // others))
+
+    def is_weight(self, name: str, shape: Shape) -> bool:
+        """Tell whether a tensor is a weight of the size that is asked for, if any is: it is constant then."""
+        least = self.scope.options.weights
+        return 0 < least <= elements_in(shape) and name.startswith("weight") and is_known(shape)
 
     # ---- giving
 
@@ -183,7 +188,8 @@ class Call:
     def held(self, name: str, value: Value, type: TensorType | ListType) -> Given:
         """Return an argument that is a value: in its place, or as a `const` of its own."""
         known = self.known.parameters.get(name)
-        if self.scope.names_constants and not (known is not None and known.attribute):
+        is_weight = isinstance(type, TensorType) and self.is_weight(name, type.shape)
+        if (is_weight or self.scope.names_constants) and not (known is not None and known.attribute):
             item = self.growth.constant(f"{self.known.name}_{name}", value, type)
             return Given(item.operand, item.name)
         return Given(operand_of(value, type), value=value)
@@ -207,11 +213,14 @@ class Call:
         drawn, shape = self.choices.pick(dtypes), self.new_shape(known, wanted, new)
         fitting = [item for item in self.growth.in_reach() if self.fits(item, known, dtypes, wanted)]
         found = self.choices.pick([*fitting, None])
-        if found is not None:
+        is_weight = shape is not None and self.is_weight(name, shape)
+        if is_weight and drawn == "int32" and not self.scope.has("ios18"):
+            raise Redraw  # weight files hold int32 from ios18 on
+        if found is not None and not is_weight:
             self.give_item(name, found)
         elif shape is None:
             raise Redraw
-        elif known.constant:
+        elif known.constant or is_weight:
             self.give(name, self.constant(name, TensorType(drawn, shape)))
         else:
             self.give(name, self.made(name, TensorType(drawn, shape)))

@@ -36,6 +36,9 @@ RECENT = 40
 
 STRING = TensorType("string", ())
 
+WEIGHTED = frozenset(["conv", "conv_quantized", "conv_transpose", "linear"])
+"""Operations whose recipes give weights of the size that is asked for."""
+
 CONTROL = frozenset(["cond", "while_loop"])
 STATES = frozenset(["read_state", "write_state"])
 
@@ -89,7 +92,17 @@ class Growth:
 
     def step(self) -> bool:
         """Add one operation, with the constants that it needs. Tell whether that was possible."""
-        return any(self.attempt(self.scope.choices.pick(self.candidates)) is not None for _ in range(ATTEMPTS))
+        weighted = [name for name in self.candidates if name in WEIGHTED] if self._lacks_weights() else []
+        return self._add_one_of(weighted) or self._add_one_of(self.candidates)
+
+    def _lacks_weights(self) -> bool:
+        """Tell whether weights are asked for, and nothing is there yet."""
+        return self.scope.options.weights > 0 and not self.depth and not self.operations
+
+    def _add_one_of(self, names: Sequence[str]) -> bool:
+        """Add an operation of one of these types. Tell whether that was possible."""
+        tries = range(ATTEMPTS if names else 0)
+        return any(self.attempt(self.scope.choices.pick(names)) is not None for _ in tries)
 
     def attempt(self, op_type: str) -> list[Item] | None:
         """Add an operation of a type, and return what it gives; None if what was drawn does not make one."""
@@ -200,7 +213,7 @@ class Growth:
             types = apply(arguments)
         except Conflict:
             raise Redraw from None
-        most = max(MOST_ELEMENTS, self.scope.options.large * 64)
+        most = max(MOST_ELEMENTS, self.scope.options.weights * 64)
         if types is None or arguments.doubts or not all(_is_fit(each, most) for each in types):
             raise Redraw
         if next(clashes(call.known, arguments.operands, "1.3"), None) is not None:

@@ -30,7 +30,8 @@ class Options:
     least and the most operations, besides constants and casts; `inputs` and `outputs` the most of each, `functions`
     the most functions. `control_flow`, `states` and `compressed` say whether there may be any, and `classifiers`
     whether programs may end in labels, which coremltools' own loader does not read. `flexible` says whether inputs may
-    have sizes that are not known, and `large` how many elements a weight has at least, so that it goes into a file.
+    have sizes that are not known, and `weights` how many elements the weights of convolutions and of `linear` have at
+    least: each is then a `const` of its own, which `miltext.build` moves into a weight file with `externalize=10`.
     """
 
     opsets: Sequence[str] = OPSET_NAMES
@@ -45,7 +46,7 @@ class Options:
     compressed: bool = True
     classifiers: bool = False
     flexible: bool = False
-    large: int = 0
+    weights: int = 0
 
     def __post_init__(self) -> None:
         for name in ("opsets", "operations", "dtypes"):
@@ -57,7 +58,7 @@ class Options:
         least, most = self.ops
         if not 1 <= least <= most:
             raise refusal(f"a program has from 1 operation on, and not {least} to {most}", "ask for 1 or more")
-        for name, least in (("inputs", 0), ("outputs", 1), ("functions", 1), ("large", 0)):
+        for name, least in (("inputs", 0), ("outputs", 1), ("functions", 1), ("weights", 0)):
             asked = getattr(self, name)
             if asked is not None and asked < least:
                 raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"ask for {least} or more")

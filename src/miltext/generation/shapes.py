@@ -20,7 +20,7 @@ HIGHEST_RANK = 5
 """The most dimensions that Core ML's tensors have."""
 
 MOST_ELEMENTS = 4096
-"""The most elements of a generated value, so that a program is quick to run, unless large weights are asked for."""
+"""The most elements of a generated value, so that a program is quick to run, unless larger weights are asked for."""
 
 LARGEST_SIZE = 5
 """The largest size of a tensor that is made anew, unless a recipe asks for another one."""

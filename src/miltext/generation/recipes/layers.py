@@ -46,7 +46,7 @@ def conv(call: Call) -> None:
     kernel = kernel_for(call)
     groups = groups_of(call, call.size("c"))
     inputs = call.size("c") // groups
-    outputs = groups * call.weight_size(groups * inputs * prod(kernel))
+    outputs = groups * call.steps_of_weight(groups * inputs * prod(kernel))
     call.sizes |= {"o": outputs, "i": inputs, "k": tuple(kernel)}
     padding(call, kernel)
     dilations = [
@@ -70,7 +70,7 @@ def conv_transpose(call: Call) -> None:
     spatial = call.shape("x")[2:]
     kernel = [call.choices.integer(1, 3) for _ in spatial]
     groups = groups_of(call, call.size("c"))
-    per_group = call.weight_size(call.size("c") * prod(kernel))
+    per_group = call.steps_of_weight(call.size("c") * prod(kernel))
     call.sizes |= {"i": per_group, "k": tuple(kernel)}
     call.of_shape("weight", (call.size("c"), per_group, *kernel))
     if call.choices.flag():  # a bias that is computed fails in coremltools 9.0 (iOS15/conv.py)

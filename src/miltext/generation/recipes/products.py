@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def linear(call: Call) -> None:
     """Give a tensor, and how many outputs the weight has."""
     call.tensor("x")
-    call.sizes["o"] = call.weight_size(call.size("i"))
+    call.sizes["o"] = call.steps_of_weight(call.size("i"))
 
 
 @recipe("matmul")
