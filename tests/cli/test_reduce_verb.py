@@ -10,13 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import Result
 from conftest import EXAMPLE
 from support.pipelines import piped, unary
 from support.running import RUNNER
 
-from miltext import load, parse
+from miltext import build, load, parse
 from miltext.cli import command
 from miltext.schema.walk import operations
 
@@ -145,6 +146,46 @@ def test_a_text_becomes_a_model_beside_it(out: str, model: Path, tmp_path: Path)
     result = run(model, "--test", "grep -q exp", "--as", "mil", "-o", tmp_path / out)
     assert result.exit_code == 0, result.stderr
     assert types(tmp_path / out) == ["exp"]
+
+
+WIDE = """program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 128]> x) {
+            y = linear(x, $npy("w.npy"));
+        } -> (y);
+}
+"""
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    """A package with a weight that is too much for a text."""
+    (tmp_path / "wide.mil").write_text(WIDE, encoding="utf-8")
+    np.save(tmp_path / "w.npy", np.ones((129, 128), np.float16))
+    build(tmp_path / "wide.mil", tmp_path / "Wide.mlpackage", externalize=10)
+    return tmp_path / "Wide.mlpackage"
+
+
+@pytest.mark.parametrize(
+    ("out", "seen", "is_zero"),
+    [
+        ("small.mil", None, False),
+        ("small.mil", "mlmodelc", False),
+        ("Small.mlpackage", "mil", False),
+        ("Small.mlpackage", None, True),
+    ],
+)
+def test_no_text_spells_large_weights_as_zeros(
+    out: str, seen: str | None, is_zero: bool, wide: Path, tmp_path: Path
+) -> None:
+    """Neither one that the command gets, nor one that is written."""
+    asked = ("--as", seen) if seen else ()
+    result = run(wide, "--test", "test -e", "--max-tests", 9, *asked, "-o", tmp_path / out)
+    assert result.exit_code == 0, result.stderr
+    if out == "small.mil":
+        assert "BLOBFILE" in (tmp_path / out).read_text(encoding="utf-8")
+    else:
+        assert [each[...].any() for each in load(tmp_path / out).weights.values()] == [not is_zero]
 
 
 def test_the_sizes_of_an_input_can_be_given(model: Path, tmp_path: Path) -> None:

@@ -106,7 +106,8 @@ def reduce_source(
         original.require(written)  # where it cannot be written, this is the time to say why
         if not trials.ask([original])[0]:
             raise refusal(NOT_THERE, "the test does not pass on the model itself", source.name)
-        work = Reducing(source, trials, original, on_progress)
+        is_text = "mil" in (original.kind, *written)
+        work = Reducing(source, trials, original, on_progress, is_text=is_text)
         is_complete = work.run()
         is_steady = work.best is original or trials.once_more(work.best)
     return Reduction(original, work.best, trials.tests, trials.reused, is_complete, is_steady)
@@ -115,11 +116,21 @@ def reduce_source(
 class Reducing:
     """A reduction at work; `best` is the smallest candidate that passed so far.
 
-    As soon as it is shaped, only what is said in it changes, not what it is made of.
+    As soon as it is shaped, only what is said in it changes, not what it is made of. Where anything is written as text,
+    it `is_text`.
     """
 
-    def __init__(self, source: Source, trials: Trials, original: Candidate, on_progress: Progress | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        trials: Trials,
+        original: Candidate,
+        on_progress: Progress | None,
+        *,
+        is_text: bool = False,
+    ) -> None:
         self.best = original
+        self._is_text = is_text
         self._is_shaped = False
         self._source, self._trials, self._on_progress = source, trials, on_progress
 
@@ -194,7 +205,7 @@ class Reducing:
     def constants(self) -> None:
         """Have zeros for the numbers of constants."""
         program = self.best.program
-        found = numbers(program, MOST_ELEMENTS[self.best.kind == "mil"])
+        found = numbers(program, MOST_ELEMENTS[self._is_text])
         self._shrink(found, lambda kept: zeroed(program, {*found}.difference(kept)))
 
     def traits(self) -> None:
