@@ -147,7 +147,7 @@ def adopt(finding: Path, name: str, sentence: str) -> None:
     from fuzz.trials import tried
 
     if not NAME.fullmatch(name):
-        raise click.UsageError(f"the name is that of a file, of letters, digits and `_`, and not {name!r}")
+        raise click.UsageError(f"the name is that of a file, of letters, digits and `_`, and not `{name}`")
     if not SENTENCE.fullmatch(sentence):
         raise click.UsageError("the sentence begins with a capital letter, and ends with a full stop")
     data = finding.read_bytes()

@@ -122,7 +122,7 @@ def _check_output(output: Path, source: Model, force: bool) -> None:
         return
     check_name(output, "mil")
     if output.suffix.lower() != ".mil":
-        raise refusal("MIL401", f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not {output.name!r}")
+        raise refusal("MIL401", f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`")
     if os.path.lexists(output) and not force:
         raise FileExistsError(errno.EEXIST, THERE, str(output))
 
