@@ -246,6 +246,21 @@ def test_inputs_of_one_type_become_one() -> None:
     assert "add(x = a, y = a)" in body(merge(lines, found))
 
 
+FLEXIBLE = """program(1.3) {
+    func main<ios18>(tensor<fp32, [?]> x, tensor<fp32, [?]> z) [FlexibleShapeInformation =
+        tuple<tuple<string, dict<string, tensor<int32, [1]>>>>((("DefaultShapes", {{"x", [4]}, {"z", [1]}})))] {
+        tensor<fp32, [?]> c = add(x = x, y = z);
+    } -> (c);
+}"""
+
+
+def test_what_the_compiler_notes_of_a_merged_input_goes_with_it() -> None:
+    flexible = parse(FLEXIBLE)
+    merged = merge(flexible, twins(flexible))
+    assert given(merged)[0] == ["x"]
+    assert ('"z"' in to_text(flexible), '"z"' in to_text(merged)) == (True, False)
+
+
 def test_floats_become_zeros_and_shapes_stay() -> None:
     lines = program("w = const()[val = tensor<fp32, [3]>([1, 2, 3])];\ny = reshape(add(x, w), [3, 2]);", "y")
     places = numbers(lines, 100)
