@@ -141,22 +141,29 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        ({"operations": ["relux"]}, "MIL482", "`relux` is not an operation; did you mean `relu`?"),
+        ({"operations": ["relux"]}, "MIL482", "there is no operation `relux`; did you mean `relu`?"),
         ({"operations": []}, "MIL482", "no operation may be used, and a program has some"),
-        ({"opsets": ["ios12"]}, "MIL482", "`ios12` is not an opset"),
+        ({"opsets": ["ios12"]}, "MIL482", "there is no opset `ios12`"),
         ({"operations": "conv"}, "MIL482", "`operations` is a string, and takes a list of names"),
         ({"operations": ["custom_layer"]}, "MIL482", "`custom_layer` is not generated"),
-        ({"dtypes": ["fp64"]}, "MIL483", "1 operation cannot be made of these"),
+        ({"dtypes": ["fp64"]}, "MIL482", "no operation computes with `fp64` in ios15 or ios16"),
+        ({"dtypes": ["string"]}, "MIL482", "no operation computes with `string`"),
+        ({"dtypes": ["uint1", "bf16"]}, "MIL482", "no operation computes with `uint1` or `bf16`"),
+        ({"dtypes": ["int16"], "opsets": ["ios15"]}, "MIL482", "no operation computes with `int16` in ios15"),
+        ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is asked for, and `states` is false"),
+        ({"operations": ["constexpr_cast"], "compressed": False}, "MIL482", "and `compressed` is false"),
+        ({"operations": ["cond", "add"], "control_flow": False}, "MIL482", "and `control_flow` is false"),
+        ({"weights": -3}, "MIL482", "`weights` is -3"),
         ({"opsets": []}, "MIL482", "no opset may be used"),
-        ({"dtypes": ["float"]}, "MIL482", "`float` is not a data type"),
+        ({"dtypes": ["float"]}, "MIL482", "there is no data type `float`"),
         ({"operations": ["read_state"], "opsets": ["ios15"]}, "MIL482", "ios15 does not have `read_state`"),
         ({"ops": (0, 3)}, "MIL482", "a program has from 1 operation on, and not 0 to 3"),
         ({"ops": (4, 3)}, "MIL482", "not 4 to 3"),
         ({"inputs": -1}, "MIL482", "`inputs` is -1, and cannot be less than 0"),
         ({"outputs": 0}, "MIL482", "`outputs` is 0, and cannot be less than 1"),
         ({"functions": 0}, "MIL482", "`functions` is 0"),
-        ({"operations": ["sin"], "dtypes": ["int32"]}, "MIL483", "1 operation cannot be made of these"),
-        ({"operations": ["cond"], "control_flow": False}, "MIL483", "1 operation cannot be made of these"),
+        ({"operations": ["sin"], "dtypes": ["int32"]}, "MIL482", "none of these operations computes with `int32`"),
+        ({"operations": ["conv"], "dtypes": ["int32"]}, "MIL483", "1 operation cannot be made of these"),
     ],
 )
 def test_what_cannot_be_had_is_refused(asked: dict[str, object], code: str, message: str) -> None:
@@ -181,6 +188,22 @@ def test_values_are_of_the_data_types_asked_for(dtype: str) -> None:
             if each.type not in ("const", "cast"):
                 made = [read_type(output.type) for output in each.outputs]
                 assert {dtype} >= {one.dtype for one in made if isinstance(one, TensorType)}, each
+
+
+def test_the_opset_is_one_that_has_the_data_types() -> None:
+    for seed in range(3):
+        assert generate(seed, Options(dtypes=["int16"], ops=(1, 2))).functions["main"].opset != "CoreML5"
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_classifier_counts_among_the_operations(count: int) -> None:
+    found = generate(2, Options(operations=["classify"], ops=(count, count)))
+    assert types_of(found)["classify"] == count
+
+
+def test_a_classifier_of_other_data_types_is_refused() -> None:
+    with pytest.raises(MiltextError, match="none of these operations computes with `fp16`"):
+        generate(0, Options(operations=["classify"], dtypes=["fp16"]))
 
 
 # ---- sources of choices

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.inference.operands import Arguments
 from miltext.generation.constants import filling, operand_of, tensor_constant
 from miltext.generation.elements import elements_for
+from miltext.generation.options import COMMON
 from miltext.generation.scope import Given, Item, Redraw
 from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, is_known, make
 from miltext.schema.dtypes import BY_NAME
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Parameter, Signature
     from miltext.schema.proto import Block, Value
 
-PREFERRED = ("fp32", "fp16", "int32", "bool", *BY_NAME)
+PREFERRED = (*COMMON, *BY_NAME)
 """Data types in the order of their simplicity."""
-
-COMMON = PREFERRED[:4]
-"""Data types of what may be of any."""
 
 FLOATS = frozenset(["fp16", "fp32"])
 """What parameters take that coremltools' definitions hold to a domain with others, `epsilon` to that of `gamma`."""

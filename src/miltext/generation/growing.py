@@ -14,6 +14,7 @@ from miltext.checking.inference.rules import apply
 from miltext.checking.limits import clashes
 from miltext.generation.calls import Call
 from miltext.generation.constants import filling, operand_of, tensor_constant
+from miltext.generation.options import CONTROL, STATES
 from miltext.generation.recipes import RECIPES
 from miltext.generation.scope import Given, Item, Redraw
 from miltext.generation.shapes import HIGHEST_RANK, MOST_ELEMENTS, elements_in
@@ -23,12 +24,10 @@ from miltext.schema.types import ListType, TensorType, Type, is_known, write_typ
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
-    from miltext.generation.options import Options
     from miltext.generation.scope import FunctionScope
-    from miltext.schema.operations import Signature
     from miltext.schema.proto import Value
 
-ATTEMPTS = 100
+ATTEMPTS = 300
 """How often an operation is drawn again before the block is left as it is."""
 
 RECENT = 40
@@ -38,9 +37,6 @@ STRING = TensorType("string", ())
 
 WEIGHTED = frozenset(["conv", "conv_quantized", "conv_transpose", "linear"])
 """Operations whose recipes give weights of the size that is asked for."""
-
-CONTROL = frozenset(["cond", "while_loop"])
-STATES = frozenset(["read_state", "write_state"])
 
 
 class Mark(NamedTuple):
@@ -67,15 +63,13 @@ class Growth:
     def _may_have(self, op_type: str) -> bool:
         options = self.scope.options
         known = signature(op_type, self.scope.opset)
-        if known is None or not options.allows(op_type) or not _takes_one(known, options):
+        if known is None or not options.allows(op_type) or not options.fits(known):
             return False
         if op_type in CONTROL:
-            return options.control_flow and self.depth < 2
-        if op_type in STATES:
-            return options.states and not self.depth
-        if op_type == "classify" or op_type == "const":
+            return self.depth < 2
+        if op_type in ("classify", "const"):
             return options.operations is not None and not self.depth
-        return options.compressed or not is_compressed(op_type)
+        return op_type not in STATES or not self.depth
 
     def in_reach(self) -> list[Item]:
         """Return the values that an operation may take, several times those that nothing uses, for deep graphs."""
@@ -85,9 +79,9 @@ class Growth:
 
     # ---- growing
 
-    def grow(self, least: int, most: int) -> int:
-        """Add operations, from `least` to `most`, as far as there are any that can be added. Return how many were."""
-        count = self.scope.choices.integer(least, most) if self.candidates else 0
+    def grow(self, count: int) -> int:
+        """Add so many operations, as far as there are any that can be added. Return how many were."""
+        count = count if self.candidates else 0
         return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
 
     def step(self) -> bool:
@@ -224,14 +218,6 @@ class Growth:
         """Return the block that has grown."""
         self.scope.used.update(outputs)
         return Block(operations=self.operations, outputs=outputs, inputs=[declared(item) for item in inputs])
-
-
-def _takes_one(known: Signature, options: Options) -> bool:
-    """Tell whether an operation takes a data type that is asked for, anywhere."""
-    return any(
-        not parameter.dtypes or any(map(options.allows_dtype, parameter.dtypes))
-        for parameter in known.parameters.values()
-    )
 
 
 def declared(item: Item) -> NamedValueType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, Note, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -12,11 +13,28 @@ from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.types import ListType, TensorType, Type
 
+if TYPE_CHECKING:
+    from miltext.schema.operations import Signature
+
+WAY = "`miltext ops` lists operations with their opsets and data types"
+
 WRONG_REQUEST = "MIL482"
 """The code of what cannot be asked for."""
 
 NOT_GENERATED = frozenset(["custom_layer"])
 """Operations that nothing is known of: what this one gives and computes is up to a class of an app."""
+
+CONTROL = frozenset(["cond", "while_loop"])
+STATES = frozenset(["read_state", "write_state"])
+COMPRESSED = frozenset(name for name in all_names() if name.startswith("constexpr_"))
+KINDS = {"control_flow": CONTROL, "states": STATES, "compressed": COMPRESSED}
+"""The options that leave operations out, with these."""
+
+COMMON = ("fp32", "fp16", "int32", "bool")
+"""Data types of what may be of any, in the order of their simplicity."""
+
+NOT_COMPUTED = frozenset(["string", "uint1", "uint2", "uint3", "uint6", "uint32", "int64"])
+"""Data types of constants that say how to compute or are decompressed, and of no value that is computed."""
 
 OPSET_NAMES = tuple(opset.text for opset in OPSETS)
 
@@ -64,11 +82,18 @@ class Options:
                 raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"ask for {least} or more")
         if self.operations is not None:
             self._hold_operations(self.operations)
+        if not self.opsets_that_fit():
+            none = "none of these operations" if self.operations else "no operation"
+            names = " or ".join(f"`{name}`" for name in self.dtypes or ())
+            raise refusal(f"{none} computes with {names} in {' or '.join(self.opsets)}", WAY)
 
     def _hold_operations(self, operations: Collection[str]) -> None:
         """Hold the operations to those that some opset asked for has."""
         for name in sorted(NOT_GENERATED & {*operations}):
             raise refusal(f"`{name}` is not generated: it computes what an app says", "ask for other operations")
+        for kind, names in KINDS.items():
+            for name in sorted(names & {*operations}) if not getattr(self, kind) else ():
+                raise refusal(f"`{name}` is asked for, and `{kind}` is false", "leave out one of them")
         for name in sorted(operations):
             if not any(signature(name, opset) for opset in self.opsets):
                 have = "does not have" if len(self.opsets) == 1 else "do not have"
@@ -76,7 +101,37 @@ class Options:
 
     def allows(self, op_type: str) -> bool:
         """Tell whether an operation may be used."""
+        if any(op_type in names and not getattr(self, kind) for kind, names in KINDS.items()):
+            return False
         return op_type not in NOT_GENERATED if self.operations is None else op_type in self.operations
+
+    def fits(self, known: Signature) -> bool:
+        """Tell whether an operation takes a data type that is asked for, anywhere."""
+        tensors = _tensors(known)
+        if self.dtypes is None or not tensors:
+            return True
+        return any(dtype in taken for taken in tensors for dtype in self._computed())
+
+    def _computed(self) -> list[str]:
+        """Return the data types asked for that values may be computed with."""
+        return [dtype for dtype in self.dtypes or () if dtype not in NOT_COMPUTED]
+
+    def _serves(self, known: Signature) -> bool:
+        """Tell whether an operation suffices for an opset: if it was not asked for, its first tensor, which most give
+        again, has to be of a data type that is asked for, and not only an index or a size.
+        """
+        if self.operations is not None:
+            return self.fits(known)
+        return any(dtype in first for first in _tensors(known)[:1] for dtype in self._computed())
+
+    def opsets_that_fit(self) -> list[str]:
+        """Return the opsets that have an operation for the data types that are asked for."""
+        if self.dtypes is None:
+            return list(self.opsets)
+        names = [name for name in all_names() if self.allows(name)]
+        having = [(opset, signature(name, opset)) for opset in self.opsets for name in names]
+        fitting = {opset for opset, known in having if known is not None and self._serves(known)}
+        return [opset for opset in self.opsets if opset in fitting]
 
     def allows_dtype(self, dtype: str) -> bool:
         """Tell whether tensors may be of a data type."""
@@ -89,6 +144,11 @@ class Options:
         return not isinstance(type, TensorType) or type.dtype == "string" or self.allows_dtype(type.dtype)
 
 
+def _tensors(known: Signature) -> list[Collection[str]]:
+    """Return the data types of each parameter of an operation that takes tensors."""
+    return [each.dtypes or COMMON for each in known.parameters.values() if "tensor" in each.kinds]
+
+
 def refusal(message: str, way: str) -> MiltextError:
     """Return the error for what cannot be generated."""
     return MiltextError([error(WRONG_REQUEST, message, None, Note(way))])
@@ -98,8 +158,7 @@ def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]
     """Hold names to those that there are, at least one of them."""
     if names is not None and not names:
         raise refusal(f"no {noun} may be used, and a program has some", f"ask for one {noun} or more")
-    article = "an" if noun[0] in "aeiou" else "a"
     for name in names or ():
         if name not in known:
-            message = f"`{name}` is not {article} {noun}{did_you_mean(nearest(name, known))}"
-            raise refusal(message, "`miltext ops` lists operations with their opsets and data types")
+            message = f"there is no {noun} `{name}`{did_you_mean(nearest(name, known))}"
+            raise refusal(message, WAY)

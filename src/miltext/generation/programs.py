@@ -46,18 +46,21 @@ def program(choices: Choices, options: Options) -> Program:
 
 
 def _opsets(options: Options) -> list[str]:
-    """Return the opsets that have all operations that are asked for; those that have one, where none has all."""
+    """Return the opsets that fit and have all operations asked for; those with the most, where none has all."""
     names = options.operations or ()
-    having = {opset: sum(signature(name, opset) is not None for name in names) for opset in options.opsets}
-    return [opset for opset in options.opsets if having[opset] == max(having.values())]
+    fitting = options.opsets_that_fit()
+    having = {opset: sum(signature(name, opset) is not None for name in names) for opset in fitting}
+    return [opset for opset in fitting if having[opset] == max(having.values())]
 
 
 def _function(choices: Choices, options: Options, opset: str, *, alone: bool) -> Function:
     scope = FunctionScope(choices, options, opset)
     growth = Growth(scope)
-    made = growth.grow(*options.ops)
-    labels = growth.attempt("classify") if alone and _classifies(scope) else None
-    if made + bool(labels) < options.ops[0]:
+    count, classifies = choices.integer(*options.ops), alone and _classifies(scope)
+    made = growth.grow(count - classifies)
+    labels = growth.attempt("classify") if classifies else None
+    made += bool(labels) or growth.grow(count - made)
+    if made < options.ops[0]:
         raise _nothing_made(options, opset)
     outputs = [*_outputs(growth, len(labels or ())), *(labels or ())]
     function = Function(opset=PROTO_BY_TEXT[opset], inputs=map(declared, [*scope.states, *scope.inputs]))

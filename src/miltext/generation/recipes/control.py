@@ -26,10 +26,10 @@ def cond(call: Call) -> None:
     """Give a condition, and two branches whose outputs are of the same types."""
     call.tensor("pred", new=lambda: (1,))
     first = call.growth.inner()
-    first.grow(1, INNER)
+    first.grow(call.choices.integer(1, INNER))
     outputs = [item for item in first.items if _may_leave(item)][-1:] or [first.value_of(TensorType("fp32", (1,)))]
     second = call.growth.inner()
-    second.grow(0, INNER)
+    second.grow(call.choices.integer(0, INNER))
     others = [second.value_of(item.type) for item in outputs]
     for branch, given in ((first, outputs), (second, others)):
         _add_block(call, branch, [], given)
@@ -56,7 +56,7 @@ def while_loop(call: Call) -> None:
     _add_block(call, condition, one, [goes_on])
     body = call.growth.inner(other)
     [counted] = body.call("add", x=other[0], y=body.value_of(COUNTER, count=1))
-    body.grow(0, INNER)
+    body.grow(call.choices.integer(0, INNER))
     made = [item for item in body.items if item.type == held.type and item not in other][-1:]
     _add_block(call, body, other, [counted, *(made or body.call("identity", x=other[1]))])
 
