@@ -62,6 +62,22 @@ def test_a_package_of_flexible_sizes(tmp_path: Path) -> None:
     assert "[?, " in miltext.to_text(model.program)
 
 
+def test_a_compiled_model_holds_guesses_if_they_are_allowed(tmp_path: Path) -> None:
+    asked = ("--seed", 1, "--opset", "ios17", "--ops", 2, "-o", tmp_path / "M.mlmodelc")
+    refused = called(*asked)
+    assert refused.exit_code == 1
+    assert "MIL441" in refused.stderr
+    assert "--allow-unproven" in refused.stderr
+    assert called(*asked, "--allow-unproven").exit_code == 0
+    assert (tmp_path / "M.mlmodelc" / "model.mil").exists()
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    refused = called("-o", tmp_path / "a.txt")
+    assert "`miltext generate`" in refused.stderr
+    assert "not as '" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

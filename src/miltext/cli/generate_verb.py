@@ -46,8 +46,11 @@ Examples:
 @click.option(
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
+@click.option(
+    "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."
+)
 @click.option("--force", is_flag=True, help="Replace OUT if it is a model that exists.")
-def command(seed: int, output: str, force: bool, **asked: Any) -> None:
+def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Any) -> None:
     """Make a valid program at random: any operations on any types, as far as they go together.
 
     The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
@@ -66,7 +69,10 @@ def command(seed: int, output: str, force: bool, **asked: Any) -> None:
 
     model = read(made.SerializeToString(), f"<seed {seed}>")
     externalize = min(STORED_FROM, asked["weights"]) or None
-    show(build(model, output, force=force, externalize=externalize, ranges=_ranges(made)), None, output)
+    built = build(
+        model, output, force=force, externalize=externalize, ranges=_ranges(made), allow_unproven=allow_unproven
+    )
+    show(built, None, output)
 
 
 def _ranges(made: Program) -> dict[str, str]:

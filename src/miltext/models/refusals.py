@@ -35,8 +35,8 @@ WAYS_OUT = {
     "MIL311": "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
     # Writing models.
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext "
-    "extract` and `miltext reduce` these and .mil, `miltext print` and `miltext infer` .mil, `miltext describe` .toml, "
-    "`miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
+    "extract`, `miltext reduce` and `miltext generate` these and .mil, `miltext print` and `miltext infer` .mil, "
+    "`miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
@@ -70,7 +70,7 @@ WAYS_OUT = {
     "MIL438": "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
     "MIL439": "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
     "MIL440": "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
-    "MIL441": "compile it with Apple's compiler, or have the guesses written: `miltext build --allow-unproven`",
+    "MIL441": "compile it with Apple's compiler, or have the guesses written: --allow-unproven",
     "MIL444": "name an .mlmodelc with -o, or leave the option out",
     "MIL446": "name another value with --input, or leave it out: then the part has what makes it",
     "MIL447": "leave it out, or name an output that needs it",
