@@ -206,6 +206,25 @@ def test_a_classifier_of_other_data_types_is_refused() -> None:
         generate(0, Options(operations=["classify"], dtypes=["fp16"]))
 
 
+def test_branches_compute_and_give_several_outputs() -> None:
+    found = [generate(seed, Options(operations=["cond", "relu", "add"], ops=(4, 6))) for seed in range(12)]
+    branches = [each for made in found for _, each in operations(made) if each.type == "cond"]
+    assert {len(each.outputs) for each in branches} == {1, 2}
+    ends = {one.type for each in branches for one in each.blocks[1].operations}
+    assert ends & {"relu", "add", "identity"}
+
+
+def test_loops_carry_several_tensors() -> None:
+    found = [generate(seed, Options(operations=["while_loop", "relu"], ops=(2, 4))) for seed in range(8)]
+    loops = [each for made in found for _, each in operations(made) if each.type == "while_loop"]
+    assert {len(each.outputs) for each in loops} == {2, 3}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "uint16"])
+def test_the_simplest_choices_do_not_stay_with_what_fails(dtype: str) -> None:
+    assert findings_in(program(ByteChoices(b""), Options(dtypes=[dtype]))) == []
+
+
 # ---- sources of choices
 
 

@@ -94,9 +94,15 @@ class Growth:
         return self.scope.options.weights > 0 and not self.depth and not self.operations
 
     def _add_one_of(self, names: Sequence[str]) -> bool:
-        """Add an operation of one of these types. Tell whether that was possible."""
-        tries = range(ATTEMPTS if names else 0)
-        return any(self.attempt(self.scope.choices.pick(names)) is not None for _ in tries)
+        """Add an operation of one of these types. Tell whether that was possible.
+
+        Each attempt counts on from the one before, so that the simplest choice does not stay with one that fails.
+        """
+        for turn in range(ATTEMPTS if names else 0):
+            place = self.scope.choices.integer(0, len(names) - 1)
+            if self.attempt(names[(place + turn) % len(names)]) is not None:
+                return True
+        return False
 
     def attempt(self, op_type: str) -> list[Item] | None:
         """Add an operation of a type, and return what it gives; None if what was drawn does not make one."""

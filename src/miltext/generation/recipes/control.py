@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.inference.operands import NestedBlock, Operand
 from miltext.generation.recipes.table import recipe
 from miltext.generation.scope import Item
-from miltext.schema.types import TensorType
+from miltext.schema.types import TensorType, Type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 INNER = 3
 """The most operations that are chosen for an inner block."""
 
+OUTPUTS = 2
+"""The most outputs of a branch, and the most tensors that go round in a loop."""
+
 COUNTER = TensorType("int32", ())
 
 
@@ -27,12 +30,23 @@ def cond(call: Call) -> None:
     call.tensor("pred", new=lambda: (1,))
     first = call.growth.inner()
     first.grow(call.choices.integer(1, INNER))
-    outputs = [item for item in first.items if _may_leave(item)][-1:] or [first.value_of(TensorType("fp32", (1,)))]
+    most = call.choices.integer(1, OUTPUTS)
+    outputs = [item for item in first.items if _may_leave(item)][-most:] or [first.value_of(TensorType("fp32", (1,)))]
     second = call.growth.inner()
     second.grow(call.choices.integer(0, INNER))
-    others = [second.value_of(item.type) for item in outputs]
+    others: list[Item] = []
+    for item in outputs:
+        others.append(_computed(second, item.type, others) or second.value_of(item.type))
     for branch, given in ((first, outputs), (second, others)):
         _add_block(call, branch, [], given)
+
+
+def _computed(growth: Growth, type: Type, others: Sequence[Item]) -> Item | None:
+    """Return a value of a type that a block computes or that is around it, and that is not given yet."""
+    made = [item for item in growth.items if item.type == type and item not in others]
+    around = growth.outer.in_reach() if growth.outer else []
+    found = [item for item in around if item.type == type and not item.is_settled]
+    return made[-1] if made else growth.call("identity", x=found[-1])[0] if found else None
 
 
 def _may_leave(item: Item) -> bool:
@@ -41,12 +55,12 @@ def _may_leave(item: Item) -> bool:
 
 @recipe("while_loop")
 def while_loop(call: Call) -> None:
-    """Give a counter and a tensor, a block that counts up to a few, and one that makes the tensor anew."""
+    """Give a counter and tensors, a block that counts up to a few, and one that makes the tensors anew."""
     start = call.growth.value_of(COUNTER, count=0)
-    held = _held(call)
-    call.give_item("loop_vars", start)
-    call.give_item("loop_vars", held)
-    stem, types = call.scope.name("loop"), (COUNTER, held.type)
+    held = [_held(call) for _ in range(call.choices.integer(1, OUTPUTS))]
+    for item in (start, *held):
+        call.give_item("loop_vars", item)
+    stem, types = call.scope.name("loop"), (COUNTER, *(item.type for item in held))
     one, other = (
         [Item(f"{stem}_{part}_{place}", Operand(each, constant=False)) for place, each in enumerate(types)]
         for part in ("while", "body")
@@ -57,8 +71,11 @@ def while_loop(call: Call) -> None:
     body = call.growth.inner(other)
     [counted] = body.call("add", x=other[0], y=body.value_of(COUNTER, count=1))
     body.grow(call.choices.integer(0, INNER))
-    made = [item for item in body.items if item.type == held.type and item not in other][-1:]
-    _add_block(call, body, other, [counted, *(made or body.call("identity", x=other[1]))])
+    given = [*other, counted]
+    for item in other[1:]:
+        made = [each for each in body.items if each.type == item.type and each not in given]
+        given.append(made[-1] if made else body.call("identity", x=item)[0])
+    _add_block(call, body, other, given[len(other) :])
 
 
 def _held(call: Call) -> Item:
