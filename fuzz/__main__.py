@@ -14,7 +14,7 @@ import click
 from fuzz import ROOT
 from fuzz.engines import engines
 from fuzz.findings import target_of
-from fuzz.jobs import Result
+from fuzz.jobs import NeverBegun, Result
 from fuzz.jobs import run as run_jobs
 
 T = TypeVar("T")
@@ -70,12 +70,17 @@ def run(
 def _fuzzed(
     name: str, suffix: str, out: Path, seed: int, seconds: float, jobs: int, engine: str, minimize: bool
 ) -> int:
-    """Fuzz one target, show what is counted meanwhile, and return how many inputs failed."""
+    """Fuzz one target, show what is counted meanwhile and at the end or an interrupt; return how many failures."""
     started, result = time.monotonic(), Result()
-    for result in run_jobs(name, suffix, out.resolve(), seed, seconds, jobs, engine):
-        if sys.stderr.isatty():
-            print(f"\r{_told(name, result, time.monotonic() - started)}", end="", file=sys.stderr, flush=True)
-    print(f"{_told(name, result, time.monotonic() - started)}, by {engine}", flush=True)
+    try:
+        for result in run_jobs(name, suffix, out.resolve(), seed, seconds, jobs, engine):
+            if sys.stderr.isatty():
+                print(f"\r{_told(name, result, time.monotonic() - started)}", end="", file=sys.stderr, flush=True)
+    except NeverBegun as failure:
+        print(f"{name}: {failure}", file=sys.stderr, flush=True)
+        return 1
+    finally:
+        print(f"{_told(name, result, time.monotonic() - started)}, by {engine}", flush=True)
     for file in result.counted.new:
         print(f"    {out / file}", flush=True)
         if minimize:

@@ -24,6 +24,10 @@ PATIENCE = 6
 Command = Callable[[int, float], list[str]]
 
 
+class NeverBegun(Exception):
+    """A job ended before its first input: other targets go on."""
+
+
 class Result(NamedTuple):
     """What all jobs of a target counted; `covered` is of instrumented places, None where nothing measures it."""
 
@@ -83,7 +87,7 @@ class Job:
         """Save the input at which the process ended, and count it."""
         story = self.log.read_text(errors="replace")[-3000:]
         if not self.running.exists():
-            raise SystemExit(f"a job ended before its first input:\n{story}")
+            raise NeverBegun(f"a job ended before its first input:\n{story}")
         failure = Failure(f"the process ended with {status}", story)
         path = save(self.folder, self.name, self.suffix, self.running.read_bytes(), failure)
         return Count(1, 1, (path.name,) if path else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -228,7 +228,7 @@ def over(job: jobs.Job) -> jobs.Job:
 
 def test_a_job_that_never_begins_says_why(tmp_path: Path) -> None:
     run = [sys.executable, "-S", "-c", "raise OSError('why')"]
-    with pytest.raises(SystemExit, match="why"):
+    with pytest.raises(jobs.NeverBegun, match="why"):
         over(jobs.Job("parse", ".mil", tmp_path, 0, 1, 30, lambda *_: run))
 
 
@@ -265,6 +265,31 @@ def test_findings_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     status, said = called("adopt", path, "x", "A text that holds.")
     assert status == 1
     assert "still fails" in said
+
+
+def test_a_target_that_never_begins_lets_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(name: str, *_: object) -> Iterator[jobs.Result]:
+        yield jobs.Result(trials.Count(3))
+        if name == "parse":
+            raise jobs.NeverBegun("why")
+
+    monkeypatch.setattr("fuzz.__main__.run_jobs", never)
+    status, said = called("run", "parse", "format", "--engine", "plain", "--out", str(tmp_path))
+    assert status == 1
+    assert "parse: why" in said
+    assert "format: 3 inputs" in said
+
+
+def test_an_interrupt_tells_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> Iterator[jobs.Result]:
+        yield jobs.Result(trials.Count(3))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fuzz.__main__.run_jobs", interrupted)
+    status, said = called("run", "parse", "--engine", "plain", "--out", str(tmp_path))
+    assert status == 1
+    assert "parse: 3 inputs" in said
+    assert "Aborted" in said
 
 
 def test_files_are_found_from_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
