@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.programs import findings_in
 from miltext.drafting.judging import UNKNOWN
+from miltext.reduction.looping import standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Takes programs that have no errors but those that the original has, too: as many of a code that say the same."""
+    """Takes programs that have no errors but those that the original has, too: as many of a code that say the same.
+
+    Nor may a loop stand still that moves on in the original: a test that runs it would not come to an end.
+    """
 
     def __init__(self, original: Program) -> None:
         self._known = Counter(_errors(original))
+        self._standing = standing(original)
 
     def __call__(self, program: Program) -> bool:
-        return not Counter(_errors(program)) - self._known
+        return standing(program) <= self._standing and not Counter(_errors(program)) - self._known
 
 
 def _errors(program: Program) -> Iterator[tuple[str, str]]:
