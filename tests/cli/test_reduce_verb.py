@@ -80,7 +80,12 @@ def test_the_command_gets_what_is_asked_for(kind: str, tmp_path: Path) -> None:
     paths = seen.read_text(encoding="utf-8").splitlines()
     assert [Path(path).suffix for path in paths] == [f".{kind}"] * 2
     assert not any(Path(path).exists() for path in paths)
-    assert "stopped after 2 tests" in result.stderr
+    assert "stopped after 2 tests, as" in result.stderr
+
+
+def test_one_test_is_counted_as_one(model: Path, tmp_path: Path) -> None:
+    result = run(model, "--test", "grep -q exp", "--max-tests", 1, "-o", tmp_path / "small.mil")
+    assert "stopped after 1 test, as" in result.stderr
 
 
 def test_a_package_keeps_what_is_around_what_is_left(tmp_path: Path) -> None:
@@ -105,6 +110,16 @@ def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(model: 
     assert time.monotonic() - begun < 30
     assert result.exit_code == 1
     assert "note: it did not end in time\n" in result.stderr
+
+
+@pytest.mark.parametrize("last", ["grep -q exp", "grep -q exp && kill -9 $$"])
+def test_what_a_command_leaves_running_ends_with_it(last: str, model: Path, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    run(model, "--test", f"sleep 60 & echo $! >> {pids}; {last} {{}}", "-o", tmp_path / "small.mil")
+    started = pids.read_text(encoding="utf-8").split()
+    for pid in started:
+        state = subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True, check=False).stdout
+        assert not state or state.startswith("Z"), pid
 
 
 def test_a_test_that_does_not_always_say_the_same_is_told(model: Path, tmp_path: Path) -> None:

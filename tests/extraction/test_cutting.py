@@ -191,6 +191,7 @@ NEEDING = {
     ("d", "a, c"): "what needs it is given: `c`",
     ("a", "z"): "`d` would need it",
     ("b", "dead"): "no output of the function needs it",
+    ("a", "d"): "no other output of the function needs it",
 }
 
 
@@ -230,10 +231,18 @@ def test_the_function_is_the_one_that_has_the_values() -> None:
         (["y", "z"], None, "no function has all of the values: `y` is in `main`, `z` is in `other`"),
         (["z"], "main", "unknown value `z`"),
         (["a"], "mian", "unknown function `mian`; did you mean `main`?"),
+        (["a"], "third", "unknown function `third`"),
     ]:
         with pytest.raises(ModelError) as failure:
             cut(whole, names, function=function)
         assert failure.value.diagnostics[0].message.startswith(message)
+
+
+def test_an_unknown_function_is_told_with_those_there_are() -> None:
+    with pytest.raises(ModelError) as failure:
+        cut(miltext.parse(miltext.infer_draft(TWO)), ["a"], function="third")
+    (found,) = failure.value.diagnostics
+    assert [note.message for note in found.notes] == ["the program has `main` and `other`"]
 
 
 def specialized() -> Program:

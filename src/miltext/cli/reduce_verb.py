@@ -162,14 +162,13 @@ class _Work:
 
     def told(self) -> str:
         """Return what was done, in words."""
-        from miltext.reduction.report import told
+        from miltext.reduction.report import counted, told
 
         done = self._done
         assert done is not None  # it ended well
         if not done.is_complete:
-            click.echo(
-                f"miltext: stopped after {done.tests} tests, as --max-tests says: more may be left out", err=True
-            )
+            run = counted(done.tests, "test")
+            click.echo(f"miltext: stopped after {run}, as --max-tests says: more may be left out", err=True)
         if not done.is_steady:
             show([UNSTEADY], None, str(self._output))
         return told(done.original, done.best, done.tests, done.reused)

@@ -105,8 +105,9 @@ class _Part:
             others = [each for each in wanted.inputs if each != name and self._uses([each], name)]
             why = f"what needs it is given: {listed(others)}"
         else:
-            needing = [each for each in self._block.outputs if self._uses([each], name)]
-            why = f"{listed(needing)} would need it" if needing else "no output of the function needs it"
+            needing = [each for each in self._block.outputs if each != name and self._uses([each], name)]
+            other = "other " if name in self._block.outputs else ""
+            why = f"{listed(needing)} would need it" if needing else f"no {other}output of the function needs it"
         return refusal(UNNEEDED, f"no output of the part needs `{name}`", None, Note(why))
 
     def _uses(self, outputs: Iterable[str], name: str) -> bool:

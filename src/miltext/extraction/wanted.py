@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import ModelError, Note, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
 from miltext.schema.walk import own_block, values_in
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import ModelError
     from miltext.schema.proto import Function, Program
 
 NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
@@ -61,7 +60,7 @@ def function_with(program: Program, wanted: Wanted, name: str | None) -> str:
     """
     _refuse_repeated(wanted)
     if name is not None and name not in program.functions:
-        raise refusal("MIL430", f"unknown function `{name}`{did_you_mean(nearest(name, program.functions))}")
+        raise _unknown_function(program, name)
     functions = [name] if name is not None else sorted(program.functions)
     found = [each for each in functions if makes(program.functions[each], wanted)]
     values = {} if len(found) == 1 else {each: top_values(program.functions[each]) for each in functions}
@@ -69,6 +68,12 @@ def function_with(program: Program, wanted: Wanted, name: str | None) -> str:
     if len(found) == 1:
         return found[0]
     raise _several(wanted, found) if found else _missing(program, wanted, values)
+
+
+def _unknown_function(program: Program, name: str) -> ModelError:
+    message = f"unknown function `{name}`{did_you_mean(nearest(name, program.functions))}"
+    there = listed(sorted(program.functions)) if program.functions else "no functions"
+    return ModelError([error("MIL430", message, None, Note(f"the program has {there}"))])
 
 
 def _refuse_repeated(wanted: Wanted) -> None:

@@ -1,7 +1,8 @@
 """A command that judges candidates, as C-Reduce has it: its exit status 0 says that what is looked for is still there.
 
 A shell runs the command, in the working folder, with the candidate's path in the place of each `{}`, or else after it.
-It is a process group of its own, which ends after a number of seconds; that counts as a failure.
+It is a process group of its own, which ends with the command; after a number of seconds both end, and that counts as a
+failure.
 """
 
 from __future__ import annotations
@@ -90,10 +91,10 @@ class Command:
         try:
             return process.wait(self._seconds)
         except subprocess.TimeoutExpired:
-            _end(process)
-            process.wait()
             return None
         finally:
+            _end(process)
+            process.wait()
             with self._lock:
                 self._running.discard(process)
 
@@ -105,9 +106,7 @@ def line(command: str, path: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, and whatever it has started that is still there."""
-    if process.returncode is not None:
-        return
+    """End a process, if it has not ended, and whatever it has started that is still there."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
