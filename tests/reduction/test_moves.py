@@ -104,6 +104,14 @@ def test_constants_come_along_with_what_uses_them() -> None:
     assert made(chosen(lines, "c")) == ["c"]
 
 
+def test_compressed_weights_come_along_too() -> None:
+    dequantize = "constexpr_affine_dequantize(axis = 0, quantized_data = tensor<int8, [2, 3]>([[1, 2, 3], [4, 5, 6]]), "
+    lines = f"w = {dequantize}scale = 1.0, zero_point = int8(0));\na = relu(x);\ny = add(a, w);"
+    found = chosen(program(lines, "y"), "y")
+    assert (given(found), made(found)[-2:]) == ((["a"], ["y"]), ["w", "y"])
+    assert chosen(program(lines, "y"), "w") is None
+
+
 def test_outputs_that_there_were_stay_in_their_order() -> None:
     assert given(chosen(program(CHAIN, "d, b"), "abd")) == (["x", "c"], ["d", "b"])
 

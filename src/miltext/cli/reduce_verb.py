@@ -85,8 +85,9 @@ def command(
     """Write the smallest part of MODEL on which CMD still exits with 0, for a report on what fails.
 
     Operations are left out, and what they made becomes an input: halving first, so that a fault in one of a thousand
-    operations takes some twenty runs of CMD. In the end no single operation, input or output can go. Then constants
-    become zeros, and attributes and metadata are left out, as far as CMD succeeds.
+    operations takes some twenty runs of CMD. In the end no single operation, input or output can go; constants, and
+    compressed weights (constexpr_), stay with what uses them. Then constants become zeros, and attributes and metadata
+    are left out, as far as CMD succeeds.
 
     Each model that CMD gets passes `miltext check`, but for what MODEL has already. CMD should say the same of the same
     model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C, OUT is the
