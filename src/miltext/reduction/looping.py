@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.needs import free_names, written_names
 from miltext.reduction.bypassing import LOOP, VARIABLES
-from miltext.reduction.graph import is_constant
-from miltext.schema.walk import operations_inside
+from miltext.schema.walk import is_constant, operations_inside
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Operation, Program
