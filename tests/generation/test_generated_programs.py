@@ -153,6 +153,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is asked for, and `states` is false"),
         ({"operations": ["constexpr_cast"], "compressed": False}, "MIL482", "and `compressed` is false"),
         ({"operations": ["cond", "add"], "control_flow": False}, "MIL482", "and `control_flow` is false"),
+        ({"weights": 99_999_999}, "MIL482", "`weights` is 99999999, and cannot be more than 4194304"),
         ({"weights": -3}, "MIL482", "`weights` is -3"),
         ({"opsets": []}, "MIL482", "no opset may be used"),
         ({"dtypes": ["float"]}, "MIL482", "there is no data type `float`"),

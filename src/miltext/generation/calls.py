@@ -10,7 +10,7 @@ from miltext.generation.constants import filling, operand_of, tensor_constant
 from miltext.generation.elements import elements_for
 from miltext.generation.options import COMMON
 from miltext.generation.scope import Given, Item, Redraw
-from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, is_known, make
+from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, has_known_sizes, make
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import ListType, Shape, TensorType
 
@@ -134,7 +134,7 @@ class Call:
     def is_weight(self, name: str, shape: Shape) -> bool:
         """Tell whether a tensor is a weight of the size that is asked for, if any is: it is constant then."""
         least = self.scope.options.weights
-        return 0 < least <= elements_in(shape) and name.startswith("weight") and is_known(shape)
+        return 0 < least <= elements_in(shape) and name.startswith("weight") and has_known_sizes(shape)
 
     # ---- giving
 
@@ -175,7 +175,7 @@ class Call:
         type does not have.
         """
         dtype = BY_NAME[type.dtype]
-        if not is_known(type.shape):
+        if not has_known_sizes(type.shape):
             raise Redraw
         if elements is None:
             elements = filling(self.choices, positive=positive or name in POSITIVE).numbers(type)

@@ -36,6 +36,9 @@ COMMON = ("fp32", "fp16", "int32", "bool")
 NOT_COMPUTED = frozenset(["string", "uint1", "uint2", "uint3", "uint6", "uint32", "int64"])
 """Data types of constants that say how to compute or are decompressed, and of no value that is computed."""
 
+MOST_WEIGHTS = 1 << 22
+"""The most elements that a weight can be asked to have: each is made by itself, and larger ones take minutes."""
+
 OPSET_NAMES = tuple(opset.text for opset in OPSETS)
 
 
@@ -80,6 +83,8 @@ class Options:
             asked = getattr(self, name)
             if asked is not None and asked < least:
                 raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"ask for {least} or more")
+        if self.weights > MOST_WEIGHTS:
+            raise refusal(f"`weights` is {self.weights}, and cannot be more than {MOST_WEIGHTS}", "ask for fewer")
         if self.operations is not None:
             self._hold_operations(self.operations)
         if not self.opsets_that_fit():

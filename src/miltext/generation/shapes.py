@@ -29,7 +29,7 @@ ANY_SHAPE = read_patterns("[*d{1,4}]")
 """The pattern of a tensor made anew where the table takes any."""
 
 
-def is_known(shape: Shape) -> bool:
+def has_known_sizes(shape: Shape) -> bool:
     """Tell whether all sizes are known."""
     return None not in shape
 
@@ -54,7 +54,7 @@ def _fit(pattern: Pattern, shape: Shape, sizes: Sizes) -> Sizes | None:
         name, length = pattern.run.name, pattern.run.length
         if bound.setdefault(name, run) != run or bound.setdefault(length, len(run)) != len(run):
             return None
-        if name in sizes and not is_known(run):
+        if name in sizes and not has_known_sizes(run):
             return None  # nothing says that two unknown sizes are the same
     return bound if all(_fit_size(term, size, bound) for term, size in pairs) else None
 
@@ -83,7 +83,7 @@ def _make(pattern: Pattern, sizes: Sizes, choices: Choices, least: int) -> Shape
     run = () if pattern.run is None else _make_run(pattern.run, least - others, HIGHEST_RANK - others, made, choices)
     before, after = ([_make_size(term, made, choices) for term in terms] for terms in (pattern.before, pattern.after))
     shape = (*before, *run, *after)
-    return shape if is_known(shape) else None
+    return shape if has_known_sizes(shape) else None
 
 
 def _make_run(run: Run, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
