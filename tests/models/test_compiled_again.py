@@ -8,11 +8,13 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from models.test_compiling import FILES, written
 from support.containers import write_package
 from support.pipelines import piped, unary
 
 import miltext
+from miltext.cli import command
 from miltext.diagnostics import ModelError
 from miltext.models.compiling.analytics import parse_analytics, source_hash
 from miltext.models.manifest import model_file
@@ -98,6 +100,8 @@ def test_keys_of_other_shapes_are_guesses(tmp_path: Path) -> None:
     (bundle / "model.mil").write_text(text)
     with pytest.raises(ModelError, match=r"MIL441.*keys of enumerated shapes"):
         miltext.build(bundle, tmp_path / "A.mlmodelc", check=False, renames={"x": "z"})
+    renamed = CliRunner().invoke(command, ["rename", str(bundle), "x", "z", "-o", str(tmp_path / "A.mlmodelc")])
+    assert (renamed.exit_code, "MIL441" in renamed.output) == (1, True)
 
 
 def ranged(spec: Model) -> Model:

@@ -32,7 +32,7 @@ def test_it_shrinks_to_the_operations_that_matter() -> None:
 
 
 def test_options_are_refused_at_once() -> None:
-    with pytest.raises(MiltextError, match="there is not operation"):
+    with pytest.raises(MiltextError, match="there is no operation"):
         programs(operations=["convv"])
 
 

@@ -80,16 +80,25 @@ def changes_around(old: Model, new: Model, how: How) -> list[Change]:
 def _read(side: Side, keys: Keys, other: Side) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
     if side.model and side.model.kind == COMPILED and other.model and other.model.kind in SOURCES:
-        _as_source(program, side.model.description)
+        _as_source(program, side.model.description, other.model.program)
     graph = Graph(program, keys, Contents(keys, side.model.model_path if side.model else None))
     return _Read(side.name, graph, side.model)
 
 
-def _as_source(program: Program, description: ModelDescription | None) -> None:
-    """Take back what the compiler always does to a program: its flexible shapes, and the order of its inputs."""
+def _as_source(program: Program, description: ModelDescription | None, other: Program) -> None:
+    """Take back what the compiler always does to a program: its flexible shapes, and the order of inputs that the
+    other one has otherwise.
+    """
     take_shapes(program)
     if description is not None:
-        order_as_described(program, description)
+        order_as_described(
+            program, description, [name for name in other.functions if _order(program, name) == _order(other, name)]
+        )
+
+
+def _order(program: Program, function: str) -> list[str] | None:
+    """Return the names of a function's inputs; None without the function."""
+    return [value.name for value in program.functions[function].inputs] if function in program.functions else None
 
 
 def _are_one(old: Model | None, new: Model | None) -> bool:

@@ -70,7 +70,7 @@ WAYS_OUT = {
     "MIL438": "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
     "MIL439": "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
     "MIL440": "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
-    "MIL441": "compile it with Apple's compiler, or have the guesses written: --allow-unproven",
+    "MIL441": "compile it with Apple's compiler, or have guesses written with `build --allow-unproven`",
     "MIL444": "name an .mlmodelc with -o, or leave the option out",
     "MIL446": "name another value with --input, or leave it out: then the part has what makes it",
     "MIL447": "leave it out, or name an output that needs it",

@@ -7,7 +7,7 @@ description has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from miltext.models.contents import pipeline_of, stages
 from miltext.models.model_weights import BlobFolder
 from miltext.models.refusals import refusal
 from miltext.printing.coremlc import BUILD_INFO
-from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program, Value
 from miltext.schema.proto.kinds import PROGRAM
@@ -73,8 +73,14 @@ class Added(NamedTuple):
 
 
 def _added(program: Program, first: Program) -> Added:
-    """Return what the compiler added to a program, or had added to what that was `first`."""
-    shapes = {**shapes_in(first), **shapes_in(program)}
+    """Return what the compiler added to a program, or had added to what that was `first`.
+
+    Shapes that name other inputs than they did are not the compiler's: their keys may depend on the names.
+    """
+    shapes = shapes_in(first)
+    for name, attribute in shapes_in(program).items():
+        if name not in shapes or read_information(attribute).keys() == read_information(shapes[name]).keys():
+            shapes[name] = attribute
     return deepcopy(Added(compilers_entries(program) or compilers_entries(first), shapes))
 
 
@@ -137,10 +143,12 @@ def order_inputs(spec: Spec) -> None:
         order_inputs(model)
 
 
-def order_as_described(program: Program, description: ModelDescription) -> None:
-    """Put the inputs of each function of a program into the order of a description; those that it lacks come last."""
+def order_as_described(program: Program, description: ModelDescription, but: Collection[str] = ()) -> None:
+    """Put the inputs of each function of a program, `but` of some, into the order of a description; those that it lacks
+    come last.
+    """
     described = {function.name: function for function in description.functions}
-    for name in program.functions:
+    for name in program.functions.keys() - {*but}:
         features = described.get(name, description)
         order = {entry.name: index for index, entry in enumerate((*features.input, *features.state))}
         program.functions[name].inputs.sort(key=lambda value: order.get(value.name, len(order)))
