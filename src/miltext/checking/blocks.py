@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.findings import Finding, Remark, but, counted, listed, named, opset_named
+from miltext.checking.findings import Finding, Remark, but, counted, named, opset_named
+from miltext.diagnostics.wording import listed
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import TensorType, Type, compatible, spelled
 from miltext.syntax.names import name_text

@@ -128,12 +128,6 @@ def opset_named(opset: str) -> str:
     return shown(opset_text(opset), LONG)
 
 
-def listed(words: Iterable[str], conjunction: str = "or") -> str:
-    """Join words as in a sentence: `` `a`, `b` or `c` ``."""
-    quoted = [f"`{word}`" for word in words]
-    return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
-
-
 def one_of(kinds: Iterable[str]) -> str:
     """Join kinds of values as in a sentence: `a list or a tensor`."""
     return " or ".join(f"a {kind}" for kind in sorted(kinds))

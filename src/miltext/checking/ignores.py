@@ -12,9 +12,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from miltext.checking.findings import in_order, listed
+from miltext.checking.findings import in_order
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
 from miltext.diagnostics.selection import DRAFT, keeps_from_reading, means, near_code, normal, unknown
+from miltext.diagnostics.wording import listed
 from miltext.syntax.lexer import FINE, lexer
 
 _IGNORE = re.compile(r"(?i)//[ \t]*mil:[ \t]*ignore\b(?P<codes>[ \t]*\[(?P<listed>[^\]\r\n]*)\])?")

@@ -11,11 +11,11 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import listed
 from miltext.checking.inference.clash_codes import NO_SUCH_WORD, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.operands import Clash, Conflict
 from miltext.checking.inference.positions import hold_axes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.shape_patterns import Pattern, Sizes, Term
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled

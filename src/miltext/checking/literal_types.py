@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import listed, one_of
+from miltext.checking.findings import one_of
 from miltext.diagnostics.suggestions import did_you_mean
+from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.types import ListType, TensorType
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import listed
+from miltext.diagnostics.wording import listed
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType, is_whole
 

@@ -12,11 +12,12 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
-from miltext.checking.findings import Finding, Remark, but, counted, listed, named, one_of, opset_named
+from miltext.checking.findings import Finding, Remark, but, counted, named, one_of, opset_named
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes, literal, to_write
 from miltext.checking.values import ATTRIBUTES
 from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
+from miltext.diagnostics.wording import listed
 from miltext.schema.elsewhere import Meant, meant
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, opset_place, signature
 from miltext.schema.paths import Key, Path

@@ -16,6 +16,7 @@ from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, write_text
 from miltext.diagnostics import MiltextError
+from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
@@ -252,8 +253,8 @@ class Run:
         """Return the line that ends a report for people."""
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
-        programs = f"in {_counted(len(reports) - self.around, 'program')}"
-        said = f"{', '.join(_counted(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
+        programs = f"in {tally(len(reports) - self.around, 'program')}"
+        said = f"{', '.join(tally(count, kind) for count, kind in kinds if count) or 'nothing found'} {programs}"
         if self.fixing is not None and self.fixing.diff:
             said = f"{self.fixing.fixed or 'nothing'} would be fixed {programs}"
         elif self.fixing is not None and (self.fixing.fixed or kinds[0][0] or kinds[1][0]):
@@ -270,10 +271,6 @@ class Run:
         if self.fixing is not None and self.fixing.diff:
             return WRONG if self.fixing.changed else 0
         return WRONG if any(each.severity in ("error", "warning") for each in found) else 0
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _named(report: Report, stage: Stage) -> Report:

@@ -16,6 +16,7 @@ import click
 from miltext.cli.streams import load_model, model_argument, nested_option, show, write_text
 from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, warning
+from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -163,12 +164,12 @@ class _Work:
 
     def told(self) -> str:
         """Return what was done, in words."""
-        from miltext.reduction.report import counted, told
+        from miltext.reduction.report import told
 
         done = self._done
         assert done is not None  # it ended well
         if not done.is_complete:
-            run = counted(done.tests, "test")
+            run = tally(done.tests, "test")
             click.echo(f"miltext: stopped after {run}, as --max-tests says: more may be left out", err=True)
         if not done.is_steady:
             show([UNSTEADY], None, str(self._output))
@@ -178,7 +179,6 @@ class _Work:
     def kept(self) -> Iterator[None]:
         """Write the best that was found when an interrupt or a full disk ends the `with` block, and say so."""
         from miltext.models.interrupts import uninterrupted
-        from miltext.reduction.report import counted
 
         try:
             yield
@@ -188,7 +188,7 @@ class _Work:
                 raise
             with uninterrupted():
                 self._save()
-            run, left = counted(self._tests, "test"), counted(self._best.operations, "operation")
+            run, left = tally(self._tests, "test"), tally(self._best.operations, "operation")
             click.echo(f"miltext: interrupted after {run}; {self._output} is the best so far, of {left}", err=True)
             raise
 
@@ -208,9 +208,7 @@ class _Work:
         """Note the best so far, and show on a terminal how far it is."""
         self._best, self._tests = best, tests
         if sys.stderr.isatty():
-            from miltext.reduction.report import counted
-
-            told = f"{counted(best.operations, 'operation')} left, {counted(tests, 'test')} run"
+            told = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"
             click.echo(f"\r\x1b[K{told}", err=True, nl=False)
 
     def _end_progress(self) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import counted, listed, named
+from miltext.checking.findings import counted, named
 from miltext.checking.retyping import STALE
 from miltext.checking.verifier import check, infer_anew
 from miltext.diagnostics import Note, ParseError, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.models.refusals import refusal
 from miltext.models.sizes import Size, shape_of, spell_sizes
 from miltext.parsing.locating import string_of

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.checking.findings import listed, named
+from miltext.checking.findings import named
 from miltext.checking.inference.reading import Block
 from miltext.diagnostics import Diagnostic, MiltextError, Note, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
 from miltext.evaluation.failures import OperationFailure, refuse_unreadable, without_rule
 from miltext.evaluation.features import features_of

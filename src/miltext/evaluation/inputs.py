@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.checking.findings import listed, named
+from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, Note, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
+from miltext.diagnostics.wording import listed
 from miltext.evaluation.features import NOTHING_SAID, Feature
 from miltext.evaluation.pictures import SCALING, UNSCALED, colours_of, elements_of, is_picture
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import ModelError, Note, error
+from miltext.diagnostics import ModelError, Note, error, wording
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
@@ -46,10 +46,7 @@ def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> 
 
 def listed(names: list[str]) -> str:
     """Return names for a message, the first of many."""
-    *first, last = [f"`{name}`" for name in names[:SHOWN]]
-    if len(names) > SHOWN:
-        return f"{', '.join([*first, last])} and {len(names) - SHOWN} more"
-    return f"{', '.join(first)} and {last}" if first else last
+    return wording.listed(names, "and", SHOWN)
 
 
 def function_with(program: Program, wanted: Wanted, name: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.wording import tally
 from miltext.diffing import diff
 from miltext.reduction.graph import count_operations
 from miltext.schema.walk import is_constant, operations
@@ -23,21 +24,16 @@ def sizes(program: Program) -> str:
         (sum(map(_outputs, functions)), "output"),
     ]
     several = [(len(functions), "function")] if len(functions) > 1 else []
-    return ", ".join(counted(count, noun) for count, noun in [*several, *counts])
+    return ", ".join(tally(count, noun) for count, noun in [*several, *counts])
 
 
 def _outputs(function: Function) -> int:
     return len({name for block in function.block_specializations.values() for name in block.outputs})
 
 
-def counted(count: int, noun: str) -> str:
-    """Count things: `1 test`, `2 tests`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def told(original: Candidate, best: Candidate, tests: int, reused: int) -> str:
     """Return what was made of a model with how many tests, and what `miltext diff` counts between the two."""
-    run = counted(tests, "test") + (f", and {counted(reused, 'answer')} known from before" if reused else "")
+    run = tally(tests, "test") + (f", and {tally(reused, 'answer')} known from before" if reused else "")
     lines = [f"before: {sizes(original.program)}", f"after:  {sizes(best.program)}", run]
     difference = diff(original.program, best.program, ignore_weights=True)
     return "\n".join([*lines, *([] if difference.same else ["", difference.to_stat()])]).rstrip() + "\n"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
+from miltext.diagnostics.wording import listed
 from miltext.reference.entries import Entry, entries, families
 from miltext.schema.elsewhere import meant
 from miltext.schema.operations import first_opset, signature
@@ -46,7 +47,7 @@ def known_opset(word: str) -> str:
     """Return an opset's spelling in text, of either spelling in any case. Raise Unknown."""
     spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
     if word.lower() not in spellings:
-        raise Unknown(f"the opset `{word}` is not known; there are {listed(opset.text for opset in OPSETS)}")
+        raise Unknown(f"the opset `{word}` is not known; there are {listed((opset.text for opset in OPSETS), 'and')}")
     return spellings[word.lower()]
 
 
@@ -54,8 +55,8 @@ def known_family(word: str) -> str:
     """Return a family's name, in any case, with any sign between its words. Raise Unknown."""
     names = {_plain(name): name for name in families()}
     if _plain(word) not in names:
-        near = did_you_mean(nearest(word, families()))
-        raise Unknown(f"the family `{word}` is not known{near or f'; there are {listed(families())}'}")
+        near = did_you_mean(nearest(word, families())) or f"; there are {listed(families(), 'and')}"
+        raise Unknown(f"the family `{word}` is not known{near}")
     return names[_plain(word)]
 
 
@@ -121,19 +122,13 @@ def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unk
     """Return what to say where nothing is found."""
     if family:
         where = f" in {opset}" if opset else ""
-        speaks = f" that speaks of {listed(words)}" if words else ""
+        speaks = f" that speaks of {listed(words, 'and')}" if words else ""
         return Unknown(f"the family `{family}` has no operation{speaks}{where}")
     if len(words) > 1:
-        return Unknown(f"no operation speaks of all of {listed(words)}; `miltext ops` lists all")
+        return Unknown(f"no operation speaks of all of {listed(words, 'and')}; `miltext ops` lists all")
     known = meant(words[0])
     way = f"; {known.way}" if known and known.way else did_you_mean(one_slip_from(words[0], entries()))
     return Unknown(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")
-
-
-def listed(words: Iterable[str]) -> str:
-    """Return words in quotes, with commas between them and `and` before the last."""
-    *before, last = [f"`{word}`" for word in words]
-    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _plain(word: str) -> str:

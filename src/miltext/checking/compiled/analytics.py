@@ -6,8 +6,9 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import LONG, listed
+from miltext.checking.findings import LONG
 from miltext.diagnostics import warning
+from miltext.diagnostics.wording import listed
 from miltext.models.compiling.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.syntax.literals import shown
 

@@ -18,8 +18,9 @@ from miltext.checking.compiled.layouts import layout_findings, name_findings, un
 from miltext.checking.compiled.metadata import unlike
 from miltext.checking.compiled.program import program_findings
 from miltext.checking.compiled.weights import weight_findings
-from miltext.checking.findings import listed, located
+from miltext.checking.findings import located
 from miltext.diagnostics import MiltextError, ModelError, error, warning
+from miltext.diagnostics.wording import listed
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
 from miltext.models.compiling.analytics import counts

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.checking.findings import LONG, listed
+from miltext.checking.findings import LONG
+from miltext.diagnostics.wording import listed
 from miltext.models.compiling.histogram import KEY as HISTOGRAM
 from miltext.models.compiling.metadata import FUNCTIONS, metadata
 from miltext.models.compiling.precision import STORAGE

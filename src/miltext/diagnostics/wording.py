@@ -1,0 +1,18 @@
+"""Parts of sentences that messages share: names in a row, and things that are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listed(words: Iterable[str], conjunction: str = "or", most: int | None = None) -> str:
+    """Join words as in a sentence: `` `a`, `b` or `c` ``; of more than `most`, these: `` `a`, `b` and 3 more ``."""
+    quoted = [f"`{word}`" for word in words]
+    if most is not None and len(quoted) > most:
+        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    return f" {conjunction} ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+def tally(number: int, noun: str) -> str:
+    """Count things: `0 tests`, `1 test`, `2 tests`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
