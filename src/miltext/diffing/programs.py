@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Message, ModelDescription, Program
 
-COMPILED, SOURCES = "mlmodelc", ("mlpackage", "mlmodel")
-"""The kind of compiled models, and of those that they are made of."""
+SOURCES = ("mlpackage", "mlmodel")
+"""The kinds of models that compiled ones are made of."""
 
 
 class How(NamedTuple):
@@ -79,7 +79,7 @@ def changes_around(old: Model, new: Model, how: How) -> list[Change]:
 
 def _read(side: Side, keys: Keys, other: Side) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
-    if side.model and side.model.kind == COMPILED and other.model and other.model.kind in SOURCES:
+    if side.model and side.model.is_compiled and other.model and other.model.kind in SOURCES:
         _as_source(program, side.model.description, other.model.program)
     graph = Graph(program, keys, Contents(keys, side.model.model_path if side.model else None))
     return _Read(side.name, graph, side.model)

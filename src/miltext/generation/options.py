@@ -12,6 +12,7 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.types import ListType, TensorType, Type
+from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     from miltext.schema.operations import Signature
@@ -26,7 +27,7 @@ NOT_GENERATED = frozenset(["custom_layer"])
 
 CONTROL = frozenset(["cond", "while_loop"])
 STATES = frozenset(["read_state", "write_state"])
-COMPRESSED = frozenset(name for name in all_names() if name.startswith("constexpr_"))
+COMPRESSED = frozenset(filter(is_compressed, all_names()))
 KINDS = {"control_flow": CONTROL, "states": STATES, "compressed": COMPRESSED}
 """The options that leave operations out, with these."""
 

@@ -47,7 +47,6 @@ SEEN = {"colorspace": "RGB"}
 _LONG = 100
 """The most characters of a value that a message quotes."""
 
-
 _MOST_COUNTS = 5
 """How many counts of operations a message names."""
 

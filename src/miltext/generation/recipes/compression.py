@@ -22,6 +22,15 @@ def parts_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(call.choices.pick([1, size]) for size in shape)
 
 
+def scale_and_offset(call: Call, shape: tuple[int, ...], data: str) -> None:
+    """Give a scale for each block, and perhaps an offset of the type of the data."""
+    parts = parts_of(call, shape)
+    call.filled("scale", parts, positive=True)
+    if call.choices.flag():
+        call.filled("offset", parts, dtype=call.type(data).dtype)
+    call.leave_out("offset")
+
+
 def mask_of(call: Call, name: str, shape: tuple[int, ...]) -> int:
     """Give a mask of single bits, of which some are ones, and return how many are."""
     count = prod(shape)
@@ -48,11 +57,7 @@ def blockwise_shift_scale(call: Call) -> None:
     """Give a scale for each block, and perhaps an offset."""
     shape = a_shape(call)
     call.filled("data", shape)
-    parts = parts_of(call, shape)
-    call.filled("scale", parts, positive=True)
-    if call.choices.flag():
-        call.filled("offset", parts, dtype=call.type("data").dtype)
-    call.leave_out("offset")
+    scale_and_offset(call, shape, "data")
 
 
 @recipe("constexpr_sparse_blockwise_shift_scale")
@@ -61,11 +66,7 @@ def sparse_blockwise_shift_scale(call: Call) -> None:
     shape = a_shape(call)
     ones = mask_of(call, "data_mask", shape)
     call.filled("nonzero_data", (ones,))
-    parts = parts_of(call, shape)
-    call.filled("scale", parts, positive=True)
-    if call.choices.flag():
-        call.filled("offset", parts, dtype=call.type("nonzero_data").dtype)
-    call.leave_out("offset")
+    scale_and_offset(call, shape, "nonzero_data")
 
 
 @recipe("constexpr_cast")
