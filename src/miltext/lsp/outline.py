@@ -12,6 +12,8 @@ from miltext.lsp.trees import first, name_in
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.diagnostics import Span
     from miltext.lsp.documents import View
     from miltext.syntax.tree import Node
@@ -25,39 +27,44 @@ _FOLDED = ("program", "function", "block", "specialization", "operation", "inner
 
 def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
     """Return the functions, in each its operations by what they make, and in these the operations of their blocks."""
-    return [_function(view, function) for function in named(view.reading.root, "function")]
+    return symbols_in(view.reading.root, view.range)
 
 
-def _function(view: View, function: Node) -> lsp.DocumentSymbol:
+def symbols_in(root: Node, place: Callable[[int, int], lsp.Range]) -> list[lsp.DocumentSymbol]:
+    """Return the symbols of a tree; `place` gives the range of a stretch of its text."""
+    return [_function(place, function) for function in named(root, "function")]
+
+
+def _function(place: Callable[[int, int], lsp.Range], function: Node) -> lsp.DocumentSymbol:
     inside: list[lsp.DocumentSymbol] = []
     for bodies in named(function, "bodies"):
         for body in named(bodies, "block", "specialization"):
-            inside += _block(view, body)
+            inside += _block(place, body)
     token, opset = first(function, "NAME"), name_in(first(function, "opset"))
-    return _symbol(view, function, Name.of(token) if token else None, lsp.SymbolKind.Function, opset, inside)
+    return _symbol(place, function, Name.of(token) if token else None, lsp.SymbolKind.Function, opset, inside)
 
 
-def _block(view: View, body: Node) -> list[lsp.DocumentSymbol]:
+def _block(place: Callable[[int, int], lsp.Range], body: Node) -> list[lsp.DocumentSymbol]:
     block = body if body.name == "block" else first(body, "block")
-    return [_operation(view, each) for each in named(block, "operation")] if block else []
+    return [_operation(place, each) for each in named(block, "operation")] if block else []
 
 
-def _operation(view: View, operation: Node) -> lsp.DocumentSymbol:
+def _operation(place: Callable[[int, int], lsp.Range], operation: Node) -> lsp.DocumentSymbol:
     made = name_in(operation)
     kind = lsp.SymbolKind.Constant if made == "const" else lsp.SymbolKind.Variable
     if isinstance(operation, Statement):
-        return _symbol(view, operation, Name(*next(operation.names())), kind, made, [])
+        return _symbol(place, operation, Name(*next(operation.names())), kind, made, [])
     values = [
         value for results in named(operation, "results") for value in named(results, "named_value", "draft_value")
     ]
     token = values[0].children[-1] if values else first(operation, "NAME")
-    inside = [symbol for inner in named(operation, "inner_block") for symbol in _block(view, inner)]
+    inside = [symbol for inner in named(operation, "inner_block") for symbol in _block(place, inner)]
     kind = kind if values else lsp.SymbolKind.Event
-    return _symbol(view, operation, Name.of(token) if token else None, kind, made, inside)
+    return _symbol(place, operation, Name.of(token) if token else None, kind, made, inside)
 
 
 def _symbol(
-    view: View,
+    place: Callable[[int, int], lsp.Range],
     phrase: Node,
     name: Name | None,
     kind: lsp.SymbolKind,
@@ -66,7 +73,7 @@ def _symbol(
 ) -> lsp.DocumentSymbol:
     """Return a symbol, whose name must say something and stand inside of it."""
     is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
-    whole, chosen = (view.range(place.start, place.end) for place in (phrase, name if name and is_inside else phrase))
+    whole, chosen = (place(each.start, each.end) for each in (phrase, name if name and is_inside else phrase))
     return lsp.DocumentSymbol(
         name.text if name and name.text else "?", kind, whole, chosen, detail, children=inside or None
     )

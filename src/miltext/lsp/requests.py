@@ -1,6 +1,6 @@
 """The requests about a document, in one table: the method of each, what answers it, and its options.
 
-`server` itself registers `completionItem/resolve` and `shutdown`, which are not about a document.
+`server` itself registers `completionItem/resolve`, `workspace/symbol` and `shutdown`, which are not about a document.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import logging
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,10 +21,11 @@ from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.uris import to_fs_path
 
 from miltext.checking.verifier import check_text
 from miltext.diagnostics import error
-from miltext.lsp import completion, diagnosing, hover
+from miltext.lsp import completion, diagnosing, hover, workspace
 from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
@@ -91,17 +93,18 @@ class Server(LanguageServer):
         self._reader = ThreadPoolExecutor(1, "reading")
         self._checker = ThreadPoolExecutor(1, "checking")
         self._checks: dict[str, asyncio.Task[None]] = {}
+        self._files = workspace.Files()
         for request in REQUESTS:
             self.feature(request.method, request.options)(self._answering(request))
         self.feature(lsp.COMPLETION_ITEM_RESOLVE)(lambda item: completion.resolve(item, self._client()))
+        self.feature(lsp.WORKSPACE_SYMBOL)(self._symbols())
         self.feature(lsp.SHUTDOWN)(lambda _: self._shut_down())
 
     # ---- documents
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
         """Keep a document, and check it at once."""
-        encoding = lsp.PositionEncodingKind(self.server_capabilities.position_encoding or "utf-16")
-        self._keep(Document(item.uri, item.version, Positions(item.text, encoding.value)), 0)
+        self._keep(Document(item.uri, item.version, Positions(item.text, self._encoding)), 0)
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
         """Keep the document's next version, and have it checked. Pass over one that is not open."""
@@ -124,7 +127,23 @@ class Server(LanguageServer):
         if task is None or task.done():
             self._checks[document.uri] = asyncio.get_running_loop().create_task(self._check(document.uri, delay))
 
+    @property
+    def _encoding(self) -> str:
+        """How the client counts in a line."""
+        return lsp.PositionEncodingKind(self.server_capabilities.position_encoding or "utf-16").value
+
     # ---- requests
+
+    def _symbols(self) -> Callable[[lsp.WorkspaceSymbolParams], Awaitable[list[lsp.SymbolInformation]]]:
+        """Return what answers with the symbols of all that is open, and of the texts in the client's folders."""
+
+        async def answer(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+            folders = [path for uri in self.workspace.folders if (path := to_fs_path(uri))]
+            documents = [*self.documents.values()]
+            found = partial(workspace.found, params.query, documents, folders, self._files, self._encoding)
+            return await self._in_thread(self.thread_pool, found)
+
+        return answer
 
     def _client(self) -> Abilities:
         return Abilities.of(self.client_capabilities)
