@@ -17,6 +17,7 @@ Examples:
   miltext sidecar --check Model.mlpackage    # exit 1 if it is not up to date
   miltext sidecar --full models/*.mlmodelc
   miltext sidecar --draft Model.mlpackage    # types that follow are left out; --check wants the option, too
+  miltext sidecar --width 100 Model.mlpackage   # long argument lists broken, an item a line; --check wants it, too
 """
 
 
@@ -27,7 +28,13 @@ Examples:
 )
 @click.option("--full", is_flag=True, help="Write every operation in full, instead of the compact form.")
 @click.option("--draft", is_flag=True, help="Write a draft, without what `miltext infer` gives back, instead of that.")
-def command(models: tuple[str, ...], check: bool, full: bool, draft: bool) -> None:
+@click.option(
+    "--width",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Break lists of arguments in lines of more than N columns; without it, an operation is one line.",
+)
+def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width: int | None) -> None:
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
     The text is the model's description and the program in compact form, with weights as digests; its first line names
@@ -35,7 +42,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool) -> No
     .mlmodelc stands for the whole model.
     """
     from miltext.models.outputs import check_content
-    from miltext.review.sidecar import COMPACT, is_current, write
+    from miltext.review.sidecar import COMPACT, is_current, options_of, write
 
     if full and draft:
         raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
@@ -43,25 +50,25 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool) -> No
     stale = False
     for path in dict.fromkeys(map(_whole, models)):
         existing(str(path))
-        for sidecar, text in _made(path, form):
+        for sidecar, text in _made(path, form, width):
             if is_current(sidecar, text):
                 continue
             stale = True
             if not check:
                 check_content(sidecar, "sidecar")
                 write(sidecar, text)
-            remake = f"; to write it: miltext sidecar {f'--{form} ' * (form != COMPACT)}{path}"
+            remake = f"; to write it: {' '.join(['miltext sidecar', *options_of(form, width), str(path)])}"
             click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
     if check and stale:
         sys.exit(WRONG)
 
 
-def _made(path: Path, form: str) -> list[tuple[Path, str]]:
+def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
     """Return the sidecars of a model and their texts, for which all weights are read."""
     from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
-        return list(sidecars(path, form, progress.add))
+        return list(sidecars(path, form, progress.add, width))
 
 
 def _whole(name: str) -> Path:

@@ -25,23 +25,29 @@ _NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil
 """The ends of names of sidecars, as in the pre-commit hooks."""
 
 
-def sidecars(path: Path, form: str, progress: Progress | None = None) -> Iterator[tuple[Path, str]]:
+def sidecars(
+    path: Path, form: str, progress: Progress | None = None, width: int | None = None
+) -> Iterator[tuple[Path, str]]:
     """Yield the sidecars of a model, each with the text that it should have: one for each program of a pipeline.
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is one of
-    FORMS; in each, weights are shown by their digests. `progress` gets the number of bytes of each that is read. Raise
+    FORMS; in each, weights are shown by their digests. With `width`, lists in lines of more columns are broken, as
+    `format_text` does. `progress` gets the number of bytes of each that is read. Raise
     ModelError, WeightsError for a weight that cannot be read, and ParseError.
     """
     stages = open_model(path).select_all()
-    option = "" if form == COMPACT else f" --{form}"
+    options = " ".join(["miltext sidecar", *options_of(form, width)])
     for place, program in stages:
         inner, number = (f", model {place}", f".{place.replace('/', '.')}") if place else ("", "")
         name = visible(path.name)
-        head = f"// Made by miltext {version('miltext')} from {name}{inner}: miltext sidecar{option} {name}\n"
-        yield (
-            path.with_name(f"{path.name}{number}{ENDING}"),
-            "".join([head, *around(program), *FORMS[form](program, progress)]),
-        )
+        head = f"// Made by miltext {version('miltext')} from {name}{inner}: {options} {name}\n"
+        body = "".join([*around(program), *FORMS[form](program, progress)])
+        yield path.with_name(f"{path.name}{number}{ENDING}"), head + (body if width is None else _within(body, width))
+
+
+def options_of(form: str, width: int | None) -> list[str]:
+    """Return the options that ask for a form and a width on the command line."""
+    return [f"--{form}"] * (form != COMPACT) + [f"--width {width}"] * (width is not None)
 
 
 def is_sidecar(name: str) -> bool:
@@ -69,6 +75,12 @@ def _bytes(text: str) -> bytes:
 def _without_head(data: bytes) -> bytes:
     """Return a sidecar without its first line; git may have checked it out with other line ends."""
     return data.replace(b"\r\n", b"\n").partition(b"\n")[2]
+
+
+def _within(text: str, width: int) -> str:
+    from miltext.formatting.formatter import format_text
+
+    return format_text(text, width=width)
 
 
 def _compact(model: Model, progress: Progress | None) -> Iterable[str]:
