@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
+from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
@@ -85,8 +86,10 @@ class CheckedText(NamedTuple):
     types: DraftTypes | None = None
 
 
-def check(subject: str | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
-    """Return all that is wrong with MIL text, a Program or a model, in the order of the text.
+def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
+    """Return all that is wrong with MIL text, a Program, a model or the file of a path, in the order of the text.
+
+    A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.load` does.
 
     A comment such as `// mil: ignore[MIL603]` at the end of a line keeps findings there from being told. The spans
     point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of it. The
@@ -94,6 +97,10 @@ def check(subject: str | Message | Model, *, path: str | None = None) -> list[Di
     `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
     ModelError for a model whose program cannot be had.
     """
+    if isinstance(subject, PathLike):
+        from miltext.models.opening import load
+
+        subject = load(subject)
     return [*_around(subject), *examine(subject, folder=_folder(path)).diagnostics]
 
 

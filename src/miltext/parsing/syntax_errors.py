@@ -57,6 +57,8 @@ _PHRASES = {
     "pair": "the pair",
 }
 
+_PATH = re.compile(r"[^\n\r(){};=]+\.(?:mil|mlmodel|mlpackage|mlmodelc|pb|txtpb)/?")
+
 _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "tensor_buffer", "$absent", "$empty"}
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
 _TYPED = "a typed value such as `int32(1)`"
@@ -72,7 +74,19 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
 
     if slip := slip_error(text, failure.start, _possible(failure)):
         return slip
-    return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
+    return (
+        _path(text) or _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
+    )
+
+
+def _path(text: str) -> Diagnostic | None:
+    """Return the error for a text that is the path of a file: a function was given one, or git wrote a link as text."""
+    name = text.strip()
+    if not _PATH.fullmatch(name):
+        return None
+    start = text.index(name)
+    message = "this looks like a path, not like MIL text: `miltext.load` opens the file"
+    return error("MIL010", message, Span(start, start + len(name)))
 
 
 def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
