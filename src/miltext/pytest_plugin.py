@@ -5,7 +5,7 @@
 
 pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; `mil_golden.numbers` pins what a model
 computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
-goldens that none of them checked are reported.
+goldens that none of them checked are reported; with `--mil-unused`, the run fails then, and with both, it deletes them.
 
 pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from miltext.testing import Normalization, Running
 
-OPTION = "--mil-update"
+OPTION, UNUSED = "--mil-update", "--mil-unused"
 
 
 class MilGolden:
@@ -77,6 +77,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switch that renews goldens."""
     group = parser.getgroup("miltext")
     group.addoption(OPTION, action="store_true", help="write the golden files anew")
+    group.addoption(
+        UNUSED, action="store_true", help=f"fail if no test checks a golden file; with {OPTION}, delete such files"
+    )
 
 
 @pytest.fixture
@@ -100,6 +103,8 @@ _GOLDEN = pytest.StashKey[MilGolden]()
 _REPORT = "mil_golden"
 """The attribute of a test's report for its goldens; pytest-xdist hands it to the process that gathers reports."""
 
+_ADVICE = f"No test checks these: restore the missing test, or delete them, as pytest {OPTION} {UNUSED} does."
+
 
 class Goldens:
     """The goldens that a run checked: kept by each process that runs tests, and gathered from their reports."""
@@ -111,6 +116,7 @@ class Goldens:
         self._passed: Counter[str] = Counter()
         self._modules: dict[str, tuple[int, str]] = {}
         self._used: set[str] = set()
+        self._left: list[Path] | None = None  # with `--mil-unused`, once all tests ran
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count the tests of these modules that do not run, too."""
@@ -145,19 +151,41 @@ class Goldens:
         """Return the goldens that no test checked, of modules whose tests all ran and passed."""
         whole = {folder: True for _, folder in self._modules.values()}
         for module, (count, folder) in self._modules.items():
-            whole[folder] &= self._passed[module] == count
+            whole[folder] &= self._passed[module] == count and self._is_known(Path(folder), module)
         endings = ("*.mil", f"*{ENDING}")
         found = [path for folder in whole if whole[folder] for end in endings for path in Path(folder).rglob(end)]
         return sorted(path for path in found if str(path) not in self._used)
 
+    def _is_known(self, folder: Path, module: str) -> bool:
+        """Whether no other module than those of this run has goldens in a folder.
+
+        It is the module's own, or inside a folder that was asked for, or all tests were.
+        """
+        config, here = self._config, self._config.invocation_params.dir
+        if folder == (config.rootpath / module).with_suffix("") or config.args_source == config.ArgsSource.TESTPATHS:
+            return True
+        return any(Path(os.path.abspath(here / arg)) in folder.parents for arg in config.args)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """With `--mil-unused`, have a run fail that leaves goldens unchecked; with `--mil-update` too, delete them."""
+        if not self._config.getoption(UNUSED) or hasattr(self._config, "workerinput"):
+            return
+        self._left = self.unused()
+        if self._config.getoption(OPTION):
+            for path in self._left:
+                path.unlink()
+        elif self._left and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Report the goldens that nothing checks."""
-        unused = self.unused()
+        unused = self.unused() if self._left is None else self._left
         if unused:
-            terminalreporter.section("unused goldens", yellow=True)
+            deleted = self._left is not None and self._config.getoption(OPTION)
+            terminalreporter.section("deleted goldens" if deleted else "unused goldens", yellow=True)
             for path in unused:
                 terminalreporter.line(os.path.relpath(path, self._config.invocation_params.dir))
-            terminalreporter.line("No test checks these: delete them, or restore the missing test.")
+            terminalreporter.line("No test checks these." if deleted else _ADVICE)
 
 
 def _module(nodeid: str) -> str:

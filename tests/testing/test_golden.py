@@ -106,8 +106,34 @@ def test_a_changed_weight_changes_the_text_and_a_moved_one_does_not(tmp_path: Pa
 
 
 def test_what_is_no_program_is_refused() -> None:
-    with pytest.raises(TypeError, match="expected a Program, a model"):
+    with pytest.raises(TypeError, match="expected a Program, MIL text, a model"):
         normalize(3)
+
+
+def test_texts_and_paths_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = miltext.parse(TEXT)
+    (tmp_path / "m.mil").write_text(TEXT)
+    for source in (TEXT, TEXT.replace("\n", "\r\n"), tmp_path / "m.mil", str(tmp_path / "m.mil")):
+        assert normalize(source, rename_values=True) == normalize(program, rename_values=True)
+    assert normalize(EXAMPLE) == normalize(miltext.load(EXAMPLE))
+    with pytest.raises(miltext.ModelError, match="MIL250"):
+        normalize(tmp_path / "absent.mil")
+    with pytest.raises(miltext.ParseError, match="MIL010"):
+        normalize(TEXT.replace(";", "", 1))
+
+
+def test_a_draft_is_taken_as_what_it_stands_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    np.save("w.npy", np.arange(4, dtype="float32").reshape(2, 2))
+    draft = 'program(1.3)\n{\n    func main<ios18>(fp32 x) { y = mul(x, $npy("w.npy")); } -> (y);\n}\n'
+    (tmp_path / "d.mil").write_text(draft)
+    text = normalize(draft)
+    assert text == normalize(Path("d.mil"))
+    assert "tensor<fp32, [2, 2]> y = mul(x = x, y = " in text
+    np.save("w.npy", np.ones((2, 2), dtype="float32"))
+    assert normalize(draft) != text
 
 
 def test_programs_and_models_of_coremltools_are_taken() -> None:

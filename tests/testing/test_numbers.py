@@ -103,8 +103,9 @@ def test_given_inputs(tmp_path: Path) -> None:
         assert_matches_numbers(program, path, {"x": other}, update=False)
     with pytest.raises(miltext.MiltextError):
         assert_matches_numbers(program, path, {"q": one}, update=False)
+    assert_matches_numbers(TEXT, path, {"x": one}, update=False)
     with pytest.raises(TypeError):
-        assert_matches_numbers(TEXT, path, {"x": one}, update=False)  # a text is what a golden holds
+        assert_matches_numbers(7, path, {"x": one}, update=False)
 
 
 def test_the_fixture(pytester: pytest.Pytester) -> None:

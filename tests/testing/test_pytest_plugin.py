@@ -94,6 +94,48 @@ def test_unused_goldens_are_reported(project: pytest.Pytester, workers: tuple[st
     assert [line for line in result.outlines if line.endswith(".mil")] == [str(Path("test_ops") / "old.mil")]
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_unused_goldens_fail_a_run_that_is_asked_to(project: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    if workers:
+        pytest.importorskip("xdist", reason="needs pytest-xdist")
+    old = project.path / "test_ops" / "old.mil"
+    assert run(project, "--mil-unused", *workers).ret == pytest.ExitCode.OK
+    old.write_text(TEXT)
+    result = run(project, "--mil-unused", *workers)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*unused goldens*", f"{Path('test_ops') / 'old.mil'}", "*--mil-update --mil-unused*"])
+    assert old.exists()
+    result = run(project, "--mil-unused", "--mil-update", *workers)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*deleted goldens*", f"{Path('test_ops') / 'old.mil'}", "No test checks these."])
+    assert not old.exists()
+    assert golden(project, "one").exists()
+    run(project, "--mil-unused").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("arguments", [("-k", "one"), ("test_ops.py::test_one",), ("-x", "test_broken.py", ".")])
+def test_a_run_of_some_tests_deletes_no_golden(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+    project.makepyfile(test_broken="def test():\n    assert False\n")
+    (project.path / "test_ops" / "old.mil").write_text(TEXT)
+    run(project, "--mil-update", "--mil-unused", *arguments)
+    assert {path.name for path in (project.path / "test_ops").iterdir()} == {"one.mil", "two.mil", "old.mil"}
+
+
+def test_goldens_of_several_modules_in_one_folder(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        "import pytest\n@pytest.fixture\ndef mil_golden_folder(request):\n    return request.path.parent / 'pinned'\n"
+    )
+    project.makepyfile(test_more=HEAD + "def test(mil_golden):\n    mil_golden.check(PROGRAM, 'more')\n")
+    run(project, "--mil-update").assert_outcomes(passed=3)
+    result = run(project, "test_ops.py", "--mil-unused")
+    assert result.ret == pytest.ExitCode.OK, "the other module's golden is not unused"
+    project.path.joinpath("test_more.py").unlink()
+    for arguments in ((), (".",)):
+        result = run(project, "--mil-unused", *arguments)
+        assert result.ret == pytest.ExitCode.TESTS_FAILED
+        result.stdout.fnmatch_lines([f"{Path('pinned') / 'more.mil'}"])
+
+
 @pytest.mark.parametrize(
     "arguments", [("-k", "one"), ("test_ops.py::test_one",), ("--lf", "-p", "cacheprovider")], ids=lambda part: part[0]
 )

@@ -44,12 +44,13 @@ def normalize(
 ) -> str:
     """Return the MIL text of a program, without what does not matter to a test; the program is not changed.
 
-    `source` is a Program (coremltools' own too), the result of `miltext.load`, coremltools' `MLModel`, or its pymil
-    `Program`, which coremltools then turns into a model. `rename_values` names values after what makes them, except
-    for the inputs and outputs of functions; `drop_names` removes the `name` attributes; the digest of a literal of more
-    than `elide` elements replaces it. The digest of a weight replaces its file and offset, which stay with
-    `digest_weights=False`, and then the contents do not matter. buildInfo, the versions of the tools, is dropped unless
-    `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+    `source` is a Program (coremltools' own too), the result of `miltext.load`, the path of what that opens, MIL text,
+    coremltools' `MLModel`, or its pymil `Program`, which coremltools then turns into a model. Text is a string with a
+    line end, or that begins with `program`; of a draft, the golden has what it stands for. `rename_values` names values
+    after what makes them, except for the inputs and outputs of functions; `drop_names` removes the `name` attributes;
+    the digest of a literal of more than `elide` elements replaces it. The digest of a weight replaces its file and
+    offset, which stay with `digest_weights=False`, and then the contents do not matter. buildInfo, the versions of the
+    tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
     Raise TypeError for another source, ValueError for weights without their model, WeightsError, and PrintError.
     """
@@ -168,11 +169,21 @@ def program_and_folder(source: Any) -> tuple[Message, Path | None]:
     if hasattr(source, "get_spec"):
         weights = source.weights_dir
         return source.get_spec().mlProgram, Path(weights).parent if weights else None
-    raise TypeError(f"expected a Program, a model or coremltools' mil.Program, got {type(source).__name__}")
+    from miltext.evaluation.subjects import Subject
+
+    if isinstance(source, Subject):
+        return source.program, source.folder
+    raise TypeError(
+        f"expected a Program, MIL text, a model, its path or coremltools' mil.Program, got {type(source).__name__}"
+    )
 
 
 def exported(source: Any) -> Any:
-    """Return a pymil Program as a model, and anything else as it is."""
+    """Return a pymil Program as a model, text and what a path names as what can be run, and all else as it is."""
+    if isinstance(source, (str, os.PathLike)):
+        from miltext.evaluation.subjects import opened
+
+        return opened(source)
     if not str(type(source).__module__).startswith("coremltools.converters.mil"):
         return source
     from miltext.coreml import from_pymil

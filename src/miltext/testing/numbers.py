@@ -87,10 +87,10 @@ def check_numbers(
 
 
 def _subject(source: Any) -> Subject:
-    from miltext.evaluation.subjects import opened
+    from miltext.evaluation.subjects import Subject, opened
     from miltext.models.model import Model
 
-    return opened(source) if isinstance(source, Model) else opened(*program_and_folder(source))
+    return opened(source) if isinstance(source, (Model, Subject)) else opened(*program_and_folder(source))
 
 
 def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
