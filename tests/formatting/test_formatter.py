@@ -633,3 +633,33 @@ TWO_MISTAKES = [
 @pytest.mark.parametrize("operations", TWO_MISTAKES)
 def test_the_first_mistake_is_told_as_by_the_fine_rules(operations: str) -> None:
     check_laid_out_or_refused(f"program(1.3) {{ func main<ios18>(int32 n) {{ {operations} }} -> (n); }}")
+
+
+@pytest.mark.parametrize(
+    ("written", "laid_out"),
+    [
+        ("[1,2,   3]", "[1, 2, 3]"),
+        ('[ "x",  "y" ]', '["x", "y"]'),
+        ("[ ]", "[]"),
+        ("[[1,2],[3 ,4]]", "[[1, 2], [3, 4]]"),
+    ],
+)
+@pytest.mark.parametrize("comment", ["", "/* here */ "])
+def test_lists_of_attributes_in_drafts(written: str, laid_out: str, comment: str) -> None:
+    text = DRAFT_OF_LIST.replace("LIST", comment + written)
+    assert format_text(text) == DRAFT_OF_LIST.replace("LIST", comment + laid_out)
+
+
+def test_a_name_in_a_list_of_an_attribute_is_refused() -> None:
+    with pytest.raises(ParseError, match="MIL021"):
+        format_text(DRAFT_OF_LIST.replace("LIST", "[b]"))
+
+
+DRAFT_OF_LIST = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> y = custom_layer(x = x)[a = LIST];
+        } -> (y);
+}
+"""

@@ -11,6 +11,7 @@ from functools import wraps
 from random import Random
 from typing import Any, NamedTuple
 
+from miltext.checking.inference.rules import LARGEST_SIZE
 from miltext.schema.dtypes import BY_NUMBER
 from miltext.schema.operations import Parameter, Signature, first_opset, opset_place, signature
 from miltext.schema.paths import Key, Path
@@ -299,7 +300,8 @@ def another_data_type(random: Random, site: Site) -> list[Path]:
 
 @at(_sized)
 def another_dimension(random: Random, site: Site) -> list[Path]:
-    random.choice([size for size in _sizes(site) if size.WhichOneof("dimension") == "constant"]).constant.size += 1
+    size = random.choice([size for size in _sizes(site) if size.WhichOneof("dimension") == "constant"]).constant
+    size.size += 1 if size.size < LARGEST_SIZE else -1
     return [site.path]
 
 

@@ -74,17 +74,19 @@ def _words(op_type: str) -> list[str]:
     return [f'"{word}"' for word in sorted(words)]
 
 
-def made_up(types: Mapping[str, Type], random: Random) -> dict[str, Any]:
-    """Return arrays of these types, of small sizes where a size is unknown: small numbers, seldom NaN or great ones."""
-    return {name: _array(each, random) for name, each in types.items() if isinstance(each, TensorType)}
+def made_up(types: Mapping[str, Type], random: Random, *, odd: bool = True) -> dict[str, Any]:
+    """Return arrays of these types, of small sizes where a size is unknown: small numbers; if `odd`, seldom NaN or
+    great ones.
+    """
+    return {name: _array(each, random, odd) for name, each in types.items() if isinstance(each, TensorType)}
 
 
-def _array(type: TensorType, random: Random) -> Any:
+def _array(type: TensorType, random: Random, odd: bool) -> Any:
     generator = np.random.default_rng(random.randrange(1 << 32))
     shape = [random.choice([0, 1, 1, 2, 3, 4]) if size is None else size for size in type.shape]
     carrier = CARRIERS[type.dtype]
     if carrier.kind == "f":
-        factor = random.choice([np.nan, np.inf, 6e4, 0, 1e-7]) if random.random() < 0.1 else 1
+        factor = random.choice([np.nan, np.inf, 6e4, 0, 1e-7]) if odd and random.random() < 0.1 else 1
         with np.errstate(over="ignore"):
             return (generator.standard_normal(shape) * factor).astype(carrier)
     if carrier.kind == "O":

@@ -279,7 +279,11 @@ class Layout:
     def single_argument(self, children: Children) -> Keyed:
         return _key(children[0]), _spaced(children)
 
-    attribute = draft_attribute = single_argument
+    attribute = single_argument
+
+    def draft_attribute(self, children: Children) -> Keyed:
+        name, equals, value = children
+        return _key(name), _words(_name(name), equals, inside(literal, value))
 
     def argument(self, children: Children) -> Keyed:
         """Remove the parentheses around one binding, unless a comment stands in them."""

@@ -80,6 +80,14 @@ class Elaborated:
         last = self._at(span.end - 1)
         return Span(min(first.start, last.start), max(first.end, last.end))
 
+    def place_of(self, span: Span) -> Span | None:
+        """Return where in the long text stands what is at a span of the short one, if that was copied as a whole."""
+        for piece, start in zip(self._pieces, self._starts, strict=False):
+            if piece.is_copy and piece.span.start <= span.start and span.end <= piece.span.end:
+                shift = start - piece.span.start
+                return Span(span.start + shift, span.end + shift)
+        return None
+
     def _at(self, offset: int) -> Span:
         """Return the character at an offset of the long text as the short one has it, or what it was put in for."""
         place = min(bisect_right(self._starts, offset), len(self._pieces)) - 1

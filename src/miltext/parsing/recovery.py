@@ -74,9 +74,10 @@ def recover(text: str) -> Recovered:
         except ParseError as failure:
             return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
         if long:
-            reading = _Reading(long.text)
+            written, reading = reading, _Reading(long.text)
             root = reading.read()
             reading.passed += long.wrong
+            reading.speak_of(long, written)
         wire = reading.lowered(root) if root else None
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
@@ -139,6 +140,16 @@ class _Reading:
             return
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
+
+    def speak_of(self, long: Elaborated, written: _Reading) -> None:
+        """Report what was found at words that were put in as it was found in what was `written`, just before."""
+        known = {found.span: found for found, _ in written.reported if found.span and not found.notes}
+        for index, (found, last) in enumerate(self.reported):
+            if found.span is None or long.copies(found.span):
+                continue
+            before = [span for span in known if span.start <= long.written(found.span).start]
+            if before and (place := long.place_of(max(before))):
+                self.reported[index] = known[max(before)]._replace(span=place), last
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

@@ -7,6 +7,7 @@ from google.protobuf.message import DecodeError
 from lark import UnexpectedInput
 
 from miltext import ParseError, parse, to_text
+from miltext.diagnostics import visible
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
@@ -70,7 +71,7 @@ def refusal(text: str, path: str | None = None) -> ParseError:
     assert finding.severity == "error"
     assert finding.span is not None
     assert 0 <= finding.span.start <= finding.span.end <= len(text)
-    assert finding.message in str(error)
+    assert visible(finding.message) in str(error)
     assert len(finding.message) < 250
     assert all(len(shown) < 120 for shown in str(error).splitlines()[1:])
     return error
