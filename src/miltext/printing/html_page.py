@@ -34,6 +34,9 @@ CLASSES: dict[_TokenType, str] = {
 }
 """The class of a token's span by its type, or by the nearest type above; what has none stands as it is."""
 
+COLOURS = Path(__file__).with_name("colours.css")
+"""The colours of all that is shown in a browser, by names that every style uses; the site copies the file."""
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -90,7 +93,7 @@ def page(text: str, title: str) -> str:
     here = Path(__file__)
     return _PAGE.format(
         title=escape(title),
-        style=here.with_suffix(".css").read_text(encoding="utf-8"),
+        style="".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css"))),
         lines=lines,
         values=json.dumps(reader.definitions, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
         script=here.with_suffix(".js").read_text(encoding="utf-8"),
