@@ -1,0 +1,180 @@
+"""The built site: each thing of the code has its place, each link leads somewhere, nothing is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from conftest import ROOT
+from support.browser import PHONE, Opener, Serve
+
+pytest.importorskip("material", reason="the site needs mkdocs-material: pip install -e '.[site]'")
+pytest.importorskip("railroad", reason="the site needs railroad-diagrams: pip install -e '.[site]'")
+
+import miltext
+import miltext.testing
+from miltext.cli import VERBS, command
+from miltext.diagnostics.codes import TITLES
+from miltext.reference.entries import entries
+from website.building import Refused, built
+from website.links import family_page
+
+HOME = "https://miltext.github.io/miltext/"
+LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "srcset"), ("iframe", "src"), ("object", "data")}
+"""What a browser fetches for a page; a link's, but for those that only name an address."""
+NAMED = {"canonical", "prev", "next", "alternate", "edit"}
+
+
+class Page(NamedTuple):
+    """What a page has: its anchors, where its links lead, what it is made of, and its words."""
+
+    anchors: set[str]
+    links: list[str]
+    loads: list[str]
+    text: str
+
+
+class Reading(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors, self.links, self.loads, self.words = set[str](), list[str](), list[str](), list[str]()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name.removeprefix("xlink:"): value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        for name, value in given.items():
+            if (tag, name) in LOADED and given.get("rel") not in NAMED:
+                self.loads.append(value)
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def read(path: Path) -> Page:
+    reading = Reading()
+    reading.feed(path.read_text(encoding="utf-8"))
+    return Page(reading.anchors, reading.links, reading.loads, "".join(reading.words))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    built(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Page]:
+    """Each page by its address below the site's: `verbs/check/`."""
+    found = {path.relative_to(site).as_posix().removesuffix("index.html"): path for path in site.rglob("*.html")}
+    ours = {name: path for name, path in found.items() if not name.startswith("playground/")}
+    return {name: read(path) for name, path in ours.items()}
+
+
+def test_each_verb_has_a_page_with_its_options_examples_and_exit_statuses(pages: dict[str, Page]) -> None:
+    import click
+
+    context = click.Context(command, info_name="miltext")
+    for name in VERBS:
+        text = pages[f"verbs/{name}/"].text
+        verb = command.get_command(context, name)
+        assert verb is not None
+        options = [option for each in verb.params if isinstance(each, click.Option) for option in each.opts]
+        assert [option for option in options if option not in text] == []
+        example = next(line for line in (verb.epilog or "").splitlines() if line.startswith("  miltext"))
+        assert example.strip() in text
+        assert f"verbs/{name}/" in {urljoin("verbs/", link) for link in pages["verbs/"].links}
+
+
+def test_each_diagnostic_has_a_section_and_a_row(pages: dict[str, Page]) -> None:
+    page = pages["diagnostics/"]
+    assert {code.lower() for code in TITLES} <= page.anchors
+    assert {f"#{code.lower()}" for code in TITLES} <= {*page.links}
+
+
+def test_each_operation_has_a_place_and_its_old_anchor_leads_there(pages: dict[str, Page]) -> None:
+    assert len(entries()) > 160
+    for name, entry in entries().items():
+        family = family_page(entry.family).removesuffix(".md").removeprefix("operations/")
+        assert name in pages[f"operations/{family}/"].anchors
+        assert f"{family}/#{name}" in pages["operations/"].links
+        assert name in pages["operations/"].anchors
+
+
+def test_each_public_name_has_a_place(pages: dict[str, Page]) -> None:
+    assert {*miltext.__all__} <= pages["api/functions/"].anchors | pages["api/classes/"].anchors
+    assert {*miltext.testing.__all__, "mil_golden", "MilGolden.check"} <= pages["api/testing/"].anchors
+    assert {"Model.program", "Model.save", "Model.weights", "Difference.to_json"} <= pages["api/classes/"].anchors
+
+
+def test_each_rule_and_token_of_the_grammar_has_a_place(pages: dict[str, Page]) -> None:
+    text = (ROOT / "grammar" / "mil.lark").read_text(encoding="utf-8")
+    names = re.findall(r"^(\w+)(?:\.\d)?:", text, re.MULTILINE)
+    assert len(names) > 80
+    page = pages["grammar/"]
+    assert {*names} <= page.anchors
+    used = {name for name in names if re.search(rf"^(?!{name}\b).*\b{name}\b", text, re.MULTILINE)}
+    assert {f"#{name}" for name in used} <= {*page.links}
+
+
+def test_each_link_leads_to_a_page_and_an_anchor_that_are_there(pages: dict[str, Page], site: Path) -> None:
+    lost = []
+    for name, page in pages.items():
+        for link in {*page.links, *page.loads}:
+            target = urlsplit(urljoin(HOME + name, link))
+            address = target._replace(fragment="").geturl()
+            if not address.startswith(HOME):
+                continue
+            path, anchor = unquote(address.removeprefix(HOME)), unquote(target.fragment)
+            there = (site / path / "index.html" if path in ("", *pages) else site / path).exists() or path in pages
+            if not there or (anchor and path in pages and anchor not in pages[path].anchors):
+                lost.append((name, link))
+    assert lost == []
+
+
+def test_nothing_is_fetched_from_elsewhere(pages: dict[str, Page], site: Path) -> None:
+    assert [(name, load) for name, page in pages.items() for load in page.loads if "//" in load] == []
+    styles = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
+    assert len(styles) >= 3
+    assert [path for path, style in styles.items() if re.search(r"(?:url\(|@import)[\s\"']*(?:https?:)?//", style)] == []
+
+
+def test_mil_in_pages_is_highlighted_by_our_lexer(site: Path) -> None:
+    page = (site / "operations" / "convolution" / "index.html").read_text(encoding="utf-8")
+    assert '<div class="language-mil highlight">' in page
+    assert re.search(r'<span class="nv">\w+</span>.*<span class="nb">conv</span>', page)
+    report = (site / "diagnostics" / "index.html").read_text(encoding="utf-8")
+    assert '<span class="gr">error[MIL604]:</span>' in report
+
+
+def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(Refused, match="is not a site that was made here"):
+        built(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_word_finds_rows_and_pages_in_a_browser(site: Path, serve: Serve, open_page: Opener) -> None:
+    home = serve(site)
+    page = open_page(f"{home}operations/", width=PHONE, scheme="dark")
+    field = page.get_by_label("Find in this table")
+    field.fill("matrix product")
+    rows = page.locator(".find tbody tr:visible")
+    assert "matmul" in rows.all_inner_texts()[0] + rows.all_inner_texts()[-1]
+    assert rows.count() < 20
+    field.fill("constexpr_cast")
+    field.press("Enter")
+    page.wait_for_url("**/operations/compressed-constants/#constexpr_cast")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    page.goto(home)
+    page.get_by_role("link", name="Tutorial", exact=False).first.wait_for(state="attached")
+    page.locator("label[for=__search]").first.click()
+    page.locator("input.md-search__input").fill("MIL604")
+    page.locator(".md-search-result__item").first.wait_for()
+    assert "MIL604" in page.locator(".md-search-result__item").first.inner_text()

@@ -1,0 +1,188 @@
+"""The pages of the Python API: each public name with its signature, types and docstring, out of the code itself."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ForwardRef
+
+import miltext
+import miltext.testing
+from miltext.models.model import Stage
+from miltext.models.model_weights import Weights
+from miltext.pytest_plugin import MilGolden
+from website.markdown import cell, docstring
+
+WIDTH = 88
+"""How wide a signature may be in one line, which is what a page shows at once."""
+
+CLASSES = [name for name in miltext.__all__ if inspect.isclass(getattr(miltext, name))]
+FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
+REACHED = {"Weights": Weights, "Stage": Stage}
+"""Classes that a caller gets from others, and does not import."""
+
+
+def pages() -> dict[str, str]:
+    """Return the page that lists all names, that of the functions, of the classes, and of `miltext.testing`."""
+    return {
+        "api/index.md": "".join(_index()),
+        "api/functions.md": "".join(_all("Functions", "miltext", {name: getattr(miltext, name) for name in FUNCTIONS})),
+        "api/classes.md": "".join(
+            _all("Classes", "miltext", {name: getattr(miltext, name) for name in CLASSES} | REACHED)
+        ),
+        "api/testing.md": "".join(_testing()),
+    }
+
+
+def _index() -> Iterator[str]:
+    yield f"# Python API\n\n{_docstring(miltext)}\n\n"
+    yield "| name | what it is |\n|---|---|\n"
+    for name in FUNCTIONS:
+        yield f"| [`miltext.{name}`](functions.md#{name}) | {_first(getattr(miltext, name))} |\n"
+    for name in CLASSES:
+        yield f"| [`miltext.{name}`](classes.md#{name}) | {_first(getattr(miltext, name))} |\n"
+    for name in miltext.testing.__all__:
+        yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {_first(getattr(miltext.testing, name))} |\n"
+
+
+def _testing() -> Iterator[str]:
+    names = {name: getattr(miltext.testing, name) for name in miltext.testing.__all__}
+    yield from _all("miltext.testing", "miltext.testing", names)
+    yield "\n## The fixture mil_golden { #mil_golden }\n\n"
+    yield f"{_docstring(import_module('miltext.pytest_plugin')).partition('`pytest --mil-update`')[0]}\n"
+    yield from _entry("MilGolden", MilGolden, 3)
+
+
+def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
+    yield f"# {title}\n\n{_CONTEXTS[title]}\n"
+    for name, value in names.items():
+        yield from _entry(name, value, 2, f"{module}." if name not in REACHED else "")
+
+
+_CONTEXTS = {
+    "Functions": "All are imported from the top: `miltext.parse`. Errors are [MiltextErrors](classes.md#MiltextError).",
+    "Classes": "What the [functions](functions.md) take and give back.",
+    "miltext.testing": "Programs pinned in tests, and programs to test with: [golden files](../golden-files.md) and"
+    " [generated programs](../generate.md) are the pages to read first.",
+}
+
+
+def _entry(name: str, value: Any, level: int, module: str = "") -> Iterator[str]:
+    yield f"\n{'#' * level} {module}{name} {{ #{name} }}\n\n"
+    if not callable(value):
+        yield f"```python\n{name} = {value!r}\n```\n\n{_constant(name)}\n"
+        return
+    yield f"```python\n{_signature(name, value)}\n```\n\n{_docstring(value)}\n"
+    if inspect.isclass(value):
+        for member, about in _members(value):
+            yield f"\n{'#' * (level + 1)} {member} {{ #{name}.{member} }}\n\n"
+            yield f"```python\n{_member_signature(member, about)}\n```\n\n{_docstring(about)}\n"
+
+
+# ---- what a name is
+
+
+def _members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods and properties that a class of ours says something of, those of its own bases too."""
+    seen = set[str]()
+    for base in cls.__mro__:
+        if not base.__module__.startswith("miltext"):
+            continue
+        for name, value in vars(base).items():
+            if not name.startswith("_") and name not in seen and _is_told(value):
+                seen.add(name)
+                yield name, value
+
+
+def _is_told(value: Any) -> bool:
+    is_method = isinstance(value, (property, cached_property, classmethod, staticmethod)) or inspect.isfunction(value)
+    return is_method and bool(inspect.getdoc(value))
+
+
+def _member_signature(name: str, value: Any) -> str:
+    if isinstance(value, (property, cached_property)):
+        getter = value.func if isinstance(value, cached_property) else value.fget
+        return f"{name}: {_type(inspect.signature(getter).return_annotation)}" if getter else name
+    method = getattr(value, "__func__", value)
+    return _signature(name, method, kind="def")
+
+
+def _signature(name: str, value: Any, kind: str | None = None) -> str:
+    """Return how a function or a class is called, with types, in lines of at most WIDTH columns."""
+    head = kind or ("class" if inspect.isclass(value) else "def")
+    if inspect.isclass(value) and not _has_own_constructor(value):
+        return f"class {name}"
+    given = inspect.signature(value)
+    parameters = [_parameter(each) for each in _starred(given.parameters.values())]
+    result = "" if inspect.isclass(value) or given.return_annotation is inspect.Signature.empty else given
+    arrow = f" -> {_type(given.return_annotation)}" if result else ""
+    line = f"{head} {name}({', '.join(parameters)}){arrow}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{head} {name}(", *(f"    {each}," for each in parameters), f"){arrow}"])
+
+
+def _has_own_constructor(cls: type) -> bool:
+    return issubclass(cls, tuple) or any(
+        "__init__" in vars(base) for base in cls.__mro__ if base.__module__.startswith("miltext")
+    )
+
+
+def _starred(parameters: Iterable[inspect.Parameter]) -> Iterator[inspect.Parameter | str]:
+    """Yield parameters that are said, with the `*` before those that have only a name."""
+    starred = False
+    for each in parameters:
+        if each.name == "self" or each.name.startswith("_"):
+            continue
+        if each.kind is each.KEYWORD_ONLY and not starred:
+            starred = True
+            yield "*"
+        starred = starred or each.kind is each.VAR_POSITIONAL
+        yield each
+
+
+def _parameter(each: inspect.Parameter | str) -> str:
+    if isinstance(each, str):
+        return each
+    said = str(each.replace(annotation=each.empty, default=each.empty))
+    if each.annotation is not each.empty:
+        said += f": {_type(each.annotation)}"
+    if each.default is each.empty:
+        return said
+    default = "..." if repr(each.default).startswith("<") else repr(each.default)
+    return f"{said} = {default}"
+
+
+def _type(annotation: Any) -> str:
+    """Return a type as its code spells it."""
+    if isinstance(annotation, ForwardRef):
+        return annotation.__forward_arg__
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+# ---- what is said of it
+
+
+def _docstring(value: Any) -> str:
+    """Return a docstring as Markdown; what is indented in it is code."""
+    return docstring(inspect.getdoc(value) or "")
+
+
+def _first(value: Any) -> str:
+    """Return the first sentence of a docstring, for a table."""
+    text = inspect.getdoc(value) if callable(value) else None
+    line = " ".join((text or "A constant.").partition("\n\n")[0].split())
+    return cell(docstring(re.split(r"(?<=[.;:])\s", line)[0].rstrip(";:")))
+
+
+def _constant(name: str) -> str:
+    """Return what stands under a constant in the module that defines it."""
+    for module in ("golden", "numbers", "generated"):
+        source = inspect.getsource(import_module(f"miltext.testing.{module}"))
+        if found := re.search(rf'^{name} = .*\n"""(.*?)"""', source, re.MULTILINE | re.DOTALL):
+            return docstring(textwrap.dedent(found[1]).strip())
+    return ""

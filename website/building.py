@@ -1,0 +1,35 @@
+"""The build of the whole site: MkDocs with our hooks, every warning an error, into a folder that may be ours."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.exceptions import MkDocsException
+
+from website import HERE
+
+SIGN = "sitemap.xml"
+"""A file that each site has: a folder with others, and without it, was not made here, and is not replaced."""
+
+
+class Refused(Exception):
+    """The site cannot be made, or a page has something to warn of, which the log `mkdocs` says."""
+
+
+def built(out: Path) -> None:
+    """Make the site in the folder `out`. Raise Refused for a folder of something else, and for any warning."""
+    out = out.resolve()
+    if out.is_dir() and any(out.iterdir()) and not (out / SIGN).is_file():
+        raise Refused(f"{out} is not a site that was made here: name another folder, or an empty one")
+    shown, log = logging.StreamHandler(), logging.getLogger("mkdocs")
+    shown.setLevel(logging.WARNING)
+    log.addHandler(shown)
+    try:
+        build(load_config(str(HERE / "mkdocs.yml"), site_dir=str(out)))
+    except MkDocsException as failure:
+        raise Refused(f"the site was not made: {failure}") from failure
+    finally:
+        log.removeHandler(shown)

@@ -1,0 +1,80 @@
+"""Links of the repository's pages: between files there, and so between the pages of the site, or to files on GitHub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from posixpath import dirname, join, normpath, relpath
+
+from miltext.reference.entries import entries
+from website import REPOSITORY, ROOT
+
+OUTSIDE = {
+    "ARCHITECTURE.md": "project/architecture.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "CHANGELOG.md": "project/changelog.md",
+    "SECURITY.md": "project/security.md",
+    "editors/README.md": "editors.md",
+    "fuzz/README.md": "project/fuzzing.md",
+    "website/README.md": "project/website.md",
+}
+"""Pages of the repository outside of docs/ that are pages of the site, by their paths."""
+
+_TOLD = {"README.md": "index.md", "grammar/mil.lark": "grammar.md", "docs/operations.md": "operations/index.md"}
+"""Files that a page of the site tells of in their place."""
+
+_FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<=\]\()[^()\s]+(?=\))|(?<=\ssrc=\")[^\"]+|(?<=\shref=\")[^\"]+|(?<=\ssrcset=\")[^\"]+")
+_ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:|#|/")
+
+
+def page_of(path: str) -> str | None:
+    """Return the site's name of a file of the repository, None for one that is not in the site."""
+    if found := OUTSIDE.get(path) or _TOLD.get(path):
+        return found
+    return path.removeprefix("docs/") if path.startswith("docs/") else None
+
+
+def family_page(family: str) -> str:
+    """Return the site's name of the page of a family of operations."""
+    return f"operations/{family.replace(' ', '-')}.md"
+
+
+def for_site(markdown: str, source: str, page: str) -> str:
+    """Return a page's Markdown with the links that it has in the repository, as the file `source`, made for the site.
+
+    A link to a file that is not a page leads to GitHub. One that leads nowhere stays, and MkDocs warns of it.
+    """
+    return outside_code(markdown, lambda text: _LINK.sub(lambda link: _target(link[0], source, page), text))
+
+
+def outside_code(markdown: str, change: Callable[[str], str]) -> str:
+    """Return Markdown changed apart from its fenced blocks."""
+    done, end = [], 0
+    for block in _FENCE.finditer(markdown):
+        done += [change(markdown[end : block.start()]), block[0]]
+        end = block.end()
+    return "".join([*done, change(markdown[end:])])
+
+
+def _target(link: str, source: str, page: str) -> str:
+    if _ELSEWHERE.match(link):
+        return link
+    path, sign, anchor = link.partition("#")
+    file = normpath(join(dirname(source), path))
+    if file == "docs/operations.md" and anchor in entries():
+        return relpath(family_page(entries()[anchor].family), dirname(page) or ".") + sign + anchor
+    found = page_of(file)
+    if found is not None:
+        return relpath(found, dirname(page) or ".") + sign + anchor
+    return _on_github(file) + sign + anchor if _exists(file) else link
+
+
+@cache
+def _exists(file: str) -> bool:
+    return not file.startswith("..") and (ROOT / file).exists()
+
+
+def _on_github(file: str) -> str:
+    return f"{REPOSITORY}/{'tree' if (ROOT / file).is_dir() else 'blob'}/main/{file}"
