@@ -28,6 +28,8 @@ GOLDEN = ROOT / "tests" / "golden"
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS") or ROOT.parent / "shared" / "corpus")
 
+pytest_plugins = ["support.browser"]  # its fixtures
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Where pytest-asyncio, which pytest-lsp brings, is not installed, its setting in pyproject.toml is nobody's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from support.browser import PHONE, Opener, Serve
 
 pytest.importorskip("material", reason="the site needs mkdocs-material: pip install -e '.[site]'")
 pytest.importorskip("railroad", reason="the site needs railroad-diagrams: pip install -e '.[site]'")
+
+sys.path.insert(0, str(ROOT))
 
 import miltext
 import miltext.testing
