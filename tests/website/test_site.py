@@ -27,7 +27,14 @@ from website.building import Refused, built
 from website.links import family_page
 
 HOME = "https://miltext.github.io/miltext/"
-LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "srcset"), ("iframe", "src"), ("object", "data")}
+LOADED = {
+    ("link", "href"),
+    ("script", "src"),
+    ("img", "src"),
+    ("source", "srcset"),
+    ("iframe", "src"),
+    ("object", "data"),
+}
 """What a browser fetches for a page; a link's, but for those that only name an address."""
 NAMED = {"canonical", "prev", "next", "alternate", "edit"}
 
@@ -90,8 +97,8 @@ def test_each_verb_has_a_page_with_its_options_examples_and_exit_statuses(pages:
         assert verb is not None
         options = [option for each in verb.params if isinstance(each, click.Option) for option in each.opts]
         assert [option for option in options if option not in text] == []
-        example = next(line for line in (verb.epilog or "").splitlines() if line.startswith("  miltext"))
-        assert example.strip() in text
+        examples = [line.strip() for line in (verb.epilog or "").splitlines() if line.startswith("  miltext")]
+        assert [example for example in examples if example not in text] == []
         assert f"verbs/{name}/" in {urljoin("verbs/", link) for link in pages["verbs/"].links}
 
 
@@ -119,7 +126,7 @@ def test_each_public_name_has_a_place(pages: dict[str, Page]) -> None:
 def test_each_rule_and_token_of_the_grammar_has_a_place(pages: dict[str, Page]) -> None:
     text = (ROOT / "grammar" / "mil.lark").read_text(encoding="utf-8")
     names = re.findall(r"^(\w+)(?:\.\d)?:", text, re.MULTILINE)
-    assert len(names) > 80
+    assert len(names) > 70
     page = pages["grammar/"]
     assert {*names} <= page.anchors
     used = {name for name in names if re.search(rf"^(?!{name}\b).*\b{name}\b", text, re.MULTILINE)}
@@ -145,7 +152,9 @@ def test_nothing_is_fetched_from_elsewhere(pages: dict[str, Page], site: Path) -
     assert [(name, load) for name, page in pages.items() for load in page.loads if "//" in load] == []
     styles = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
     assert len(styles) >= 3
-    assert [path for path, style in styles.items() if re.search(r"(?:url\(|@import)[\s\"']*(?:https?:)?//", style)] == []
+    assert [
+        path for path, style in styles.items() if re.search(r"(?:url\(|@import)[\s\"']*(?:https?:)?//", style)
+    ] == []
 
 
 def test_mil_in_pages_is_highlighted_by_our_lexer(site: Path) -> None:
