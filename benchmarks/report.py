@@ -135,7 +135,17 @@ def markdown(facts: dict[str, str], results: Results) -> str:
     """Show everything, as docs/performance.md has it."""
     machine = table([("what", "which"), *facts.items()])
     contests = "\n".join(result_table(result) for result in results.values())
-    return f"## The reaches\n\n{reach_table(results)}\n## The machine\n\n{machine}\n## The contests\n\n{contests}"
+    folded = (
+        ("The reaches", "What is reached for, and what was measured", reach_table(results)),
+        ("The machine", "What it was measured on, and the versions of the peers", machine),
+        ("The contests", f"The figures of all {len(results)} contests", contests),
+    )
+    return "\n".join(f"## {title}\n\n{_folded(summary, tables)}" for title, summary, tables in folded)
+
+
+def _folded(summary: str, tables: str) -> str:
+    """Return tables that a reader unfolds, on GitHub and, told that Markdown is inside, on the site."""
+    return f'<details markdown="1">\n<summary>{summary}</summary>\n\n{tables}\n</details>\n'
 
 
 def as_json(facts: dict[str, str], results: Results) -> dict[str, Any]:

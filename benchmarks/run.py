@@ -19,7 +19,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # which numpy reads when it is importe
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parent.parent / "src"))  # where miltext is not installed
 
-from benchmarks import report
+from benchmarks import chart, report
 from benchmarks.measure import Result, measure
 from benchmarks.workloads import WORKLOADS
 
@@ -47,7 +47,9 @@ def main() -> None:
         options.json.write_text(json.dumps(report.as_json(facts, results), indent=1), encoding="utf-8")
     if options.write_docs:
         prose = DOCS.read_text(encoding="utf-8").partition(MARKS)[0]
-        DOCS.write_text(f"{prose}{MARKS}\n{report.markdown(facts, results)}", encoding="utf-8", newline="\n")
+        page = f"{prose}{MARKS}\n{report.markdown(facts, results)}"
+        DOCS.write_text(page, encoding="utf-8", newline="\n")
+        chart.write(page)
 
 
 def _options() -> argparse.Namespace:

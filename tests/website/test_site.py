@@ -1,4 +1,4 @@
-"""The built site: each thing of the code has its place, each link leads somewhere, nothing is fetched from elsewhere."""
+"""The built site: each thing of the code has its place, links lead somewhere, nothing is fetched from elsewhere."""
 
 from __future__ import annotations
 
