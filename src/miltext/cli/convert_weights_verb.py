@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.progress import Progress, weights_bar
-from miltext.cli.streams import model_argument, nested_option, open_whole, show, write_text
+from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, show, write_text
 from miltext.cli.writing_verbs import (
     check_option,
     force_option,
@@ -37,7 +37,7 @@ Examples:
 """
 
 
-@click.command("convert-weights", epilog=EPILOG)
+@click.command("convert-weights", epilog=EPILOG + STATUSES)
 @model_argument
 @click.option("--to", type=click.Choice(["fp16", "fp32"]), required=True, help="The data type to convert to.")
 @model_output

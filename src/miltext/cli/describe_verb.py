@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from miltext.cli.streams import model_argument, open_whole, output_option, write_text
+from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_text
 
 EPILOG = """\b
 Examples:
@@ -17,7 +17,7 @@ Examples:
 """
 
 
-@click.command("describe", epilog=EPILOG)
+@click.command("describe", epilog=EPILOG + STATUSES)
 @model_argument
 @output_option("The file to write; a description that is there is updated, and keeps its comments.")
 def command(model: str, output: str) -> None:

@@ -8,6 +8,8 @@ EPILOG = """\b
 Examples:
   miltext explain MIL604
   miltext explain                  # all codes, a line each
+\b
+Exit status: 0 it is explained; 2 usage, as a code that there is not.
 """
 
 

@@ -35,6 +35,9 @@ Examples:
   miltext fmt --diff model.mil
   miltext fmt --width 120 mine.mil       # long argument lists broken, an item a line
   miltext fmt - < model.mil
+\b
+Exit status: 0 all is laid out so; 1 with --check or --diff, something would change; or a text is wrong, and
+left as it is; 2 usage, files.
 """
 
 ENOUGH = 1 << 18

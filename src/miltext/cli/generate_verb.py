@@ -25,6 +25,8 @@ Examples:
   miltext generate --seed 7 --only conv --only relu -o M.mlpackage
   miltext generate --seed 7 --dtype fp16 --functions 3 -o M.mlpackage
   miltext generate --seed 7 --weights 4096 -o M.mlpackage     # an operation or more with a weight in a file
+\b
+Exit status: 0 it is made; 1 OUT cannot hold it; 2 usage, options that no program fits, files.
 """
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import FAILED, colored, fail, write_text
+from miltext.cli.streams import FAILED, STATUSES, colored, fail, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -25,6 +25,23 @@ Examples:
   git log -p -- Model.mlpackage
   git difftool -y -- '*.mlmodel'         # the structural diff
   miltext git undo
+\b
+Exit status: 0 all is well; 2 usage, and whatever git refuses.
+"""
+
+TEXTCONV_EPILOG = (
+    """\b
+Example:
+  miltext textconv Model.mlmodel
+"""
+    + STATUSES
+)
+
+DIFFTOOL_EPILOG = """\b
+Example:
+  miltext difftool Old.mlmodel New.mlmodel
+\b
+Exit status: 0 the differences are shown, if there are any; 2 usage, files.
 """
 
 MODELS = (".mlmodel", ".mil")
@@ -78,7 +95,7 @@ def _installation(everywhere: bool, draft: bool = False) -> Iterator[Installatio
         fail(str(failure))
 
 
-@click.command("textconv")
+@click.command("textconv", epilog=TEXTCONV_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
 @_draft
 def textconv(file: Path, draft: bool) -> None:
@@ -91,7 +108,7 @@ def textconv(file: Path, draft: bool) -> None:
     write_text("-", file_text(file, draft))
 
 
-@click.command("difftool")
+@click.command("difftool", epilog=DIFFTOOL_EPILOG)
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 def difftool(old: Path, new: Path) -> None:

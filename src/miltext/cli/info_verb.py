@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import model_argument, nested_option, open_whole, write_text
+from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_text
 
 if TYPE_CHECKING:
     from miltext.models.summary import Summary
@@ -21,7 +21,7 @@ Examples:
 """
 
 
-@click.command("info", epilog=EPILOG)
+@click.command("info", epilog=EPILOG + STATUSES)
 @model_argument
 @nested_option()
 @click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")

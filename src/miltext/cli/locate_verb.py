@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import compiled_text, load_model, nested_option, write_text
+from miltext.cli.streams import STATUSES, compiled_text, load_model, nested_option, write_text
 
 if TYPE_CHECKING:
     from miltext.parsing.locating import Located
@@ -26,7 +26,7 @@ LONGEST = 2000
 """How many characters of an operation's text are shown; the middle of longer ones is left out."""
 
 
-@click.command("locate", epilog=EPILOG)
+@click.command("locate", epilog=EPILOG + STATUSES)
 @click.argument("model", metavar="MODEL")
 @click.argument("place", metavar="LINE[:COL]")
 @nested_option()

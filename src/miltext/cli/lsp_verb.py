@@ -9,6 +9,9 @@ import click
 from miltext.cli.streams import FAILED
 
 EPILOG = """\b
+Example:
+  miltext lsp --stdio
+\b
 The server needs an extra: pip install 'miltext[lsp]'
 How editors start it: editors/README.md; what it does: docs/language-server.md
 \b

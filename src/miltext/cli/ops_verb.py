@@ -21,6 +21,8 @@ Examples:
   miltext ops --family pooling --opset ios17
   miltext ops conv --example | miltext infer -
   miltext ops --json | jq '.[].name'
+\b
+Exit status: 0 something was found; 2 usage, as an operation that is not known.
 """
 
 

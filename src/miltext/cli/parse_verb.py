@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import load_model, model_argument, output_option, show_strict_findings, write_bytes, write_text
+from miltext.cli.streams import (
+    STATUSES,
+    load_model,
+    model_argument,
+    output_option,
+    show_strict_findings,
+    write_bytes,
+    write_text,
+)
 from miltext.diagnostics import PrintError, error
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ Examples:
 """
 
 
-@click.command("parse", epilog=EPILOG)
+@click.command("parse", epilog=EPILOG + STATUSES)
 @model_argument
 @output_option("Write to FILE; its ending, .pb or .txtpb, selects the format.")
 @click.option("--to", "form", type=click.Choice(["pb", "txtpb"]), help="The format: protobuf's binary or its text.")

@@ -11,6 +11,7 @@ import click
 
 from miltext.cli.progress import weights_bar
 from miltext.cli.streams import (
+    STATUSES,
     OptionalNumbers,
     compiled_text,
     model_argument,
@@ -55,7 +56,7 @@ _WITH_DRAFT = (
 _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --elide or --annotate: the compiler decides"
 
 
-@click.command("print", cls=OptionalNumbers, epilog=EPILOG)
+@click.command("print", cls=OptionalNumbers, epilog=EPILOG + STATUSES)
 @model_argument
 @output_option("Write to FILE instead of standard output.")
 @click.option(

@@ -32,6 +32,9 @@ Examples:
   miltext reduce Model.mlpackage --test ./on-device.sh --jobs 4 --timeout 60 -o Small.mlpackage
   miltext reduce Model.mlpackage --as mil --test 'grep -q gather' -o small.mil
   miltext reduce Pipeline.mlpackage --model 0 --test ./still-fails.sh -o Small.mlpackage
+\b
+Exit status: 0 the smallest model is written; 1 CMD fails on MODEL itself, or that is wrong; 2 usage, files;
+130 after Ctrl-C, with what was found so far.
 """
 
 UNSTEADY = warning(

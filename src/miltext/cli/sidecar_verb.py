@@ -18,6 +18,8 @@ Examples:
   miltext sidecar --full models/*.mlmodelc
   miltext sidecar --draft Model.mlpackage    # types that follow are left out; --check wants the option, too
   miltext sidecar --width 100 Model.mlpackage   # long argument lists broken, an item a line; --check wants it, too
+\b
+Exit status: 0 all are up to date, or written; 1 with --check, one is stale; or a model is wrong; 2 usage, files.
 """
 
 

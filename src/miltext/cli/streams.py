@@ -38,6 +38,11 @@ STDIN, STDOUT = "<stdin>", "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of writing to a stream; where files are written, the failure has their name."""
 
+STATUSES = """\b
+Exit status: 0 all is well, warnings or not; 1 the input is wrong; 2 usage, files, a missing extra.
+"""
+"""The end of the help of a verb whose exit statuses say nothing else."""
+
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 

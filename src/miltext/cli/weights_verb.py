@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.progress import Progress
-from miltext.cli.streams import load_model, model_argument, nested_option, write_text
+from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_text
 
 if TYPE_CHECKING:
     from miltext.models.model_weights import Weight, Weights
@@ -23,7 +23,7 @@ Examples:
 HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 
 
-@click.command("weights", epilog=EPILOG)
+@click.command("weights", epilog=EPILOG + STATUSES)
 @model_argument
 @nested_option()
 @click.option("--save", metavar="DIR", help="Also write each as a .npy file in DIR.")

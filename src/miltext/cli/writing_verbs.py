@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.progress import Progress
-from miltext.cli.streams import OptionalNumbers, colored, existing, model_argument, nested_option, open_whole, show
+from miltext.cli.streams import (
+    STATUSES,
+    OptionalNumbers,
+    colored,
+    existing,
+    model_argument,
+    nested_option,
+    open_whole,
+    show,
+)
 
 if TYPE_CHECKING:
     from miltext.models.building.changes import DescriptionChange
@@ -85,7 +94,7 @@ range_option = click.option(
 )
 
 
-@click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG)
+@click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG + STATUSES)
 @model_argument
 @model_output
 @click.option("--from", "original", metavar="MODEL", help="The model that provides everything but the program.")
@@ -182,7 +191,7 @@ def edit_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command("rename", epilog=RENAME_EPILOG)
+@click.command("rename", epilog=RENAME_EPILOG + STATUSES)
 @click.argument("model", metavar="MODEL")
 @click.argument("old")
 @click.argument("new")
@@ -208,7 +217,7 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
         edit_model(whole, output, nested, edit, **how)
 
 
-@click.command("expose", epilog=EXPOSE_EPILOG)
+@click.command("expose", epilog=EXPOSE_EPILOG + STATUSES)
 @click.argument("model", metavar="MODEL")
 @click.argument("values", nargs=-1, required=True, metavar="VALUE...")
 @edit_options
