@@ -42,7 +42,7 @@ WRONG = TEXT.replace("relu(x = x)", "rellu(x = q)").replace('"y"', '"\u00fc"')
     ("arguments", "status"),
     [
         ("print good.mil", 0),
-        ("print --color always wrong.mil", 2),
+        ("print --color always wrong.mil", 0),
         ("--color always print syntax.mil", 1),
         ("print -", 0),
         ("parse good.mil --to pb", 0),

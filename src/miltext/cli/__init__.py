@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from miltext.cli.groups import Commands
+from miltext.cli.habits import COLOR, QUIET, with_habits
+
 VERBS = {
     "print": "Print a model's program as MIL text.",
     "parse": "Turn MIL text into a serialized Program.",
@@ -33,6 +36,7 @@ VERBS = {
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",
+    "help": "Show the help of a verb.",
 }
 
 _TOGETHER = {
@@ -53,7 +57,7 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 """
 
 
-class Verbs(click.Group):
+class Verbs(Commands):
     """The verbs, whose modules are imported only when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -64,8 +68,7 @@ class Verbs(click.Group):
             return None
         own = f"{name.replace('-', '_')}_verb"
         module = import_module(f"miltext.cli.{_TOGETHER.get(name, own)}")
-        command: click.Command = getattr(module, name if name in _TOGETHER else "command")
-        return command
+        return with_habits(getattr(module, name if name in _TOGETHER else "command"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -86,29 +89,13 @@ class Verbs(click.Group):
         with report_failures():
             return super().invoke(ctx)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from miltext.diagnostics.suggestions import did_you_mean, nearest
-
-            near = did_you_mean(nearest(args[0], VERBS))
-            raise click.UsageError(error.message.rstrip(".") + near if near else error.message, ctx) from None
-
 
 @click.command(
     cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(package_name="miltext", message="miltext %(version)s", help="Show the version.")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="Whether to colour the output; `auto` does on a terminal, unless NO_COLOR is set.",
-)
-@click.pass_context
-def command(ctx: click.Context, color: str) -> None:
+def command() -> None:
     """Core ML's MIL programs as text: print, edit, build, check and compare them."""
-    ctx.obj = color
+
+
+command.params += [QUIET, COLOR]

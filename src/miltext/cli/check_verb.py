@@ -14,7 +14,8 @@ import click
 
 from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, write_text
+from miltext.cli.habits import named_paths
+from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, tell, write_text
 from miltext.diagnostics import MiltextError
 from miltext.diagnostics.wording import tally
 
@@ -93,6 +94,7 @@ def command(
     standard input. In a folder, sidecars are passed over: their models are checked. Of a pipeline, what its models give
     one another has to be there, and of the type that is taken.
     """
+    paths = named_paths(paths, "models or folders to check")
     _refuse_unclear(paths, form, fix, diff)
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
@@ -108,7 +110,7 @@ def command(
     if form != "text":
         write_text("-", [_for_machines(form, reports)])
     else:
-        click.echo(run.summary(reports), err=True)
+        tell(run.summary(reports))
     sys.exit(run.status(reports))
 
 
@@ -132,8 +134,6 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
 
 
 def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool) -> None:
-    if not paths:
-        raise click.UsageError("name the models or folders to check, or `-` for standard input")
     if form != "text" and (diff or (fix and "-" in paths)):
         raise click.UsageError(f"standard output cannot have both the text and the report: leave out --format {form}")
 
@@ -143,7 +143,7 @@ def _show(report: Report, *, diff: bool, err: bool) -> None:
     from miltext.diagnostics.selection import keeps_from_reading
 
     shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
-    show(shown, report.text, report.name or report.path, err=err or diff)
+    show(shown, report.text, report.name or report.path, err=err or diff, is_result=True)
 
 
 def _for_machines(form: str, reports: Sequence[Report]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail
 from miltext.diagnostics import MiltextError
 
@@ -35,16 +36,14 @@ class Rules(NamedTuple):
     force_exclude: bool = False
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings for a file or model; for standard input, those of the working folder."""
-        from miltext.settings.project import settings_in, settings_of
+        """Return the settings for a file or model; for standard input without a name, those of the working folder."""
+        from miltext.settings.project import settings_of
 
-        if self.settings is not None:
-            return self.settings
-        return settings_in(os.getcwd()) if name == "-" else settings_of(name)
+        return settings_of(place_of(name)) if self.settings is None else self.settings
 
     def selection(self, name: str) -> Selection:
         """Return which findings in a file are asked for."""
-        return self.settings_of(name).selection(name, self.select, self.ignore, self.drafts)
+        return self.settings_of(name).selection(place_of(name), self.select, self.ignore, self.drafts)
 
     def allows_unsafe(self, name: str) -> bool:
         """Whether suggestions that are not certain are applied to a file."""
@@ -88,7 +87,7 @@ def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
     for path in paths:
         is_folder = path != "-" and _is_plain_folder(existing(path))
         for name in _below(path, rules) if is_folder else [path]:
-            if not (rules.force_exclude and name != "-" and rules.settings_of(name).excludes(name)):
+            if not (rules.force_exclude and rules.settings_of(name).excludes(place_of(name))):
                 each.setdefault(name if name == "-" else os.path.realpath(name), Input(name, is_folder))
     return list(each.values())
 

@@ -80,5 +80,5 @@ def command(
         text = difference.to_unified(draft=draft)
     else:
         text = difference.to_stat() if stat else difference.to_text(color=colored(sys.stdout), full=full)
-    write_text("-", [text])
+    write_text("-", [text], "diff" if form == "unified" else "text")
     sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from miltext.cli.streams import write_text
+
 EPILOG = """\b
 Examples:
   miltext explain MIL604
@@ -20,9 +22,9 @@ def command(code: str | None) -> None:
     from miltext.diagnostics.codes import TITLES, explanation
 
     if code is None:
-        click.echo("".join(f"{each}  {title}\n" for each, title in TITLES.items()), nl=False)
+        write_text("-", (f"{each}  {title}\n" for each, title in TITLES.items()), "markdown")
         return
     known = code.upper()
     if known not in TITLES:
         raise click.UsageError(f"unknown code {code}; `miltext explain` lists all codes")
-    click.echo(explanation(known), nl=False)
+    write_text("-", [explanation(known)], "markdown")

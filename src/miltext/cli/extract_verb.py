@@ -88,7 +88,7 @@ def command(
     if output == "-":
         text, told = part_text(source, values, inputs, function=function)
         show(told, source.text, source.name)
-        write_text(output, [text])
+        write_text(output, [text], "mil")
     else:
         _write(source, output, values, inputs=inputs, function=function, **choices)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import STDIN, fail, unified, write_back, write_text
+from miltext.cli.habits import asked
+from miltext.cli.streams import fail, tell, unified, write_back, write_text
 
 if TYPE_CHECKING:
     from miltext.checking.fixing import Mended
@@ -38,8 +39,8 @@ class Fixing:
 
         reason = _not_fixable(model)
         if reason is not None:
-            if model.name == STDIN:
-                fail(f"standard input: not fixed: {reason}")
+            if model.path is None:
+                fail(f"{asked('stdin_filename') or 'standard input'}: not fixed: {reason}")
             checked = check(model)
             if any(map(chosen, checked.diagnostics)):
                 click.echo(f"miltext: {model.name}: not fixed: {reason}", err=True)
@@ -61,10 +62,10 @@ class Fixing:
         """Show or write a mended text; return whether that went well."""
         before = model.text or ""
         if self.diff:
-            write_text("-", unified(model.name, before, mended.text, "fixed"))
+            write_text("-", unified(model.name, before, mended.text, "fixed"), "diff")
             self.changed |= mended.text != before
         elif model.path is None:
-            write_text("-", [mended.text])
+            write_text("-", [mended.text], "mil")
         elif mended.text != before and not write_back(model.name, before, mended.text):
             self.failed = True
             return False
@@ -76,10 +77,10 @@ def _say_what_is_left(name: str, mended: Mended) -> None:
     from miltext.checking.fixing import MOST_CHECKS
 
     if mended.useless is None:
-        click.echo(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again, there may be more", err=True)
+        tell(f"miltext: {name}: stopped after {MOST_CHECKS} checks; run it again, there may be more")
     elif mended.useless:
         what = "1 suggestion was" if mended.useless == 1 else f"{mended.useless} suggestions were"
-        click.echo(f"miltext: {name}: {what} not applied: the text would be no better", err=True)
+        tell(f"miltext: {name}: {what} not applied: the text would be no better")
 
 
 def is_text(model: Model) -> bool:

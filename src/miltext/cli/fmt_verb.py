@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.cli.habits import named_paths, shown_name
 from miltext.cli.streams import (
     CANNOT_READ,
     FAILED,
@@ -18,6 +19,7 @@ from miltext.cli.streams import (
     existing,
     read_stdin,
     show,
+    tell,
     texts_in,
     unified,
     write_back,
@@ -70,8 +72,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models
     that are found in a folder keep their texts.
     """
-    if not paths:
-        raise click.UsageError("name the files or folders to format, or `-` for standard input")
+    paths = named_paths(paths, "files or folders to format")
     statuses = {_settle(outcome, check, diff) for outcome in _outcomes(_files(paths), width)}
     sys.exit(max(statuses))
 
@@ -104,9 +105,10 @@ def _format(name: str, width: int | None) -> Outcome:
     from miltext.formatting.formatter import verified_format
     from miltext.models.contents import decode, read_file
 
+    path = shown_name(name)
     try:
-        text = decode(read_stdin() if name == "-" else read_file(Path(name)), name)
-        return Outcome(name, text, keep_line_ends(text, verified_format(text, width=width, path=name)))
+        text = decode(read_stdin() if name == "-" else read_file(Path(name)), path)
+        return Outcome(name, text, keep_line_ends(text, verified_format(text, width=width, path=path)))
     except MiltextError as error:
         return Outcome(name, error.text, None, error.diagnostics, error.path)
 
@@ -119,14 +121,14 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
         return FAILED if outcome.findings[0].code == CANNOT_READ else WRONG
     changed = formatted != text
     if diff:
-        write_text("-", unified(name, text, formatted, "formatted"))
+        write_text("-", unified(shown_name(name), text, formatted, "formatted"), "diff")
     elif name == "-" and not check:
-        write_text("-", [formatted])
+        write_text("-", [formatted], "mil")
     elif changed and not check:
         if not write_back(name, text, formatted):
             return FAILED
-        click.echo(f"reformatted {name}", err=True)
+        tell(f"reformatted {name}")
         return 0
     elif changed:
-        click.echo(f"would reformat {name}", err=True)
+        click.echo(f"would reformat {shown_name(name)}", err=True)
     return WRONG if changed and (check or diff) else 0

@@ -64,7 +64,7 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
 
     made = generate(seed, _options(**asked))
     if output == "-" or Path(output).suffix.lower() == ".mil":
-        write_text(output, [to_text(made)])
+        write_text(output, [to_text(made)], "mil")
         return
     from miltext.drafting.building import build
     from miltext.models.opening import read

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miltext.cli.groups import Commands
 from miltext.cli.streams import FAILED, STATUSES, colored, fail, write_text
 from miltext.diagnostics import MiltextError
 
@@ -52,7 +53,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show wha
 _draft = click.option("--draft", is_flag=True, help="Show programs as drafts: without what `miltext infer` gives back.")
 
 
-@click.group("git", epilog=EPILOG)
+@click.group("git", cls=Commands, epilog=EPILOG)
 def git() -> None:
     """Let `git diff`, `git log -p` and `git show` print models as MIL text.
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from miltext.cli.habits import place_of, shown_name
 from miltext.cli.streams import (
     FAILED,
-    STDIN,
     WRONG,
     existing,
     fail,
@@ -67,7 +67,8 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
 
     if draft != "-" and os.path.isdir(existing(draft)):
         raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))
-    name, ending = STDIN if draft == "-" else draft, os.path.splitext(draft)[1].lower()
+    name = shown_name(draft)
+    ending = os.path.splitext(name)[1].lower()
     data = read_stdin() if draft == "-" else read_file(Path(draft))
     if ending in MODELS or (ending != ".mil" and is_binary(data)):
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
@@ -101,12 +102,12 @@ def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     from miltext.syntax.names import ARRAYS
 
     folder = os.path.dirname(os.path.realpath(output))
-    source = os.getcwd() if draft == "-" else os.path.dirname(os.path.realpath(draft))
+    source = os.path.dirname(os.path.realpath(place_of(draft)))
     if is_stream(Path(output)) or folder == source or not any(word in text for word in ARRAYS):
         return
     found = next((each for each in check(text, path=output) if each.code in CODES), None)
     if found is not None:
         fail(
-            f"the result names arrays beside {draft}, and would stand in another folder: {found.message}; "
+            f"the result names arrays beside {shown_name(draft)}, and would stand in another folder: {found.message}; "
             f"write it into {source}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -45,7 +46,10 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, as_js
         raise click.UsageError(str(unknown)) from None
     if as_json and example:
         raise click.UsageError("--json has the examples, too: leave --example out")
-    write_text("-", _json(found) if as_json else _examples(found) if example else _lines(found))
+    if example:
+        write_text("-", _examples(found), "mil")
+    else:
+        write_text("-", _json(found) if as_json else _lines(found))
 
 
 def _json(found: Found) -> Iterator[str]:
@@ -63,14 +67,14 @@ def _examples(found: Found) -> Iterator[str]:
 
 
 def _lines(found: Found) -> Iterator[str]:
+    from miltext.cli.coloring import mil_coloring
     from miltext.reference.pages import listing, page
 
-    def mark(word: str) -> str:
-        return click.style(word, bold=True) if colored(sys.stdout) else word
-
+    is_colored = colored(sys.stdout)
+    mark = partial(click.style, bold=True) if is_colored else str
     if not found.names:
         yield from (f"{line}\n" for line in listing(found.entries, mark))
         return
     for number, entry in enumerate(found.entries):
         yield "\n" * bool(number)
-        yield from (f"{line}\n" for line in page(entry, found.opset, mark))
+        yield from (f"{line}\n" for line in page(entry, found.opset, mark, mil_coloring() if is_colored else str))

@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import click
-
-from miltext.cli.streams import write_text
+from miltext.cli.streams import tell, write_text
 from miltext.diagnostics import MiltextError
 from miltext.models.files import is_stream, write_new
 from miltext.models.manifest import MANIFEST
@@ -101,7 +99,7 @@ def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source
             told.append(f"{stage.title}: {stage.model.type}, {became}")
         staging.commit()
     for line in told:
-        click.echo(line, err=True)
+        tell(line)
 
 
 def _write_file(made: Path, printed: Printed, stage: Stage) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.habits import quiet
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -29,7 +31,7 @@ class Progress:
         self._start = time.monotonic()
         self._before = 0
         self._bar: Any = None
-        self._shown = sys.stderr.isatty()
+        self._shown = sys.stderr.isatty() and not quiet()
 
     def __enter__(self) -> Progress:
         return self

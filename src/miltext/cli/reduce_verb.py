@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import load_model, model_argument, nested_option, show, write_text
+from miltext.cli.habits import quiet
+from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_text
 from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, warning
 from miltext.diagnostics.wording import tally
@@ -141,6 +142,7 @@ class _Work:
         self._tests = 0
         self._program: Program | None = None
         self._done: Reduction | None = None
+        self._shows_progress = sys.stderr.isatty() and not quiet()
 
     def reduce(self, source: Model, ranges: Any, **how: Any) -> None:
         """Reduce a model, and write the result; on a model that fails to begin with, show what the command printed."""
@@ -173,7 +175,7 @@ class _Work:
         assert done is not None  # it ended well
         if not done.is_complete:
             run = tally(done.tests, "test")
-            click.echo(f"miltext: stopped after {run}, as --max-tests says: more may be left out", err=True)
+            tell(f"miltext: stopped after {run}, as --max-tests says: more may be left out")
         if not done.is_steady:
             show([UNSTEADY], None, str(self._output))
         return told(done.original, done.best, done.tests, done.reused)
@@ -210,10 +212,10 @@ class _Work:
     def _note(self, best: Candidate, tests: int) -> None:
         """Note the best so far, and show on a terminal how far it is."""
         self._best, self._tests = best, tests
-        if sys.stderr.isatty():
+        if self._shows_progress:
             told = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"
             click.echo(f"\r\x1b[K{told}", err=True, nl=False)
 
     def _end_progress(self) -> None:
-        if self._tests and sys.stderr.isatty():
+        if self._tests and self._shows_progress:
             click.echo("\r\x1b[K", err=True, nl=False)

@@ -13,7 +13,7 @@ import click
 from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
-from miltext.cli.streams import OptionalNumbers, colored, load_model, model_argument, nested_option, write_text
+from miltext.cli.streams import OptionalNumbers, colored, load_model, model_argument, nested_option, tell, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class _Run(NamedTuple):
         yield from (Result("outputs", name, running.outputs[name], kind) for name, kind in evaluator.outputs.items())
         yield from (Result("states", name, self.states[name], kind.wrapped) for name, kind in evaluator.states.items())
         for name in sorted(left):
-            click.echo(f"miltext: the value {name!r} was not computed: the block that it is in was not done", err=True)
+            tell(f"miltext: the value {name!r} was not computed: the block that it is in was not done")
 
     def _of_step(self, made: Made) -> Iterator[Result]:
         """Yield what a step has made of what is asked for; outputs come in the end."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from miltext.cli.progress import Progress, size_below
-from miltext.cli.streams import WRONG, existing
+from miltext.cli.streams import WRONG, existing, tell
 
 EPILOG = """\b
 Examples:
@@ -18,6 +18,7 @@ Examples:
   miltext sidecar --full models/*.mlmodelc
   miltext sidecar --draft Model.mlpackage    # types that follow are left out; --check wants the option, too
   miltext sidecar --width 100 Model.mlpackage   # long argument lists broken, an item a line; --check wants it, too
+
 \b
 Exit status: 0 all are up to date, or written; 1 with --check, one is stale; or a model is wrong; 2 usage, files.
 """
@@ -60,7 +61,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
                 check_content(sidecar, "sidecar")
                 write(sidecar, text)
             remake = f"; to write it: {' '.join(['miltext sidecar', *options_of(form, width), str(path)])}"
-            click.echo(f"stale: {sidecar}{remake}" if check else f"wrote {sidecar}", err=True)
+            click.echo(f"stale: {sidecar}{remake}", err=True) if check else tell(f"wrote {sidecar}")
     if check and stale:
         sys.exit(WRONG)
 

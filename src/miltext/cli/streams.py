@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
 
 import click
 
+from miltext.cli.habits import asked, quiet, shown_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -34,7 +36,7 @@ NO_INPUT = ("MIL831", "MIL832", "MIL833", "MIL834", "MIL835", "MIL836", "MIL837"
 NO_PROGRAM = ("MIL482", "MIL483")
 """The codes of programs that cannot be generated."""
 
-STDIN, STDOUT = "<stdin>", "standard output"
+STDOUT = "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of writing to a stream; where files are written, the failure has their name."""
 
@@ -45,6 +47,12 @@ Exit status: 0 all is well, warnings or not; 1 the input is wrong; 2 usage, file
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
+FORCING = {"NO_COLOR": False, "FORCE_COLOR": True, "CLICOLOR_FORCE": True}
+"""What a variable that is set, and not empty, says of colours; the first that is counts.
+
+no-color.org and force-color.org say what the first two mean. bixense.com/clicolors has NO_COLOR go before
+CLICOLOR_FORCE, of which `0` has always meant that it is not set.
+"""
 
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
 
@@ -99,16 +107,18 @@ def texts_in(folder: str) -> list[str]:
 
 def load_model(name: str, nested: str | None = None) -> Model:
     """Return the ML Program of that path, or on standard input."""
-    from miltext.models.opening import load, read
+    from miltext.models.opening import load
 
-    return read(read_stdin(), STDIN, nested) if name == "-" else load(existing(name), nested)
+    return open_whole(name).select(nested) if name == "-" else load(existing(name), nested)
 
 
 def open_whole(name: str) -> Model:
     """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
     from miltext.models.opening import open_model, read_model
 
-    return read_model(read_stdin(), STDIN) if name == "-" else open_model(existing(name))
+    if name != "-":
+        return open_model(existing(name))
+    return read_model(read_stdin(), shown_name("-"), asked("stdin_filename"))
 
 
 def read_stdin() -> bytes:
@@ -119,12 +129,16 @@ def read_stdin() -> bytes:
         return sys.stdin.buffer.read()
 
 
-def write_text(output: str, pieces: Iterable[str], kind: str = "mil", source: str = "-") -> None:
+def write_text(output: str, pieces: Iterable[str], kind: str = "text", source: str = "-") -> None:
     """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
 
     `kind` is what the text is, and `source` the model that it is made from: that model, and a file of another kind, are
-    not replaced.
+    not replaced. On standard output, the text is coloured as its kind is, where there are to be colours.
     """
+    if output == "-" and kind != "text" and colored(sys.stdout, is_document=True):
+        from miltext.cli.coloring import colored_pieces
+
+        pieces = colored_pieces(pieces, kind)
     encoded = (piece.encode(errors="backslashreplace") for piece in pieces)
     if output == "-":
         _write_stdout(encoded)
@@ -198,10 +212,25 @@ def _named(stream: str) -> Iterator[None]:
         raise
 
 
-def show(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None, *, err: bool = True) -> None:
-    """Show diagnostics on standard error, or on standard output where they are what was asked for."""
+def tell(message: str) -> None:
+    """Tell something beside the result, on standard error, unless only results and errors are to be told."""
+    if not quiet():
+        click.echo(message, err=True)
+
+
+def show(
+    diagnostics: Sequence[Diagnostic],
+    text: str | None,
+    path: str | None,
+    *,
+    err: bool = True,
+    is_result: bool = False,
+) -> None:
+    """Show diagnostics on standard error, or on standard output; with `--quiet` only errors, or what is the result."""
     from miltext.diagnostics import render
 
+    if quiet() and not is_result:
+        diagnostics = [each for each in diagnostics if each.severity == "error"]
     for diagnostic in diagnostics:
         shown = render(diagnostic, text, path)
         word = f"{diagnostic.severity}[{diagnostic.code}]"
@@ -220,13 +249,19 @@ def compiled_text(model: Model, program: Program) -> str:
     return to_text(program, as_coremlc=True, description=model.description, **known)
 
 
-def colored(stream: TextIO) -> bool:
-    """Whether to colour what goes to a stream."""
-    context = click.get_current_context(silent=True)
-    choice = context.find_root().obj if context else "auto"
+def colored(stream: TextIO, *, is_document: bool = False) -> bool:
+    """Tell whether to colour what goes to a stream: the option says so, else the environment, else the terminal.
+
+    A document, such as MIL text, is often read by a program: in a file or a pipe, only the option colours it.
+    """
+    choice = asked("color")
     if choice in ("always", "never"):
         return bool(choice == "always")
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+    for name, answer in FORCING.items():
+        is_set = os.environ.get(name) and (name, os.environ[name]) != ("CLICOLOR_FORCE", "0")
+        if is_set and not (answer and is_document):
+            return answer
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
 def fail(message: str) -> NoReturn:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
     STATUSES,
@@ -287,7 +288,7 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error what changed in a description, as `miltext diff` shows changes."""
-    if changes:
+    if changes and not quiet():
         from miltext.diffing.text import Line
 
         is_colored = colored(sys.stderr)

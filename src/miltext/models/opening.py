@@ -38,9 +38,17 @@ def read(data: bytes, name: str, model: int | str | None = None) -> Model:
     return read_model(data, name).select(model)
 
 
-def read_model(data: bytes, name: str) -> Model:
-    """Return the model in the bytes of a file, whatever its type; otherwise as `read`."""
-    return _from_bytes(data, _kind(data), name, None)
+def read_model(data: bytes, name: str, path: str | None = None) -> Model:
+    """Return the model in the bytes of a file, whatever its type; otherwise as `read`.
+
+    With the `path` that they would have, its ending says the kind as it does in `load`, and its folder, or that of the
+    model that is there, is the one of weights. The file itself is not read, and need not be there.
+    """
+    if path is None:
+        return _from_bytes(data, _kind(data), name, None)
+    model = _from_bytes(data, _KINDS.get(Path(path).suffix.lower()) or _kind(data), name, None)
+    model.model_path = open_model(path).model_path if os.path.isdir(path) else Path(path).parent
+    return model
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:

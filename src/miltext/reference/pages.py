@@ -44,8 +44,11 @@ def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
             yield from (" " * indent + line for line in body)
 
 
-def page(entry: Entry, opset: str | None = None, mark: Mark = str) -> Iterator[str]:
-    """Yield the lines of all that is known of an operation, as an opset has it."""
+def page(entry: Entry, opset: str | None = None, mark: Mark = str, code: Mark = str) -> Iterator[str]:
+    """Yield the lines of all that is known of an operation, as an opset has it.
+
+    `mark` makes words stand out, and `code` the lines of the example, one after the other.
+    """
     known = signature(entry.name, opset)
     if known is None:
         raise KeyError(entry.name)
@@ -64,7 +67,7 @@ def page(entry: Entry, opset: str | None = None, mark: Mark = str) -> Iterator[s
     example = entry.example(opset)
     yield from ("", mark(f"example, of {example.opset}"))
     for line in example.text.splitlines():
-        yield from broken(line, "  ")
+        yield from map(code, broken(line, "  "))
     if also := related(entry):
         yield from ("", mark("see also"), *_text(", ".join(also)))
 

@@ -1,0 +1,131 @@
+"""Texts in colour, for a terminal. Without the escapes, each is what it was, and it is written as it is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+BOLD, DIM, RED, GREEN, YELLOW, BLUE, PURPLE, CYAN = "1", "2", "31", "32", "33", "34", "35", "36"
+
+MIL = {
+    "Comment": DIM,
+    "Error": RED,
+    "Keyword": PURPLE,
+    "Keyword.Type": CYAN,
+    "Name.Attribute": BLUE,
+    "Name.Builtin": f"{BOLD};{BLUE}",
+    "Name.Function": f"{BOLD};{BLUE}",
+    "Name.Namespace": PURPLE,
+    "Number": YELLOW,
+    "String": GREEN,
+}
+"""The colour of a token by its type, or by the nearest type above; what has none stands as it is."""
+
+
+class Rule(NamedTuple):
+    """A pattern, and the colour of what it fits."""
+
+    pattern: str
+    color: str
+
+
+RULES = {
+    "diff": (
+        Rule(r"^(?:---|\+\+\+) .*", BOLD),
+        Rule(r"^@@.*?@@", CYAN),
+        Rule(r"^\+.*", GREEN),
+        Rule(r"^-.*", RED),
+    ),
+    "markdown": (
+        Rule(r"^MIL[0-9]+(?=  )|\*\*[^*\n]+\*\*", BOLD),
+        Rule(r"\berror\[MIL[0-9]+\]", f"{BOLD};{RED}"),
+        Rule(r"\bwarning\[MIL[0-9]+\]", f"{BOLD};{YELLOW}"),
+        Rule(r"\bnote\[MIL[0-9]+\]", f"{BOLD};{CYAN}"),
+        Rule(r"^```.*", DIM),
+        Rule(r"`[^`\n]+`", CYAN),
+    ),
+    "toml": (
+        Rule(r'"""(?:[^\\]|\\[^\0])*?"""|\'\'\'[^\0]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', GREEN),
+        Rule(r"#.*", DIM),
+        Rule(r"^\[.*\]", PURPLE),
+        Rule(r"^[ \t]*[\w.-]+(?=[ \t]*=)", BLUE),
+        Rule(r"\b(?:true|false)\b", PURPLE),
+        Rule(r"(?<![\w.])[-+]?[0-9][\w.:+-]*", YELLOW),
+    ),
+}
+"""How the kinds of texts are coloured that have no lexer here; of the rules that fit at a place, the first counts."""
+
+
+def colored_pieces(pieces: Iterable[str], kind: str) -> Iterable[str]:
+    """Return a text of a kind in colour, in pieces that end where lines do; one of another kind as it is."""
+    color = coloring(kind)
+    return map(color, whole_lines(pieces)) if color else pieces
+
+
+def coloring(kind: str) -> Callable[[str], str] | None:
+    """Return what colours the lines of a text of a kind, given one after the other; None where there are no colours."""
+    if kind == "mil":
+        return mil_coloring()
+    if kind not in RULES:
+        return None
+    whole = "|".join(f"({rule.pattern})" for rule in RULES[kind])
+    return partial(re.compile(whole, re.MULTILINE).sub, partial(_painted, RULES[kind]))
+
+
+def _painted(rules: tuple[Rule, ...], found: re.Match[str]) -> str:
+    return paint(found[0], rules[(found.lastindex or 1) - 1].color)
+
+
+def paint(text: str, color: str | None) -> str:
+    """Return a text in a colour, which ends with each line: pagers show lines by themselves."""
+    if color is None or not text.strip():
+        return text
+    return "\n".join(f"\x1b[{color}m{line}\x1b[0m" if line else line for line in text.split("\n"))
+
+
+def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the same text in pieces that end where lines do, as soon as each of them is there."""
+    begun: list[str] = []
+    for piece in pieces:
+        begun.append(piece)
+        if piece.endswith("\n"):
+            yield "".join(begun)
+            begun = []
+    if begun:
+        yield "".join(begun)
+
+
+def mil_coloring() -> Callable[[str], str]:
+    """Return what colours the lines of a MIL text as the lexer of Pygments understands them.
+
+    No rule of that looks beyond a line, so its states are all that one piece hands on to the next.
+    """
+    from pygments.lexer import ExtendedRegexLexer, LexerContext
+    from pygments.token import Token, _TokenType, string_to_tokentype
+
+    from miltext.highlight import MilLexer
+
+    class Resumed(ExtendedRegexLexer, MilLexer):
+        """The lexer, which goes on from the states where it ended."""
+
+    lexer, states = Resumed(), ["root"]
+    colors: dict[_TokenType, str | None] = {string_to_tokentype(name): color for name, color in MIL.items()}
+    colors[Token] = None
+
+    def color_of(kind: _TokenType) -> str | None:
+        if kind not in colors:
+            colors[kind] = color_of(kind.parent or Token)
+        return colors[kind]
+
+    def color(lines: str) -> str:
+        context = LexerContext(lines, 0, states)
+        tokens = lexer.get_tokens_unprocessed(context=context)
+        stretches = groupby(tokens, lambda token: color_of(token[1]))
+        shown = [paint("".join([text for _, _, text in each]), found) for found, each in stretches]
+        states[:] = context.stack
+        return "".join(shown)
+
+    return color

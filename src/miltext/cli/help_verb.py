@@ -1,0 +1,34 @@
+"""`miltext help`: the help of a verb, as its `--help` shows it."""
+
+from __future__ import annotations
+
+import click
+
+EPILOG = """\b
+Examples:
+  miltext help
+  miltext help check
+  miltext help git setup
+\b
+Exit status: 0 it is shown; 2 usage, as a verb that there is not.
+"""
+
+
+@click.command("help", epilog=EPILOG)
+@click.argument("words", nargs=-1, metavar="[VERB...]")
+@click.pass_context
+def command(context: click.Context, words: tuple[str, ...]) -> None:
+    """Show the help of VERB, or of all of miltext."""
+    click.echo(_context_of(context.find_root(), words).get_help())
+
+
+def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
+    """Return the context of a verb, and of its own command if there is one. Raise UsageError for what is not there."""
+    found = root
+    for word in words:
+        if not isinstance(found.command, click.Group):
+            raise click.UsageError(f"`{found.info_name}` has no commands of its own: leave out {word}", root)
+        name, verb, _ = found.command.resolve_command(found, [word])
+        assert verb is not None  # or it would have been refused
+        found = click.Context(verb, found, name)
+    return found
