@@ -220,8 +220,8 @@ def test_arrays_and_weights_are_beside_it(files: Path) -> None:
     assert (named.returncode, named.stdout) == (0, run("weights", EXAMPLE).stdout)
     of_package = run("weights", "-", "--stdin-filename", EXAMPLE, input=spec.read_bytes())
     assert of_package.stdout == named.stdout
-    text = run("print", EXAMPLE).stdout
-    beside = run("diff", "-", EXAMPLE, "--stdin-filename", spec.with_suffix(".mil"), input=text)
+    printed = run("print", EXAMPLE).stdout
+    beside = run("diff", "-", EXAMPLE, "--stdin-filename", spec.with_suffix(".mil"), input=printed)
     assert (beside.returncode, beside.stderr) == (0, b"")
 
 

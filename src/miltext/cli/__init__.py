@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
-
-from miltext.cli.groups import Commands
-from miltext.cli.habits import COLOR, QUIET, with_habits
 
 VERBS = {
     "print": "Print a model's program as MIL text.",
@@ -57,6 +56,41 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 """
 
 
+@contextmanager
+def naming_what_was_meant(context: click.Context) -> Iterator[None]:
+    """Have the error of an option that is not there name the nearest one."""
+    try:
+        yield
+    except click.NoSuchOption as failure:
+        from miltext.cli.meanings import no_such_option
+
+        raise no_such_option(failure, failure.ctx or context) from None
+
+
+class Commands(click.Group):
+    """A group of commands, which names the nearest one if a command or an option is not there."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with naming_what_was_meant(ctx):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with naming_what_was_meant(ctx):
+            return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchOption:
+            raise
+        except click.UsageError:
+            from miltext.cli.meanings import no_such_command
+
+            raise no_such_command(args[0], ctx, self.list_commands(ctx)) from None
+
+
 class Verbs(Commands):
     """The verbs, whose modules are imported only when they are needed."""
 
@@ -68,11 +102,19 @@ class Verbs(Commands):
             return None
         own = f"{name.replace('-', '_')}_verb"
         module = import_module(f"miltext.cli.{_TOGETHER.get(name, own)}")
+        from miltext.cli.habits import with_habits
+
         return with_habits(getattr(module, name if name in _TOGETHER else "command"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        from miltext.cli.habits import with_habits
+
+        with_habits(self, None)
+        return super().make_context(*args, **extra)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command as a process, which signals end, and report failures outside of verbs, too."""
@@ -96,6 +138,3 @@ class Verbs(Commands):
 @click.version_option(package_name="miltext", message="miltext %(version)s", help="Show the version.")
 def command() -> None:
     """Core ML's MIL programs as text: print, edit, build, check and compare them."""
-
-
-command.params += [QUIET, COLOR]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.groups import Commands
+from miltext.cli import Commands
 from miltext.cli.streams import FAILED, STATUSES, colored, fail, write_text
 from miltext.diagnostics import MiltextError
 
