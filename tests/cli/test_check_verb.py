@@ -62,6 +62,15 @@ def test_the_exit_status_says_whether_anything_was_found(name: str, status: int,
     assert ("error[" in found[1] or "warning[" in found[1]) == bool(status)
 
 
+def test_a_folder_with_a_model_mil_is_not_a_compiled_model(files: Path) -> None:
+    """So `miltext print -o model.mil` calls its text."""
+    (files / "good.mil").rename(files / "model.mil")
+    assert run("check", ".", cwd=files)[2] == "2 errors, 1 warning in 4 programs\n"
+    (files / "coremldata.bin").write_bytes(b"")  # which a compiled model has, whatever its name
+    status, out, _ = run("check", ".", cwd=files)
+    assert (status, "bad.mil:" in out, "MIL26" in out) == (1, False, True)
+
+
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
 def test_a_valid_draft_passes_with_a_note(form: str, files: Path) -> None:
     kinds = {"json": '"severity": "note"', "sarif": '"level": "note"', "github": "::notice "}

@@ -21,6 +21,17 @@ TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
 
 NO_MODEL_FOLDER = "MIL251"
 
+MODEL_PARTS = (
+    "Manifest.json",
+    "coremldata.bin",
+    "metadata.json",
+    "analytics",
+    "weights",
+    "model0",
+    "model.espresso.net",
+)
+"""What a folder has at least one of that is a model, whatever its name. A model.mil alone is what `print -o` wrote."""
+
 
 class Rules(NamedTuple):
     """What the command line says about findings; it goes before what projects say.
@@ -99,6 +110,8 @@ def _is_plain_folder(path: str) -> bool:
 
     if not os.path.isdir(path) or path.lower().endswith(MODEL_FOLDERS):
         return False
+    if not any(os.path.exists(os.path.join(path, part)) for part in MODEL_PARTS):
+        return True
     try:
         open_model(path)
     except MiltextError as error:

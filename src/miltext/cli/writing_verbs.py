@@ -40,7 +40,7 @@ Examples:
   miltext build model.mil --from Model.mlpackage -o Model.mlpackage --force
   miltext build program.mil -o New.mlpackage                # from text alone
   miltext build draft.mil -o New.mlpackage                  # types that are left out are inferred
-  miltext build model.mil --description model.toml -o New.mlpackage
+  miltext build draft.mil --description draft.toml -o New.mlpackage
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
   miltext build Model.mlpackage -o Model.mlmodelc           # compiled, as Apple's compiler writes it
