@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import EXAMPLE, ROOT
 from support.containers import write_package
 from support.pipelines import of_text, piped
 
@@ -60,7 +60,7 @@ MASKED = """\
 SMALL = """\
             relu_3 = relu(x);
             picked = gather(x = relu_3, indices = [0, 2], axis = 1);
-            var_42 = tanh(picked);
+            var_42 = real_div(x = 1.0, y = picked);
         } -> (var_42);
 """
 
@@ -313,6 +313,7 @@ KINDS: dict[str, Callable[[str, str], Made]] = {
 """What makes a stand-in, by the ending of its name."""
 
 FILES: dict[str, Callable[[str, str], Made]] = {
+    "Classifier.mlpackage": lambda *_: EXAMPLE,
     "predict": _script,
     "DIR": _weights,
     "w1.npy": lambda *_: _filled(2048, 768, 1, 1),
