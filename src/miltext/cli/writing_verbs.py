@@ -289,8 +289,8 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
     """Show on standard error what changed in a description, as `miltext diff` shows changes."""
     if changes and not quiet():
-        from miltext.diffing.text import Line
+        from miltext.diffing.report import Told
+        from miltext.diffing.text import written
 
-        is_colored = colored(sys.stderr)
-        for change in changes:
-            click.echo(Line(0, change.sign, change.text).shown(is_colored), err=True, color=True)
+        told = [Told(change.sign, (change.text,)) for change in changes]
+        click.echo(written(told, colored(sys.stderr)), nl=False, err=True, color=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from miltext.diffing.report import report
 from miltext.diffing.structure import (
     BlockDifference,
     Change,
@@ -14,7 +15,8 @@ from miltext.diffing.structure import (
     ModelDifference,
     WeightDifference,
 )
-from miltext.diffing.text import model_title, render_stat, render_text
+from miltext.diffing.telling import counts, model_title
+from miltext.diffing.text import render_text
 from miltext.diffing.unified import Line, render_unified
 
 FORM = 1
@@ -72,11 +74,11 @@ class Difference:
 
         Long lists of names and weights are cut unless `full`.
         """
-        return render_text(self, color, full)
+        return render_text(report(self, full=full), color)
 
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""
-        return render_stat(self)
+        return "".join(f"{line}\n" for line in counts(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diffing.comparing import arguments
 from miltext.diffing.spelling import SHOWN
-from miltext.diffing.text import VERDICTS, change_text, model_title, rename_text, told_renames
+from miltext.diffing.telling import VERDICTS, change_text, model_title, rename_text, told_renames
 from miltext.diffing.values import DIGITS
 from miltext.models.pairing.sequences import common, merged
 from miltext.models.weight_printing import digest_text

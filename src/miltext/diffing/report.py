@@ -1,0 +1,172 @@
+"""What a Difference tells, as data: the one sequence of told things that text, Markdown and HTML are renderings of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.diffing.structure import (
+    BlockDifference,
+    Change,
+    ChangedOperation,
+    FunctionDifference,
+    MovedOperations,
+    OperationDifference,
+    RemovedOperation,
+    Rename,
+    WeightDifference,
+)
+from miltext.diffing.telling import (
+    change_text,
+    changed_text,
+    counts,
+    function_text,
+    model_title,
+    move_text,
+    rename_text,
+    told_renames,
+    weight_words,
+    weights_text,
+)
+
+if TYPE_CHECKING:
+    from miltext.diffing.difference import Difference
+
+LISTED = 20
+"""How many renamed values, or weights, are listed unless all are asked for."""
+
+SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "moved", "=": "renamed", "#": "not compared", "@": "in"}
+"""What the sign of a told thing means; `@` is that of a heading, and is not shown."""
+
+_SIGNS = {"added": "+", "removed": "-", "changed": "@"}
+"""The sign of a function, a block or a model by its status."""
+
+At: TypeAlias = "tuple[str, ...]"
+"""The place of a told thing: the model's path in a pipeline; `function` with its name, `operation` with the function,
+the block, and the index in it, and so on into inner blocks, or `value` with the function and the value's name. An index
+is that in the new program; one after `-` is that of an operation which only the old program has.
+"""
+
+
+class Told(NamedTuple):
+    """One thing that is told: its sign, its words, what is told below it, and its place in the texts.
+
+    Several `words` are the columns of a row.
+    """
+
+    sign: str
+    words: tuple[str, ...]
+    inner: tuple[Told, ...] = ()
+    at: At = ()
+
+
+class Report(NamedTuple):
+    """All that a Difference tells: the two names, whether they are the same, what could not be compared, what was
+    found, and the lines of counts.
+    """
+
+    old: str
+    new: str
+    same: bool | None
+    notes: tuple[Told, ...]
+    found: tuple[Told, ...]
+    counts: tuple[str, ...]
+
+
+def report(difference: Difference, *, full: bool) -> Report:
+    """Return what a Difference tells; long lists are cut unless `full`."""
+    notes = tuple([Told("#", (note,)) for note in difference.notes])
+    found = tuple(_found(difference, sys.maxsize if full else LISTED, ""))
+    return Report(difference.old, difference.new, difference.same, notes, found, tuple(counts(difference)))
+
+
+def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
+    """Yield all that is different in the model of that path."""
+    yield from _changes(difference.changes)
+    for function in difference.functions:
+        yield _function(function, limit, model)
+    yield from _weights(difference.weights, limit, model)
+    for each in difference.models:
+        kind = "" if each.difference else f": {each.type}"
+        inner = tuple(_found(each.difference, limit, each.place)) if each.difference else ()
+        yield Told(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (each.place,))
+
+
+def _changes(changes: Sequence[Change], at: At = ()) -> Iterator[Told]:
+    """Yield the changes of anything but an operation."""
+    for change in changes:
+        sign = "+" if change.old is None else "-" if change.new is None else "~"
+        yield Told(sign, (change_text(change, with_kind=True),), at=at)
+
+
+# ---- functions
+
+
+def _function(function: FunctionDifference, limit: int, model: str) -> Told:
+    at = (model, "function", function.name)
+    inner = [*_changes(function.changes, at), *_renames(function.renamed, limit, at)]
+    for block in function.blocks:
+        if len(function.blocks) > 1 or block.status != "changed":
+            inner.append(_heading(block))
+        inner += _block(block, (model, "operation", function.name, block.place), limit)
+    return Told(_SIGNS[function.status], (function_text(function),), tuple(inner), at)
+
+
+def _heading(block: BlockDifference) -> Told:
+    return Told(_SIGNS[block.status], (f"block {block.place}",))
+
+
+def _block(block: BlockDifference, at: At, limit: int) -> Iterator[Told]:
+    yield from _changes(block.changes, (at[0], "function", at[2]))
+    for operation in block.operations:
+        yield _operation(operation, at, limit)
+    yield from _renames(block.renamed, limit, at)
+
+
+def _operation(operation: OperationDifference, at: At, limit: int) -> Told:
+    if isinstance(operation, MovedOperations):
+        return Told(">", (move_text(operation),), at=(*at, str(operation.new_index)))
+    if isinstance(operation, RemovedOperation):
+        return Told("-", (operation.text,), at=(*at, f"-{operation.index}"))
+    if isinstance(operation, ChangedOperation):
+        return _changed(operation, (*at, str(operation.new_index)), limit)
+    return Told("+", (operation.text,), at=(*at, str(operation.index)))
+
+
+def _changed(operation: ChangedOperation, at: At, limit: int) -> Told:
+    changes = [Told("", (change_text(change),)) for change in operation.changes]
+    blocks = [
+        _heading(block)._replace(inner=tuple(_block(block, (*at, block.place), limit))) for block in operation.blocks
+    ]
+    return Told("~", (changed_text(operation),), (*changes, *blocks), at)
+
+
+def _renames(renamed: Sequence[Rename], limit: int, at: At) -> Iterator[Told]:
+    told = told_renames(renamed)
+    for rename in told[:limit]:
+        yield Told("=", (rename_text(rename),), at=(at[0], "value", at[2], rename.of))
+    yield from _more(told, limit)
+
+
+def _more(listed: Sequence[object], limit: int) -> Iterator[Told]:
+    if len(listed) > limit:
+        yield Told("=", (f"and {len(listed) - limit} more of {len(listed)}; --full lists all",))
+
+
+# ---- weights
+
+
+def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told]:
+    """Yield the weights, if any differ; where not all are listed, those that differ most come first."""
+    if not weights.changed:
+        return
+    listed = list(weights.changed)
+    if len(listed) > limit:
+        listed.sort(key=lambda weight: weight.measure.snr or 0 if weight.measure else 0)
+    several = len({weight.function for weight in listed}) > 1
+    rows = [
+        Told("~", weight_words(weight, several), at=(model, "value", weight.function, weight.operation))
+        for weight in listed[:limit]
+    ]
+    yield Told("@", (weights_text(weights),), (*rows, *_more(listed, limit)))

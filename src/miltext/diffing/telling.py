@@ -1,0 +1,160 @@
+"""The words for each part of a Difference, which all forms for people share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.diffing.difference import Difference
+    from miltext.diffing.structure import (
+        Change,
+        ChangedOperation,
+        FunctionDifference,
+        Measure,
+        ModelDifference,
+        MovedOperations,
+        Rename,
+        WeightChange,
+        WeightDifference,
+    )
+
+VERDICTS = {
+    True: "no difference",
+    None: "cannot be told: what was read is the same, but not all weights were read; "
+    "use --ignore-weights if neither model has weight files",
+}
+"""The line for two models without a difference, by whether they are the same."""
+
+_TOLD = {"operation", "type", "outputs", "blocks"}
+"""The kinds of changes of an operation that are named; arguments and attributes have names."""
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 operation`, `2 operations`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# ---- functions and operations
+
+
+def function_text(function: FunctionDifference) -> str:
+    """Return the head of a function that only one program has, or the name of one that both have."""
+    if function.status != "changed":
+        return f"{function.text}, {counted(function.operations, 'operation')}"
+    renamed = "" if function.name == function.old_name else f", renamed from {function.old_name}"
+    return f"func {function.name}{renamed}"
+
+
+def move_text(move: MovedOperations) -> str:
+    """Return `c moved: now after w2`."""
+    names = move.names
+    what = names[0] if len(names) == 1 else f"{len(names)} operations, {names[0]} to {names[-1]},"
+    return f"{what} moved: now {f'after {move.after}' if move.after else 'first'}"
+
+
+def changed_text(operation: ChangedOperation) -> str:
+    """Return `b_axis: const, axis of b`."""
+    uses = [f"{argument} of {user}" for user, argument in operation.used_as]
+    return f"{operation.name}: {', '.join([operation.type, *uses])}"
+
+
+# ---- changes
+
+
+def change_text(change: Change, with_kind: bool = False) -> str:
+    """Return `strides: [1, 1] -> [2, 2]`."""
+    kind = change.kind if with_kind or change.kind in _TOLD else ""
+    what = " ".join(filter(None, (kind, change.name)))
+    if change.old is None or change.new is None:
+        status = "" if with_kind else " added" if change.old is None else " removed"
+        return f"{what}: {change.new if change.old is None else change.old}{status}"
+    return f"{what}: {change.old} -> {change.new}{f' ({apart(change.measure)})' if change.measure else ''}"
+
+
+def apart(measure: Measure) -> str:
+    """Return how far two tensors are apart."""
+    if not measure.changed:
+        return f"the same {counted(measure.count, 'element')}"
+    text = f"{measure.changed} of {counted(measure.count, 'element')}"
+    if measure.maximum is None or measure.mean is None or measure.snr is None:
+        return text
+    return f"{text}, max {measure.maximum:.3g}, mean {measure.mean:.3g}, SNR {measure.snr:.1f} dB"
+
+
+def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
+    """Return the renames to show: not that of an operation where its values have other names, too."""
+    named = {rename.new for rename in renamed if rename.kind != "name"}
+    return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
+
+
+def rename_text(rename: Rename) -> str:
+    """Return `a -> b`."""
+    if rename.kind == "name":
+        return f"{rename.of}: name {rename.old or 'none'} -> {rename.new or 'none'}"
+    return f"{rename.old} -> {rename.new}{'' if rename.kind == 'value' else f' ({rename.kind})'}"
+
+
+# ---- models and weights
+
+
+def model_title(model: ModelDifference) -> str:
+    """Return the path of a model in a pipeline and, if it has one, its name."""
+    return f"{model.place} {quote(model.name)}" if model.name else model.place
+
+
+def weights_text(weights: WeightDifference) -> str:
+    """Return `weights: 1 differs, 1 equal`."""
+    unread = f", {weights.unread} compared by place" if weights.unread else ""
+    differ = "differs" if len(weights.changed) == 1 else "differ"
+    return f"weights: {len(weights.changed)} {differ}, {weights.equal} equal{unread}"
+
+
+def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, str]:
+    """Return what a weight is called, its type, and how far it is from the old one."""
+    parameter = "" if weight.parameter == "val" else f" {weight.parameter}"
+    name = f"{f'{weight.function}/' if with_function else ''}{weight.operation}{parameter}"
+    return name, weight.type, _weight(weight)
+
+
+def _weight(weight: WeightChange) -> str:
+    if weight.measure:
+        return apart(weight.measure)
+    places = [f"{quote(place.file)} at {place.offset}" for place in (weight.old_place, weight.new_place) if place]
+    return f"{' -> '.join(places)}, not read"
+
+
+# ---- counts
+
+
+def counts(difference: Difference) -> Iterator[str]:
+    """Yield a line for each function that is different, for the model, and for the weights."""
+    if difference.same is not False:
+        yield VERDICTS[difference.same]
+    if difference.changes:
+        yield f"model: {counted(len(difference.changes), 'change')}"
+    yield from (f"{function.name}: {_summary(function)}" for function in difference.functions)
+    if difference.weights.changed:
+        yield weights_text(difference.weights)
+    for model in difference.models:
+        inner = counts(model.difference) if model.difference else [model.status]
+        yield from (f"model {model_title(model)}: {line}" for line in inner)
+
+
+def _summary(function: FunctionDifference) -> str:
+    if function.status != "changed":
+        return f"{function.status}, {counted(function.operations, 'operation')}"
+    found = Counter(renamed=len(told_renames(function.renamed)))
+    for block in [each for outer in function.blocks for each in outer.walk()]:
+        found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
+        found.update(moved=sum(len(move.names) for move in block.moved))
+        found.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
+    told = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
+    nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
+    told += [f"{counted(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
+    if function.changes or found["other"]:
+        told.append("interface changed")
+    return ", ".join(told)
