@@ -46,6 +46,7 @@ def test_tells_what_a_person_would(case: str, matches_golden: Check) -> None:
     difference = miltext.diff("a.mil", "b.mil")
     matches_golden(FOLDER / case / "expected.txt", difference.to_text())
     matches_golden(FOLDER / case / "expected.diff", difference.to_unified())
+    matches_golden(FOLDER / case / "expected.md", difference.to_markdown())
     matches_golden(FOLDER / case / "expected.json", json.dumps(rounded(difference.to_json()), indent=1) + "\n")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
 from miltext.diffing.structure import (
     BlockDifference,
@@ -15,7 +16,7 @@ from miltext.diffing.structure import (
     ModelDifference,
     WeightDifference,
 )
-from miltext.diffing.telling import counts, model_title
+from miltext.diffing.telling import count_line, counts, model_title
 from miltext.diffing.text import render_text
 from miltext.diffing.unified import Line, render_unified
 
@@ -76,9 +77,17 @@ class Difference:
         """
         return render_text(report(self, full=full), color)
 
+    def to_markdown(self, *, full: bool = False, limit: int = LIMIT) -> str:
+        """Return the differences for the comment of a pull request, of at most `limit` characters: whole lines, after
+        which the number of those left out stands.
+
+        Raise ValueError for a limit below 1,000.
+        """
+        return render_markdown(report(self, full=full), limit)
+
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""
-        return "".join(f"{line}\n" for line in counts(self))
+        return "".join(f"{count_line(*each)}\n" for each in counts(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""

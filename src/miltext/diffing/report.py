@@ -27,7 +27,7 @@ from miltext.diffing.telling import (
     rename_text,
     told_renames,
     weight_words,
-    weights_text,
+    weights_summary,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ LISTED = 20
 
 SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "moved", "=": "renamed", "#": "not compared", "@": "in"}
 """What the sign of a told thing means; `@` is that of a heading, and is not shown."""
+
+COLUMNS = ("weight", "type", "difference")
+"""What the columns of rows are called."""
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "@"}
 """The sign of a function, a block or a model by its status."""
@@ -63,7 +66,7 @@ class Told(NamedTuple):
 
 class Report(NamedTuple):
     """All that a Difference tells: the two names, whether they are the same, what could not be compared, what was
-    found, and the lines of counts.
+    found, and the counts: what differs, and in how much.
     """
 
     old: str
@@ -71,7 +74,7 @@ class Report(NamedTuple):
     same: bool | None
     notes: tuple[Told, ...]
     found: tuple[Told, ...]
-    counts: tuple[str, ...]
+    counts: tuple[tuple[str, str], ...]
 
 
 def report(difference: Difference, *, full: bool) -> Report:
@@ -169,4 +172,4 @@ def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told
         Told("~", weight_words(weight, several), at=(model, "value", weight.function, weight.operation))
         for weight in listed[:limit]
     ]
-    yield Told("@", (weights_text(weights),), (*rows, *_more(listed, limit)))
+    yield Told("@", (f"weights: {weights_summary(weights)}",), (*rows, *_more(listed, limit)))

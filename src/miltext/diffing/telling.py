@@ -106,11 +106,11 @@ def model_title(model: ModelDifference) -> str:
     return f"{model.place} {quote(model.name)}" if model.name else model.place
 
 
-def weights_text(weights: WeightDifference) -> str:
-    """Return `weights: 1 differs, 1 equal`."""
+def weights_summary(weights: WeightDifference) -> str:
+    """Return `1 differs, 1 equal`."""
     unread = f", {weights.unread} compared by place" if weights.unread else ""
     differ = "differs" if len(weights.changed) == 1 else "differ"
-    return f"weights: {len(weights.changed)} {differ}, {weights.equal} equal{unread}"
+    return f"{len(weights.changed)} {differ}, {weights.equal} equal{unread}"
 
 
 def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, str]:
@@ -130,18 +130,26 @@ def _weight(weight: WeightChange) -> str:
 # ---- counts
 
 
-def counts(difference: Difference) -> Iterator[str]:
-    """Yield a line for each function that is different, for the model, and for the weights."""
+def counts(difference: Difference) -> Iterator[tuple[str, str]]:
+    """Yield what differs, the model, a function or the weights, and in how much; or nothing, and the verdict."""
     if difference.same is not False:
-        yield VERDICTS[difference.same]
+        yield "", VERDICTS[difference.same]
     if difference.changes:
-        yield f"model: {counted(len(difference.changes), 'change')}"
-    yield from (f"{function.name}: {_summary(function)}" for function in difference.functions)
+        yield "model", counted(len(difference.changes), "change")
+    yield from ((function.name, _summary(function)) for function in difference.functions)
     if difference.weights.changed:
-        yield weights_text(difference.weights)
+        yield "weights", weights_summary(difference.weights)
     for model in difference.models:
-        inner = counts(model.difference) if model.difference else [model.status]
-        yield from (f"model {model_title(model)}: {line}" for line in inner)
+        title = f"model {model_title(model)}"
+        if model.difference:
+            yield from ((f"{title}: {what}", said) for what, said in counts(model.difference))
+        else:
+            yield title, model.status
+
+
+def count_line(what: str, said: str) -> str:
+    """Return `main: 1 operation added`."""
+    return f"{what}: {said}" if what else said
 
 
 def _summary(function: FunctionDifference) -> str:

@@ -29,19 +29,18 @@ def render_text(report: Report, color: bool) -> str:
 
 
 def written(told: Sequence[Told], color: bool) -> str:
-    """Return told things as lines, each in the colour of its sign if asked."""
-    return "".join(f"{_colored(sign, line) if color and sign else line}\n" for sign, line in lines(told))
+    """Return told things as lines, each in the colour of its sign if asked; a heading has no sign in its line."""
+    lines = [
+        (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{text}")
+        for depth, sign, text in flat(told)
+    ]
+    return "".join(f"\x1b[{COLORS[sign]}m{line}\x1b[0m\n" if color and sign else f"{line}\n" for sign, line in lines)
 
 
-def _colored(sign: str, line: str) -> str:
-    return f"\x1b[{COLORS[sign]}m{line}\x1b[0m"
-
-
-def lines(told: Sequence[Told], indent: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the sign and the text of each line, those of a row in columns; a heading has no sign in its text."""
+def flat(told: Sequence[Told], depth: int = 0) -> Iterator[tuple[int, str, str]]:
+    """Yield the depth, the sign and the text of each thing and of what is told below it, those of rows in columns."""
     rows = [each.words for each in told if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for sign, (*firsts, last), inner, _ in told:
-        text = "  ".join([*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last])
-        yield sign, f"{indent}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{text}"
-        yield from lines(inner, indent + INDENT)
+        yield depth, sign, "  ".join([*[f"{word:{width}}" for word, width in zip(firsts, widths, strict=False)], last])
+        yield from flat(inner, depth + 1)

@@ -48,6 +48,7 @@ _CALLED = {
     "npz": "an archive of arrays",
     "png": "a picture",
     "toml": "a description",
+    "told": "what a command tells",
 }
 
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
@@ -67,6 +68,11 @@ def _is_program(data: bytes) -> bool:
         return False
 
 
+def _is_told(data: bytes) -> bool:
+    """Whether it can be what a command told: text, and none of the kinds that are read."""
+    return b"\0" not in data and not any(_IS[kind](data) for kind in ("mil", "html", "sidecar"))
+
+
 _IS: dict[str, Callable[[bytes], object]] = {
     "mil": re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*program\b").match,
     "html": re.compile(rb"\s*<(?:!doctype )?html", re.IGNORECASE).match,
@@ -77,6 +83,7 @@ _IS: dict[str, Callable[[bytes], object]] = {
     "npz": re.compile(rb"PK").match,
     "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
     "toml": bool,  # it was read before
+    "told": _is_told,
 }
 
 

@@ -334,7 +334,7 @@ def _character(match: re.Match[str]) -> str:
     if match[2] == "u":
         raise LiteralError(BAD_ESCAPE, r"expected `\u{...}` with the hexadecimal number of a character", start, end)
     if match[2] not in _UNESCAPED:
-        raise LiteralError(BAD_ESCAPE, rf"unknown escape `\{_named(match[2])}`", start, end)
+        raise LiteralError(BAD_ESCAPE, rf"unknown escape `\{visible(match[2])}`", start, end)
     return _UNESCAPED[match[2]]
 
 
@@ -350,10 +350,10 @@ def _code_point(digits: str, start: int, end: int) -> str:
     code = int(number[1], 16) if number else 0x110000
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         problem = "is a surrogate, which is not a character" if code <= 0xFFFF else "is not the number of a character"
-        raise LiteralError(BAD_ESCAPE, rf"`\u{{{_named(shown(digits))}}}` {problem}", start, end)
+        raise LiteralError(BAD_ESCAPE, rf"`\u{{{visible(shown(digits))}}}` {problem}", start, end)
     return chr(code)
 
 
-def _named(text: str) -> str:
-    """Return text that is safe in a message: its number for each character that may not stand raw."""
+def visible(text: str) -> str:
+    """Return text that is safe in a line: `<U+2028>`, its number, for each character that may not stand raw."""
     return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

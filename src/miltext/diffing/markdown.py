@@ -1,0 +1,167 @@
+"""A Report as Markdown, for the comment of a pull request.
+
+What a model calls things is put only where GitHub reads nothing into it: in fenced blocks, and in `<code>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from miltext.diffing.report import COLUMNS
+from miltext.diffing.telling import VERDICTS, counted
+from miltext.diffing.text import INDENT, flat
+from miltext.syntax.literals import visible
+
+if TYPE_CHECKING:
+    from miltext.diffing.report import Report, Told
+
+LIMIT = 65_536
+"""The characters that GitHub takes in a comment: its error is "Body is too long (maximum is 65536 characters)"."""
+
+LEAST = 1_000
+"""The fewest characters that a limit can be."""
+
+LONG = 30
+"""A part of more lines than this is folded."""
+
+_LEFT_OUT = "_{} left out here: `miltext diff` shows all._\n"
+_ROOM = len(_LEFT_OUT) + 40
+"""The characters that are kept free to say how many lines are left out."""
+
+_WORDS = re.compile(r"(?:[A-Za-z0-9 ,()+-]|\.\d|: )*")
+"""Words that are read as they stand."""
+
+_SPAN = re.compile(r"[^\s`|]([^`|]*[^\s`|])?")
+"""What can stand between backticks, in a table too."""
+
+_ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
+"""What Markdown, or GitHub in a text, reads something into, as HTML has it."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Lines that stand together: what opens them, what closes them, and one for each thing that is told."""
+
+    opening: str
+    lines: tuple[str, ...]
+    closing: str = ""
+
+    def __len__(self) -> int:
+        return len(self.opening) + len(self.closing) + sum(map(len, self.lines))
+
+    def __str__(self) -> str:
+        return "".join([self.opening, *self.lines, self.closing])
+
+    def within(self, limit: int) -> _Part:
+        """Return the part with as many lines as the limit has room for."""
+        left, kept = limit - len(self.opening) - len(self.closing), 0
+        for line in self.lines:
+            left -= len(line)
+            if left < 0:
+                break
+            kept += 1
+        return replace(self, lines=self.lines[:kept])
+
+
+def render_markdown(report: Report, limit: int = LIMIT) -> str:
+    """Return a Report as Markdown of at most `limit` characters: whole lines, and how many are left out.
+
+    Raise ValueError for a limit below LEAST.
+    """
+    if limit < LEAST:
+        raise ValueError(f"{limit} characters are too few for a comment: the least is {LEAST}")
+    parts = [*_parts(report)]
+    return "".join(map(str, parts)) if sum(map(len, parts)) <= limit else "".join(_cut(parts, limit - _ROOM))
+
+
+def _cut(parts: Sequence[_Part], room: int) -> Iterator[str]:
+    """Yield the parts for which there is room, and then the number of lines for which there is none."""
+    left_out = 0
+    for part in parts:
+        kept = part if len(part) <= room and not left_out else part.within(room)
+        if kept.lines and not left_out:
+            yield str(kept)
+            room -= len(kept)
+            left_out = len(part.lines) - len(kept.lines)
+        else:
+            left_out += len(part.lines)
+    yield _LEFT_OUT.format(f"{left_out} lines are" if left_out != 1 else "1 line is")
+
+
+def _parts(report: Report) -> Iterator[_Part]:
+    """Yield the heading with the counts, what could not be compared, and then part by part what was found."""
+    heading = f"### {code(report.old)} → {code(report.new)}\n\n"
+    if report.same is False:
+        counted = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
+        yield _Part(heading, tuple(counted))
+    else:
+        verdict = VERDICTS[report.same]
+        yield _Part(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
+    yield from _told(report.notes)
+    yield from _told(report.found)
+
+
+def _told(told: Iterable[Told], title: str = "") -> Iterator[_Part]:
+    """Yield the parts of what is told below a title: what has parts of its own, a table, and lines of a fence."""
+    for has_parts, group in groupby(told, lambda each: each.sign == "@" and bool(each.inner)):
+        if not has_parts:
+            yield _fence([*group], title)
+            continue
+        for each in group:
+            head = f"{title} · {each.words[0]}" if title else each.words[0]
+            if any(len(row.words) > 1 for row in each.inner):
+                yield _table(each.inner, head)
+            else:
+                yield from _told(each.inner, head)
+
+
+def _fence(told: Sequence[Told], title: str) -> _Part:
+    """Return lines in the colours of a diff, each with its sign at its beginning."""
+    lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(told)]
+    runs = [len(run) for line in lines for run in re.findall("`+", line)]
+    fence = "`" * max(3, 1 + max(runs, default=0))
+    return _folding(title, _Part(f"{fence}diff\n", tuple(lines), f"{fence}\n"))
+
+
+def _table(told: Sequence[Told], title: str) -> _Part:
+    """Return rows of a table; a line among them is a row with one cell."""
+    head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
+    rows = [
+        [code(words[0]), code(words[1]), said(words[2])] if len(words) > 1 else [*words, "", ""]
+        for _, words, _, _ in told
+    ]
+    return _folding(title, _Part(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
+
+
+def _folding(title: str, part: _Part) -> _Part:
+    """Return a part below its title, folded if it is long."""
+    if len(part.lines) > LONG:
+        summary = f"{html_code(title)}, " if title else ""
+        opening = f"\n<details><summary>{summary}{counted(len(part.lines), 'line')}</summary>\n\n"
+        return _Part(f"{opening}{part.opening}", part.lines, f"{part.closing}\n</details>\n")
+    head = f"**{said(title)}**\n\n" if title else ""
+    return replace(part, opening=f"\n{head}{part.opening}")
+
+
+# ---- what is read as it stands
+
+
+def code(text: str) -> str:
+    """Return a text as code in a line or a table."""
+    shown = visible(text)
+    return f"`{shown}`" if _SPAN.fullmatch(shown) else html_code(text)
+
+
+def html_code(text: str) -> str:
+    """Return a text as code where HTML stands."""
+    return f"<code>{escape(visible(text), quote=False).translate(_ENTITIES)}</code>"
+
+
+def said(text: str) -> str:
+    """Return words as they are; as code if there is anything in them that could be read otherwise."""
+    return text if _WORDS.fullmatch(text) else code(text)
