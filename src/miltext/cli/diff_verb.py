@@ -21,6 +21,7 @@ Examples:
   miltext diff old.mlpackage new.mlpackage --stat
   miltext diff old.mlpackage new.mlpackage --format json | jq .weights
   miltext diff old.mlpackage new.mlpackage --format unified --draft
+  miltext diff old.mlpackage new.mlpackage --format html -o diff.html
   miltext diff old.mlpackage new.mlpackage --format markdown > comment.md
   miltext diff Mine.mlmodelc Apples.mlmodelc              # compiled models, file by file
   miltext diff Old.mlpackage New.mlpackage --model 1      # a model of two pipelines; without it, each
@@ -38,7 +39,7 @@ found and a weight was not read.
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "unified", "markdown"]),
+    type=click.Choice(["text", "json", "unified", "markdown", "html"]),
     default="text",
     help="The output format.  [text]",
 )
@@ -102,7 +103,7 @@ class Form(NamedTuple):
     @property
     def kind(self) -> str:
         """What the output is, as `miltext.models.outputs` calls it."""
-        return "told"
+        return "html" if self.form == "html" else "told"
 
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""
@@ -121,6 +122,8 @@ class Form(NamedTuple):
             return difference.to_unified(draft=self.draft)
         if self.form == "markdown":
             return difference.to_markdown(full=self.full, **({} if self.limit is None else {"limit": self.limit}))
+        if self.form == "html":
+            return difference.to_html()
         if self.stat:
             return difference.to_stat()
         return difference.to_text(color=output == "-" and colored(sys.stdout), full=self.full)

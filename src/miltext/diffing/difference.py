@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
@@ -18,7 +18,10 @@ from miltext.diffing.structure import (
 )
 from miltext.diffing.telling import count_line, counts, model_title
 from miltext.diffing.text import render_text
-from miltext.diffing.unified import Line, render_unified
+from miltext.diffing.unified import Line, draft_lines, lines, render_unified
+
+if TYPE_CHECKING:
+    from miltext.diffing.lining_up import Texts
 
 FORM = 1
 """The version of the JSON form, which docs/diff.md describes: another one where a reader of this would go wrong."""
@@ -42,8 +45,7 @@ class Difference:
     weights: WeightDifference = field(default_factory=WeightDifference)
     complete: bool = True
     models: tuple[ModelDifference, ...] = ()
-    _lines: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
-    _drafts: Callable[[], Iterable[Line]] = field(default=tuple, repr=False, compare=False)
+    _texts: Texts | None = field(default=None, repr=False, compare=False)
 
     @property
     def same(self) -> bool | None:
@@ -85,6 +87,12 @@ class Difference:
         """
         return render_markdown(report(self, full=full), limit)
 
+    def to_html(self) -> str:
+        """Return all of the differences as one HTML page, with both texts in two panes below them."""
+        from miltext.diffing.html_report import render_html
+
+        return render_html(self, report(self, full=True))
+
     def to_stat(self) -> str:
         """Return the number of differences: a line for each function, and one for the weights."""
         return "".join(f"{count_line(*each)}\n" for each in counts(self))
@@ -99,8 +107,10 @@ class Difference:
         The old text has the values by their new names, and what is renamed stands before the diff. With `draft`, the
         texts are those of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
-        lines = (() if self.same else self._drafts()) if draft else self._lines()
-        own = render_unified(self, lines, are_renamed=not draft)
+        made: Iterable[Line] = ()
+        if self._texts and not (draft and self.same):
+            made = draft_lines(self._texts) if draft else lines(self._texts)
+        own = render_unified(self, made, are_renamed=not draft)
         inner = [(each, each.difference) for each in self.models if each.difference is not None]
         texts = [f"# model {model_title(each)}\n{found.to_unified(draft=draft)}" for each, found in inner]
         return "".join([own, *texts])

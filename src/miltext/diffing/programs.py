@@ -10,7 +10,7 @@ from miltext.diffing.bundles import compare_bundles
 from miltext.diffing.comparing import Comparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
-from miltext.diffing.unified import Texts
+from miltext.diffing.lining_up import Texts
 from miltext.diffing.values import Values
 from miltext.models.building.decompiling import order_as_described, take_shapes
 from miltext.models.pairing.contents import Contents
@@ -69,7 +69,7 @@ def compare_programs(old: Side, new: Side, how: How) -> Difference:
     complete = is_one or excused or not any(each.unread for each in contents)
     notes, weights = (*_notes(a), *_notes(b)), values.weights()
     found = tuple(changes), tuple(functions), weights
-    return Difference(a.name, b.name, notes, *found, complete, _lines=texts.lines, _drafts=texts.drafts)
+    return Difference(a.name, b.name, notes, *found, complete, _texts=texts)
 
 
 def changes_around(old: Model, new: Model, how: How) -> list[Change]:

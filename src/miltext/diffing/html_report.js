@@ -1,0 +1,34 @@
+const starts = [...document.querySelectorAll(".panes > .row:not(.equal)")].filter(
+  (row) => !row.previousElementSibling?.matches(".row:not(.equal)"),
+);
+const now = document.getElementById("now");
+let current = -1;
+
+function unfold() {
+  const target = document.getElementById(location.hash.slice(1));
+  const around = target?.closest("details");
+  if (!around || around.open) return;
+  around.open = true;
+  target.scrollIntoView();
+}
+
+function step(by) {
+  if (!starts.length) return;
+  starts[current]?.classList.remove("now");
+  current = current < 0 && by < 0 ? starts.length - 1 : (current + by + starts.length) % starts.length;
+  starts[current].classList.add("now");
+  starts[current].scrollIntoView({ block: "center" });
+  now.textContent = `${current + 1} of ${starts.length}`;
+}
+
+addEventListener("hashchange", unfold);
+unfold();
+document.querySelector("nav").hidden = !starts.length;
+now.textContent = `${starts.length} ${starts.length === 1 ? "place" : "places"}`;
+document.getElementById("next").addEventListener("click", () => step(1));
+document.getElementById("previous").addEventListener("click", () => step(-1));
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "n") step(1);
+  if (event.key === "p") step(-1);
+});

@@ -1,0 +1,229 @@
+"""The texts of two programs side by side, lined up by structure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from miltext.diffing.comparing import arguments
+from miltext.diffing.spelling import SHOWN
+from miltext.diffing.values import DIGITS
+from miltext.printing.printer import OPERATION, Printer
+from miltext.printing.tensors import Style
+from miltext.schema.proto import Function, Operation, Value
+from miltext.syntax.names import name_text, opset_text
+
+if TYPE_CHECKING:
+    from miltext.diffing.report import At
+    from miltext.models.pairing.graph import Graph, Node, Region
+    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.schema.proto import NamedValueType, Program
+
+Shell = TypeVar("Shell", bound="Function | Operation")
+
+EQUAL, DIFFERENT, REMOVED, ADDED, MOVED, LOOSE = " ", "~", "-", "+", ">", ""
+"""What lines that stand side by side are: equal but for names; of a pair that differs; of only one program; of an
+operation that is at another place in the other program; without a structure, to be lined up by their text.
+"""
+
+
+class Stretch(NamedTuple):
+    """Lines of the two texts that stand side by side, and what they are.
+
+    `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations, both
+    of them where one has moved, too.
+    """
+
+    mark: str
+    old: Sequence[str]
+    new: Sequence[str]
+    at: At = ()
+    nodes: tuple[Node | None, Node | None] = (None, None)
+
+
+class _Page(Printer):
+    """Prints parts of a program as lines without long literals."""
+
+    def head(self, program: Program) -> str:
+        return next(iter(self.program(program))).rstrip("\n")
+
+    def attributes(self, program: Program) -> str:
+        return self._attributes(program.attributes)
+
+    def function(self, name: str, function: Function) -> list[str]:
+        return "".join(self._function(name, function)).splitlines()
+
+    def operation(self, operation: Operation, indent: str) -> list[str]:
+        return self._operation(operation, indent).splitlines()
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of two programs whose functions are paired.
+
+    `different` are the operations of the new one that differ from their partners; `same_attributes` says whether the
+    programs' attributes are the same, as far as they count. The old text has the new names of values and functions,
+    unless it `has_own_names`; floats are as in `floats`.
+    """
+
+    old: Graph
+    new: Graph
+    pairs: Sequence[PairedFunction]
+    different: Collection[Node]
+    same_attributes: bool
+    has_own_names: bool = False
+    floats: str = "hex"
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Yield the lines of both texts; meanwhile the old Program's values can have their names in the new one."""
+        if self.has_own_names:
+            yield from self._program()
+            return
+        self._name(self.old.known_as)
+        try:
+            yield from self._program()
+        finally:
+            self._name(self.old.names)
+
+    def _name(self, names: Sequence[str]) -> None:
+        """Give all values of the old Program's paired functions their names."""
+        for pair in self.pairs:
+            if pair.old and pair.new:
+                _name_each(pair.old.function.inputs, pair.old.inputs.inputs, names)
+                for region in pair.old.blocks.values():
+                    _rename(region, names)
+
+    def _program(self) -> Iterator[Stretch]:
+        old, new, page = self.old.program, self.new.program, self._page
+        yield _either([page.head(old)], [page.head(new)])
+        before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
+        yield _either(now if self.same_attributes else before, now)
+        yield Stretch(EQUAL, ["{"], ["{"])
+        for pair in self.pairs:
+            yield from self._function(pair)
+        yield Stretch(EQUAL, ["}"], ["}"])
+
+    # ---- functions, blocks and operations
+
+    def _function(self, pair: PairedFunction) -> Iterator[Stretch]:
+        old, new = pair.old and pair.old.function, pair.new and pair.new.function
+        at = ("function", name_text(pair.name))
+        names = pair.old_name if self.has_own_names else pair.name, pair.name
+        if old and new and len(pair.blocks) == 1:
+            shells = [self._page.function(name, _shell(each)) for name, each in zip(names, (old, new), strict=True)]
+            if len(shells[0]) == len(shells[1]) == 2:
+                yield from self._around(shells, pair.blocks, OPERATION, at)
+                return
+        before, now = [
+            self._page.function(name, each) if each else [] for name, each in zip(names, (old, new), strict=True)
+        ]
+        yield Stretch(LOOSE if old and new else REMOVED if old else ADDED, before, now, at)
+
+    def _around(
+        self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str, at: At
+    ) -> Iterator[Stretch]:
+        """Yield the lines around blocks, the first of them at the place of their function or operation, and the blocks
+        in their places.
+        """
+        left, place = iter(blocks), at
+        for before, now in zip(*shells, strict=True):
+            yield _either([before], [now])._replace(at=place)
+            place = ()
+            if now.endswith("{"):
+                block = next(left)
+                yield from self._block(block, indent, _block_at(at, block.place))
+
+    def _block(self, pair: PairedBlock, indent: str, at: At) -> Iterator[Stretch]:
+        mates = {j: i for i, j in pair.pairs.items()}
+        old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
+        for a, b in pair.steps():
+            if a and b:
+                place = (*at, str(b.index))
+                if b.index in pair.inner:
+                    yield from self._nest(a, b, pair.inner[b.index], indent, place)
+                else:
+                    yield self._pair(a, b, indent, place)
+            elif a:
+                mate = new[pair.pairs[a.index]] if a.index in pair.pairs else None
+                yield Stretch(MOVED if mate else REMOVED, self._lines(a, indent), [], (*at, f"-{a.index}"), (a, mate))
+            elif b:
+                mate = old[mates[b.index]] if b.index in mates else None
+                yield Stretch(MOVED if mate else ADDED, [], self._lines(b, indent), (*at, str(b.index)), (mate, b))
+
+    def _nest(self, a: Node, b: Node, inner: Sequence[PairedBlock], indent: str, at: At) -> Iterator[Stretch]:
+        """Yield two operations with inner blocks."""
+        if not all(pair.old and pair.new for pair in inner):
+            yield Stretch(LOOSE, self._lines(a, indent), self._lines(b, indent), at, (a, b))
+            return
+        before, now = [self._page.operation(_shell(each.operation), indent) for each in (a, b)]
+        if b not in self.different and not self.has_own_names:
+            before[0] = now[0]
+        head, *others = self._around([before, now], inner, indent + " " * 8, at)
+        yield head._replace(nodes=(a, b))
+        yield from others
+
+    def _pair(self, a: Node, b: Node, indent: str, at: At) -> Stretch:
+        """Return the lines of two operations that correspond; those of weights that differ have their digests."""
+        now = self._lines(b, indent)
+        if b not in self.different:
+            return Stretch(EQUAL, self._lines(a, indent) if self.has_own_names else now, now, at, (a, b))
+        before = self._lines(a, indent)
+        for lines, node, graph in ((before, a, self.old), (now, b, self.new)):
+            if digests := _digests(node, graph):
+                lines[-1] = f"{lines[-1]} // {', '.join(digests)}"
+        return Stretch(DIFFERENT, before, now, at, (a, b))
+
+    def _lines(self, node: Node, indent: str) -> list[str]:
+        return self._page.operation(node.operation, indent)
+
+    @cached_property
+    def _page(self) -> _Page:
+        return _Page(Style(elide=SHOWN, floats=self.floats))
+
+
+def _block_at(at: At, place: str) -> At:
+    """Return the place of a block in a function or an operation."""
+    return (*at, place) if at[0] == "operation" else ("operation", at[1], opset_text(place) if place else "")
+
+
+def _either(before: list[str], now: list[str]) -> Stretch:
+    return Stretch(EQUAL if before == now else DIFFERENT, before, now)
+
+
+def _rename(region: Region, names: Sequence[str]) -> None:
+    block = region.block
+    _name_each(block.inputs, region.inputs, names)
+    for node in region.nodes:
+        inputs, numbers = node.operation.inputs, iter(node.operands)
+        for binding in [each for key in sorted(inputs) for each in inputs[key].arguments]:
+            if binding.HasField("name"):
+                binding.name = names[next(numbers)]
+        for inner in node.blocks:
+            _rename(inner, names)
+        _name_each(node.operation.outputs, node.values, names)
+    block.outputs[:] = [names[value] for value in region.outputs]
+
+
+def _name_each(named: Iterable[NamedValueType], values: Sequence[int], names: Sequence[str]) -> None:
+    for each, value in zip(named, values, strict=True):
+        each.name = names[value]
+
+
+def _digests(node: Node, graph: Graph) -> list[str]:
+    """Return the digests of an operation's weights, shortened."""
+    if not node.weighty:
+        return []
+    bound = [each for values in arguments(node).values() for each in values]
+    values = [each for each in [*bound, *node.operation.attributes.values()] if isinstance(each, Value)]
+    return [f"sha256:{blob.digest()[:DIGITS]}" for each in values if (blob := graph.contents.blob(each))]
+
+
+def _shell(message: Shell) -> Shell:
+    """Return a function or operation without the operations in its blocks."""
+    shell = deepcopy(message)
+    for block in shell.block_specializations.values() if isinstance(shell, Function) else shell.blocks:
+        del block.operations[:]
+    return shell

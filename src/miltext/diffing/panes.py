@@ -1,0 +1,144 @@
+"""Two texts in two panes: their lines in rows, with what a report tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.diffing.lining_up import ADDED, DIFFERENT, EQUAL, LOOSE, REMOVED
+from miltext.models.pairing.sequences import common
+from miltext.syntax.names import name_text
+
+if TYPE_CHECKING:
+    from miltext.diffing.lining_up import Stretch, Texts
+    from miltext.diffing.report import At
+    from miltext.models.pairing.graph import Node, Region
+    from miltext.models.pairing.pairing import PairedFunction
+
+RENAMED = "="
+"""What two lines are that differ only in what is not a change: names of values, and places of weights."""
+
+
+class Line(NamedTuple):
+    """A line of a text, and its number."""
+
+    number: int
+    text: str
+
+
+class Row(NamedTuple):
+    """A line of each text, or of one of them, and what they are: a mark of `lining_up`, or RENAMED.
+
+    `nodes` are the operations that begin here.
+    """
+
+    mark: str
+    sides: tuple[Line | None, Line | None]
+    nodes: tuple[Node | None, Node | None] = (None, None)
+
+
+class Panes:
+    """The rows of two texts, in which values have their own names, and floats are decimal."""
+
+    def __init__(self, texts: Texts) -> None:
+        self.rows: list[Row] = []
+        self._graphs = texts.old, texts.new
+        self._functions = {("function", name_text(pair.name)): pair for pair in texts.pairs}
+        self._at: dict[At, int] = {}
+        self._defined: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._numbers = [0, 0]
+        shown = [*replace(texts, has_own_names=True, floats="decimal").stretches()]
+        for told, own in zip(texts.stretches(), shown, strict=True):
+            self._note(own)
+            self.rows += self._rows(told, own)
+
+    # ---- rows
+
+    def _rows(self, told: Stretch, own: Stretch) -> Iterator[Row]:
+        """Yield the lines of a stretch in rows: `told` has the same lines as `own`, with the new names of values."""
+        nodes = own.nodes
+        for i, j in _places(told):
+            old, new = self._line(0, own.old, i), self._line(1, own.new, j)
+            mark = told.mark
+            if mark == LOOSE:
+                is_equal = i is not None and j is not None and told.old[i] == told.new[j]
+                mark = REMOVED if new is None else ADDED if old is None else EQUAL if is_equal else DIFFERENT
+            if mark == EQUAL and old and new and old.text != new.text:
+                mark = RENAMED
+            yield Row(mark, (old, new), nodes)
+            nodes = None, None
+
+    def _line(self, side: int, lines: Sequence[str], place: int | None) -> Line | None:
+        if place is None:
+            return None
+        self._numbers[side] += 1
+        return Line(self._numbers[side], lines[place])
+
+    # ---- where what is told stands
+
+    def _note(self, stretch: Stretch) -> None:
+        """Note what the next row is the place of."""
+        row, at = len(self.rows), stretch.at
+        if not at:
+            return
+        self._at[at] = row
+        if at in self._functions:
+            self._note_function(self._functions[at], at[1], row)
+        for side, lines in enumerate((stretch.old, stretch.new)):
+            node = stretch.nodes[side]
+            if node and lines:
+                self._note_node(node, side, at[1], row)
+
+    def _note_function(self, pair: PairedFunction, name: str, row: int) -> None:
+        for side, function in enumerate((pair.old, pair.new)):
+            if function:
+                self._note_inputs(function.inputs, side, name, row)
+                for region in function.blocks.values():
+                    self._note_inputs(region, side, name, row)
+
+    def _note_node(self, node: Node, side: int, function: str, row: int) -> None:
+        self._defined[side].update(dict.fromkeys(node.values, row))
+        if side:
+            for name in {node.label, *map(name_text, node.names)}:
+                self._at.setdefault(("value", function, name), row)
+        for region in node.blocks:
+            self._note_inputs(region, side, function, row)
+
+    def _note_inputs(self, region: Region, side: int, function: str, row: int) -> None:
+        for value in region.inputs:
+            self._defined[side][value] = row
+            if side:
+                self._at.setdefault(("value", function, name_text(self._graphs[side].names[value])), row)
+
+    def row_at(self, at: At) -> int | None:
+        """Return the row that a place in a report is about, or else that of what is around it; None without one."""
+        for end in range(len(at), 2, -1):
+            if at[:end] in self._at:
+                return self._at[at[:end]]
+        return self._at.get(("function", *at[1:2]))
+
+    def places(self, row: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the side, the row and the number of each line that belongs to a row: a moved one's is in another."""
+        for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
+            place = row if line or not node or not node.values else self._defined[side].get(node.values[0])
+            found = self.rows[place].sides[side] if place is not None else None
+            if place is not None and found:
+                yield side, place, found.number
+
+    def links(self, row: Row, side: int) -> Mapping[str, int]:
+        """Return the rows of the values that an operation takes, by their names."""
+        node, names, defined = row.nodes[side], self._graphs[side].names, self._defined[side]
+        return {name_text(names[value]): defined[value] for value in node.operands if value in defined} if node else {}
+
+
+def _places(stretch: Stretch) -> Iterator[tuple[int | None, int | None]]:
+    """Yield the lines that stand in one row, by their places; what differs between equal ones is taken as it comes."""
+    ends = len(stretch.old), len(stretch.new)
+    i, j = 0, 0
+    for end, edge in [*(common(stretch.old, stretch.new) if stretch.mark == LOOSE else ()), ends]:
+        yield from zip_longest(range(i, end), range(j, edge))
+        if (end, edge) != ends:
+            yield end, edge
+        i, j = end + 1, edge + 1
