@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,7 +14,10 @@ from miltext.cli.streams import FAILED, WRONG, colored, nested_option, open_whol
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.diffing import Difference
+    from miltext.models.model import Model
 
 EPILOG = """\b
 Examples:
@@ -27,15 +31,26 @@ Examples:
   miltext diff Old.mlpackage New.mlpackage --model 1      # a model of two pipelines; without it, each
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
+  miltext diff --git HEAD Model.mlpackage                 # the working tree with what was committed
+  miltext diff --git main...HEAD                          # every model that a branch changes
+  miltext diff --git HEAD --cached models                 # what is staged, of the models in a folder
+  miltext diff --git v1..v2 Old.mlpackage New.mlpackage   # a model that was renamed
 \b
 Exit status: 0 no difference; 1 a difference; 2 unknown: a model cannot be read, or no difference was
-found and a weight was not read.
+found and a weight or a model was not read.
 """
 
 
 @click.command("diff", epilog=EPILOG)
-@click.argument("old", metavar="A")
-@click.argument("new", metavar="B")
+@click.argument("names", nargs=-1, metavar="A B")
+@click.option(
+    "--git",
+    "revisions",
+    metavar="REV[..REV]",
+    help="Compare models between two revisions of git, or one and the working tree; A and B are then paths in it, of "
+    "models and of folders of models, and all models if left out.",
+)
+@click.option("--cached", is_flag=True, help="With --git REV: compare it with the index, not with the working tree.")
 @click.option(
     "--format",
     "form",
@@ -64,7 +79,9 @@ found and a weight was not read.
     help="For two models without weight files: compare the places of weights.",
 )
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
-def command(old: str, new: str, nested: str | None, output: str, **options: Any) -> None:
+def command(
+    names: tuple[str, ...], revisions: str | None, cached: bool, nested: str | None, output: str, **options: Any
+) -> None:
     """Show the differences between the models A and B, with operations matched by structure.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
@@ -72,23 +89,62 @@ def command(old: str, new: str, nested: str | None, output: str, **options: Any)
     """
     form = Form(**{name: options.pop(name) for name in Form._fields})
     form.refuse_unclear()
-    if old == new == "-":
-        raise click.UsageError("standard input can be only one of the models: name the other")
-    from miltext.diffing import diff
-
-    try:
-        models = open_whole(old).at(nested), open_whole(new).at(nested)
-        with weights_bar("comparing weights", models[1]) as progress:
-            difference = diff(models[0], models[1], progress=progress.add, **options)
-    except MiltextError as error:
-        show(error.diagnostics, error.text, error.path)
-        sys.exit(FAILED)
+    _check_names(names, revisions, cached)
     if output != "-":
         from miltext.models.outputs import check_place
 
-        check_place(output, old)
-    write_text(output, [form.text(difference, output)], form.kind, new)
-    sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
+        for name in names:
+            check_place(output, name)
+
+    def compare(old: Model, new: Model) -> Difference:
+        from miltext.diffing import diff
+
+        models = old.at(nested), new.at(nested)
+        with weights_bar("comparing weights", models[1]) as progress:
+            return diff(models[0], models[1], progress=progress.add, **options)
+
+    def write(difference: Difference) -> None:
+        write_text(output, [form.text(difference, output)], form.kind, names[-1] if names else "-")
+        sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
+
+    _compare(names, revisions, cached, compare, write)
+
+
+def _compare(
+    names: tuple[str, ...],
+    revisions: str | None,
+    cached: bool,
+    compare: Callable[[Model, Model], Difference],
+    write: Callable[[Difference], None],
+) -> None:
+    """Compare two models, or those of two revisions, whose files are at hand until the difference is written."""
+    try:
+        if revisions is None:
+            difference = compare(open_whole(names[0]), open_whole(names[1]))
+        else:
+            from miltext.review.revisions import revisions as between
+
+            with between(Path.cwd(), revisions, cached) as review:
+                write(review.difference(names, compare))
+    except MiltextError as error:
+        show(error.diagnostics, error.text, error.path)
+        sys.exit(FAILED)
+    write(difference)
+
+
+def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
+    """Raise UsageError for names that do not go together."""
+    if revisions is not None:
+        if "-" in names:
+            raise click.UsageError("standard input is in no revision: name a path, or leave out --git")
+        return
+    if cached:
+        raise click.UsageError("--cached is the index of git: add --git HEAD")
+    if len(names) != 2:
+        few = "name two models, or compare one between revisions: --git HEAD MODEL"
+        raise click.UsageError(few if len(names) < 2 else "only two models are compared: leave out all but two")
+    if names[0] == names[1] == "-":
+        raise click.UsageError("standard input can be only one of the models: name the other")
 
 
 class Form(NamedTuple):

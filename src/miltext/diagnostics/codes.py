@@ -231,6 +231,9 @@ TITLES: dict[str, str] = {
     "MIL842": "inputs or outputs that differ between two models",
     "MIL843": "nothing to compare",
     "MIL844": "unknown value to compare with",
+    # Revisions of git that are compared.
+    "MIL845": "revision that git does not have",
+    "MIL846": "file that neither revision has",
     # Internal errors.
     "MIL900": "internal error",
 }

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from shutil import rmtree
 from typing import NamedTuple
 
 from miltext.diagnostics import ModelError
@@ -110,12 +109,13 @@ class Files:
     """The files of a repository at one time, as `entries` by path from the top.
 
     They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
-    it is empty for the working tree. `tree` is the name of that object, if there is one.
+    it is empty for the working tree. `title` is what people call them, `tree` the name of that object, if there is one.
     """
 
-    def __init__(self, repository: Repository, label: str, folder: Path, tree: str | None = None) -> None:
+    def __init__(self, repository: Repository, label: str, title: str, folder: Path, tree: str | None = None) -> None:
         self._repository = repository
         self.label = label
+        self.title = title
         self.folder = folder
         self.tree = tree
 
@@ -174,15 +174,12 @@ class Files:
     def fetch(self, paths: Iterable[str], other: Files) -> None:
         """Have these files below `folder`; one that `other` has as well is taken from there."""
 
-    def clear(self) -> None:
-        """Let go of the files that were fetched."""
-
 
 class Snapshot(Files):
     """The files of a tree, or of the index where `tree` is None; they are fetched into a folder of their own."""
 
     def __init__(self, repository: Repository, label: str, tree: str | None, folder: Path) -> None:
-        super().__init__(repository, f"{label}:", folder / "files", tree)
+        super().__init__(repository, f"{label}:", label or "the index", folder / "files", tree)
         self._index = folder / "index"
         self.folder.mkdir(parents=True)
 
@@ -207,10 +204,6 @@ class Snapshot(Files):
         left = [path for path in wanted if not (alike and self._share(path, other))]
         if left:
             self._run("checkout-index", "-z", "--stdin", input=b"".join(os.fsencode(path) + b"\0" for path in left))
-
-    def clear(self) -> None:
-        rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(exist_ok=True)
 
     def _since(self, options: tuple[str, ...], tree: str) -> list[str]:
         return ["diff-tree", *options, tree, self.tree] if self.tree else ["diff-index", "--cached", *options, tree]
@@ -240,7 +233,7 @@ class WorkingTree(Files):
     def __init__(self, repository: Repository) -> None:
         if repository.top is None:
             raise refusal("MIL845", "this repository is bare: there is no working tree to compare a revision with")
-        super().__init__(repository, "", repository.top)
+        super().__init__(repository, "", "the working tree", repository.top)
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
