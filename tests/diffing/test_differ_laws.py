@@ -203,11 +203,22 @@ def test_one_other_constant_is_one_that_is_changed(program: Program, data: st.Da
     chosen = data.draw(st.sampled_from([each for each in block_of(other).operations if each.type == "const"]))
     set_value(chosen, 7)
     found = only_block(miltext.diff(program, other))
-    assert [(each.name, [change.new for change in each.changes]) for each in found.changed] == [
-        (chosen.outputs[0].name, ["7"])
-    ]
+    (each,) = found.changed
+    (change,) = each.changes
+    uses = [(change.name, each.name), *[(argument, user) for user, argument in change.also]]
+    name = chosen.outputs[0].name
+    assert change.new == "7"
+    assert uses == ([*used_by(block_of(other), name)] or [("val", name)])
     assert found.changed == found.operations
     assert not found.renamed
+
+
+def used_by(block: Block, name: str) -> Iterator[tuple[str, str]]:
+    """The arguments that take a value, in the order of the block: their names, and those of the operations."""
+    for operation in block.operations:
+        for key in sorted(operation.inputs):
+            taken = [each.name for each in operation.inputs[key].arguments]
+            yield from [(key, operation.outputs[0].name)] * taken.count(name)
 
 
 # ---- sequences

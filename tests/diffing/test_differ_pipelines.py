@@ -131,7 +131,9 @@ def test_json_has_each_model_that_differs(tmp_path: Path) -> None:
         ("2", "", "mlProgram", "removed"),
     ]
     inner = found["models"][0]["difference"]
-    assert inner["changes"] == [{"kind": "name", "name": "", "old": '"two"', "new": '"second"', "measure": None}]
+    assert inner["changes"] == [
+        {"kind": "name", "name": "", "old": '"two"', "new": '"second"', "measure": None, "also": []}
+    ]
     assert inner["functions"][0]["blocks"][0]["renamed"][0]["new"] == "other"
     assert found["models"][1]["difference"] is None
     difference = miltext.diff(old, new)

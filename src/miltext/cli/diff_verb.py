@@ -120,7 +120,7 @@ def _compare(
     """Compare two models, or those of two revisions, whose files are at hand until the difference is written."""
     try:
         if revisions is None:
-            difference = compare(open_whole(names[0]), open_whole(names[1]))
+            write(compare(open_whole(names[0]), open_whole(names[1])))
         else:
             from miltext.review.revisions import revisions as between
 
@@ -129,7 +129,6 @@ def _compare(
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
         sys.exit(FAILED)
-    write(difference)
 
 
 def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:

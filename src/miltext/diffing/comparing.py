@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diffing.bindings import arguments, stated
+from miltext.diffing.constants import Constants
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
@@ -19,28 +22,27 @@ from miltext.diffing.structure import (
     RemovedOperation,
     Rename,
 )
+from miltext.diffing.telling import USES
 from miltext.models.pairing.graph import EXACT, NAME
 from miltext.schema.proto import Value
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
+    from miltext.diffing.bindings import Bindings, Bound
     from miltext.diffing.values import Values
     from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
     from miltext.models.pairing.sequences import Pair
 
-_USES = 3
-"""How many of the arguments that take a constant are named."""
+Uses: TypeAlias = "dict[int, list[tuple[Node, str]]]"
+"""The users of each value of a block: the operation, and the argument."""
 
-Bound: TypeAlias = "int | Value | None"
-"""What an argument is bound to: the number of a value for a name, a Value for a literal, None for nothing."""
+Pending: TypeAlias = "dict[int, list[Change]]"
+"""The changes of constants, by the index of the operation that each is told at."""
 
-Bindings: TypeAlias = "Mapping[str, Sequence[Bound]]"
-"""The bindings of arguments or attributes by name."""
-
-Uses: TypeAlias = "dict[int, list[tuple[str, str]]]"
-"""The users of each value of a block: the label of the operation, and the argument."""
+_ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
+"""The kinds of the changes of an operation, as they are told."""
 
 
 class Comparison:
@@ -54,6 +56,7 @@ class Comparison:
         self._old = old
         self._new = new
         self._values = values
+        self._constants = Constants(old, new, values)
         self._spelling = values.spelling
         self.different: set[Node] = set()
 
@@ -153,34 +156,57 @@ class Comparison:
 
     # ---- the operations of a block
 
-    def _told(self, pair: PairedBlock, function: str) -> Iterator[OperationDifference]:
-        """Yield the differences of the operations, in the order of both blocks merged."""
+    def _told(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
+        """Return the differences of the operations, in the order of both blocks merged.
+
+        A constant that only one of them has is not among these if all of its uses tell of it.
+        """
+        found: list[tuple[Node | None, int, OperationDifference]] = []
         mates = {j: i for i, j in pair.pairs.items()}
         old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
         moves = {move.new_index: move for move in _moves(pair, mates, new)}
         users = cache(lambda: _users(new))
+        pending: Pending = {}
         for a, b in pair.steps():
             if a and not b and a.index not in pair.pairs:
-                yield RemovedOperation(*self._alone(a))
+                found.append((a, 0, RemovedOperation(*self._alone(a))))
             if b and b.index not in mates:
-                yield AddedOperation(*self._alone(b))
+                found.append((b, 1, AddedOperation(*self._alone(b))))
             elif b:
                 if b.index in moves:
-                    yield moves[b.index]
-                yield from self._changed(old[mates[b.index]], b, pair.inner.get(b.index, []), function, users)
+                    found.append((None, 1, moves[b.index]))
+                blocks = pair.inner.get(b.index, [])
+                changed = self._changed(old[mates[b.index]], b, blocks, function, users, mates, pending)
+                found += [(None, 1, each) for each in changed]
+        return [each for node, side, each in found if node is None or not self._constants.is_told(side, node)]
 
     def _alone(self, node: Node) -> tuple[str, str, str, int]:
         return node.label, name_text(node.operation.type), self._spelling.operation(node.operation), node.index
 
     def _changed(
-        self, a: Node, b: Node, inner: Sequence[PairedBlock], function: str, users: Callable[[], Uses]
+        self,
+        a: Node,
+        b: Node,
+        inner: Sequence[PairedBlock],
+        function: str,
+        users: Callable[[], Uses],
+        mates: Collection[int],
+        pending: Pending,
     ) -> Iterator[ChangedOperation]:
+        """Yield the differences of an operation, with those of the constants that are `pending`, to be told here."""
         changes = self._changes(a, b, (function, b.label))
+        uses = [use for value in b.values for use in users().get(value, ())] if changes and not b.grounded else []
+        if _is_other_constant(a, b, changes) and (first := _first_user(b, uses, mates)) is not None:
+            change = next(each for each in changes if each.name == "val")
+            pending.setdefault(uses[first][0].index, []).append(
+                replace(change, kind="argument", name=uses[first][1], also=_labels([*uses[:first], *uses[first + 1 :]]))
+            )
+            return
+        changes = sorted([*changes, *pending.pop(b.index, ())], key=_place_of)
         blocks = self._blocks(inner, function)
         if changes or blocks:
-            uses = [] if b.grounded else [use for value in b.values for use in users().get(value, ())]
             kind = name_text(b.operation.type)
-            yield ChangedOperation(b.label, kind, a.index, b.index, tuple(changes), blocks, tuple(uses[:_USES]))
+            yield ChangedOperation(b.label, kind, a.index, b.index, tuple(changes), blocks, _labels(uses[:USES]))
 
     # ---- two operations
 
@@ -188,11 +214,11 @@ class Comparison:
         """Return the changes of an operation; `where` is the function, and the operation, for its weights."""
         weights = len(self._values.changed)
         changes: list[Change] = []
-        if not self._is_untouched(a, b):
+        if not self._is_untouched(a, b) and not self._constants.weight(a, b, where[0]):
             old, new = a.operation.type, b.operation.type
             changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
             changes += self._named("argument", arguments(a), arguments(b), where)
-            changes += self._named("attribute", _stated(a), _stated(b), where)
+            changes += self._named("attribute", stated(a), stated(b), where)
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
@@ -217,6 +243,13 @@ class Comparison:
                 yield Change(kind, name, self._text(self._old, before), self._text(self._new, now))
             elif len(before) == len(now) == 1 and isinstance(before[0], Value) and isinstance(now[0], Value):
                 yield from self._values.change(kind, name, before[0], now[0], where)
+            elif len(before) == len(now) == 1 and self._same(before[0], now[0]):
+                continue
+            elif (
+                len(before) == len(now) == 1
+                and (told := self._constants.argument(name, before[0], now[0], where)) is not None
+            ):
+                yield from told
             elif len(before) != len(now) or not all(map(self._same, before, now)):
                 yield Change(kind, name, *self._texts(before, now))
 
@@ -266,25 +299,6 @@ class Comparison:
             yield Rename("name", b.label, *[self._spelling.literal(name) if name else None for name in names])
 
 
-def arguments(node: Node) -> dict[str, list[Bound]]:
-    """Return what the arguments of an operation are bound to, by key."""
-    numbers = iter(node.operands)
-    inputs = node.operation.inputs
-    return {
-        key: [
-            each.value if each.HasField("value") else next(numbers) if each.HasField("name") else None
-            for each in inputs[key].arguments
-        ]
-        for key in sorted(inputs)
-    }
-
-
-def _stated(node: Node) -> dict[str, list[Value]]:
-    """Return the attributes of an operation except its name."""
-    attributes = node.operation.attributes
-    return {name_text(key): [attributes[key]] for key in attributes if key != NAME}
-
-
 def _users(nodes: Sequence[Node]) -> Uses:
     """Return the Uses of the values of a block."""
     found: Uses = {}
@@ -292,8 +306,31 @@ def _users(nodes: Sequence[Node]) -> Uses:
         for key, bound in arguments(node).items():
             for value in bound:
                 if isinstance(value, int):
-                    found.setdefault(value, []).append((node.label, name_text(key)))
+                    found.setdefault(value, []).append((node, name_text(key)))
     return found
+
+
+def _labels(uses: Sequence[tuple[Node, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple([(user.label, argument) for user, argument in uses])
+
+
+def _is_other_constant(a: Node, b: Node, changes: Sequence[Change]) -> bool:
+    """Whether all that differs between two operations is what a `const` holds, with its type."""
+    both = a.operation.type == b.operation.type == "const"
+    return (
+        both and "val" in [each.name for each in changes] and {each.kind for each in changes} <= {"attribute", "type"}
+    )
+
+
+def _first_user(node: Node, uses: Sequence[tuple[Node, str]], mates: Collection[int]) -> int | None:
+    """Return which of the uses of a constant is the first of an operation that both programs have."""
+    there = (place for place, (user, _) in enumerate(uses) if user.index in mates and user.index > node.index)
+    return next(there, None)
+
+
+def _place_of(change: Change) -> tuple[int, str]:
+    """Return what the changes of an operation are sorted by."""
+    return _ORDER.index(change.kind), change.name if change.kind == "argument" else ""
 
 
 def _moves(pair: PairedBlock, mates: Mapping[int, int], nodes: Sequence[Node]) -> Iterator[MovedOperations]:

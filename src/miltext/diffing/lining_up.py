@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from miltext.diffing.comparing import arguments
+from miltext.diffing.bindings import arguments
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.values import DIGITS
 from miltext.printing.printer import OPERATION, Printer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +23,10 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE = 1 << 16
 """How many elements are compared at once, so that intermediate arrays stay in the processor's cache."""
+
+
+Distances: TypeAlias = Callable[[Array, Array], Array]
+"""A function that returns how far numbers are apart, one by one."""
 
 
 class Elements(NamedTuple):
@@ -83,7 +87,19 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
             progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):
         return Measure(old.number, sums.changed)
-    return Measure(old.number, sums.changed, sums.maximum, sums.total / old.number, _decibel(sums.signal, sums.noise))
+    return sums.measure(old.number)
+
+
+def measure_arrays(old: Array, new: Array) -> Measure | None:
+    """Return the distance between arrays of numbers, of which those that are equal are the same, as `measure` does."""
+    if old.size != new.size or not old.size:
+        return None
+    sums = _Sums()
+    flat, other = old.reshape(-1), new.reshape(-1)
+    for start in range(0, old.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        sums.add_values(flat[piece], other[piece])
+    return sums.measure(old.size)
 
 
 class _Sums:
@@ -91,19 +107,32 @@ class _Sums:
         self.changed = 0
         self.maximum = self.total = self.signal = self.noise = 0.0
 
+    def measure(self, count: int) -> Measure:
+        """Return what was found of so many elements."""
+        return Measure(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
+
     @np.errstate(all="ignore")
     def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:
+        """Take in elements as they are held; those of one type are the same if their bits are."""
         values, others = decode(old, dtype), decode(new, other)
+        if dtype != other:
+            self.add_values(values, others)
+            return
+        exact = dtype.field == "longInts"
+        self._add(values, others, _bits(old) != _bits(new), _exact_distances if exact else None)
+
+    @np.errstate(all="ignore")
+    def add_values(self, values: Array, others: Array) -> None:
+        """Take in numbers; they are the same if they are equal, or both are NaN."""
         wide, other_wide = values.astype(np.float64), others.astype(np.float64)
-        if dtype == other:
-            unlike = _bits(old) != _bits(new)
-        else:
-            unlike = (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide))
+        self._add(wide, other_wide, (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide)), None)
+
+    def _add(self, values: Array, others: Array, unlike: Array, exactly: Distances | None) -> None:
+        wide, other_wide = values.astype(np.float64, copy=False), others.astype(np.float64, copy=False)
         self.signal += _sum_of_squares(wide)
         self.changed += (changed := int(np.count_nonzero(unlike)))
         if changed:
-            exact = dtype == other and dtype.field == "longInts"
-            apart = _exact_distances(values, others) if exact else _distances(wide, other_wide, unlike)
+            apart = exactly(values, others) if exactly else _distances(wide, other_wide, unlike)
             self.maximum = max(self.maximum, float(apart.max()))
             self.total += float(apart.sum())
             self.noise += float(np.einsum("i,i", apart, apart))

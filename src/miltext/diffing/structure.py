@@ -37,7 +37,8 @@ class Change:
     `specification` version, something in its `description`, or whether it `isUpdatable`; of a compiled model something
     in its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name`
     there, its `place`, or its `contents`, if it is of a kind that is not read. `name` says which one, where there are
-    several. Values of the old program have their new names.
+    several. Values of the old program have their new names. An argument may be a
+    constant that changed: `also` are the other arguments that take the same one, as ("conv", "strides").
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Change:
     old: str | None
     new: str | None
     measure: Measure | None = None
+    also: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,9 @@ class WeightChange:
     """A weight, or another long tensor, of which only the elements differ: its function, operation and parameter, its
     type, and its old and new place (None for one that stands in the program itself).
 
-    `measure` is None where a weight file could not be read, and the places were compared instead.
+    `measure` is None where a weight file could not be read, and the places were compared instead. A weight that is
+    compressed in another way than before, or no longer, has an `old_form` and a `new_form`, as in `fp16` and
+    `4-bit palette`: the measure is that of the numbers that they stand for, and what each is made of is not told.
     """
 
     function: str
@@ -219,6 +223,8 @@ class WeightChange:
     old_place: Place | None
     new_place: Place | None
     measure: Measure | None
+    old_form: str | None = None
+    new_form: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ VERDICTS = {
 }
 """The line for two models without a difference, by whether they are the same."""
 
+USES = 3
+"""How many of the arguments that take a constant are named."""
+
 _TOLD = {"operation", "type", "outputs", "blocks"}
 """The kinds of changes of an operation that are named; arguments and attributes have names."""
 
@@ -72,7 +75,14 @@ def change_text(change: Change, with_kind: bool = False) -> str:
     if change.old is None or change.new is None:
         status = "" if with_kind else " added" if change.old is None else " removed"
         return f"{what}: {change.new if change.old is None else change.old}{status}"
-    return f"{what}: {change.old} -> {change.new}{f' ({apart(change.measure)})' if change.measure else ''}"
+    also = f", also {uses_text(change.also)}" if change.also else ""
+    return f"{what}: {change.old} -> {change.new}{f' ({apart(change.measure)})' if change.measure else ''}{also}"
+
+
+def uses_text(uses: Sequence[tuple[str, str]]) -> str:
+    """Return the first few arguments that take a constant: `axis of b, axis of c and 2 more`."""
+    named = ", ".join([f"{argument} of {user}" for user, argument in uses[:USES]])
+    return f"{named} and {len(uses) - USES} more" if len(uses) > USES else named
 
 
 def apart(measure: Measure) -> str:
@@ -121,6 +131,8 @@ def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, s
 
 
 def _weight(weight: WeightChange) -> str:
+    if weight.old_form is not None:
+        return f"{weight.old_form} -> {weight.new_form}, {apart(weight.measure) if weight.measure else 'not read'}"
     if weight.measure:
         return apart(weight.measure)
     places = [f"{quote(place.file)} at {place.offset}" for place in (weight.old_place, weight.new_place) if place]

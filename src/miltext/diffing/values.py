@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +13,14 @@ from miltext.diffing.structure import Change, Measure, Place, WeightChange, Weig
 from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from miltext.diffing.measures import Array
     from miltext.models.files import Progress
     from miltext.models.pairing.contents import Contents
     from miltext.models.weights import Blob
-    from miltext.schema.proto import Value
+    from miltext.schema.proto import NamedValueType, Value
 
 DIGITS = 12
 """How many digits of a digest are shown."""
@@ -68,6 +75,16 @@ class Values:
             old, new = f"{old}, {_held(self._old, a)}", f"{new}, {_held(self._new, b)}"
         return [Change(kind, name, old, new, verdict.apart)]
 
+    def decompressed(
+        self, where: tuple[str, str], forms: tuple[str, str], arrays: Sequence[Array | None], output: NamedValueType
+    ) -> None:
+        """Note a weight that is held in another form, by the numbers that both stand for; None for those unread."""
+        from miltext.diffing.measures import measure_arrays
+
+        old, new = arrays
+        apart = None if old is None or new is None else measure_arrays(old, new)
+        self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
+
     def same(self, a: Value, b: Value) -> bool:
         """Whether two Values hold the same."""
         return self._compare(a, b).same
@@ -97,7 +114,7 @@ class Values:
         if old is None or new is None:
             self._unread += 1
             return _Verdict(alike and a.blobFileValue == b.blobFileValue, weight=alike)
-        if alike and ((old.path, old.offset) == (new.path, new.offset) or _same_content(old, new)):
+        if alike and (_is_one_record(old, new) or _same_content(old, new)):
             if self._progress:
                 self._progress(new.size)
             return _Verdict(True)
@@ -127,6 +144,18 @@ def _held(contents: Contents, value: Value) -> str:
         return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"
     said = contents.said(value, value.SerializeToString(deterministic=True))
     return f"sha256:{sha256(said).hexdigest()[:DIGITS]}"
+
+
+def _is_one_record(old: Blob, new: Blob) -> bool:
+    """Whether two records are the same of one file, which may have two names."""
+    return old.offset == new.offset and _is_one_file(old.path, new.path)
+
+
+@lru_cache(maxsize=16)
+def _is_one_file(old: Path, new: Path) -> bool:
+    with suppress(OSError):
+        return old == new or os.path.samefile(old, new)
+    return False
 
 
 def _same_content(old: Blob, new: Blob) -> bool:

@@ -34,7 +34,7 @@ class Contents:
 
     def __init__(self, keys: Keys, model_path: Path | None) -> None:
         self._keys = keys
-        self._model_path = model_path
+        self.model_path = model_path
         self._known: dict[bytes, int] = {}
         self._files: dict[str, BlobFile | None] = {}
         self.weights: set[int] = set()
@@ -98,11 +98,11 @@ class Contents:
     def _open(self, name: str) -> BlobFile | None:
         from miltext.models.weights import BlobFile
 
-        if self._model_path is None:
+        if self.model_path is None:
             self.unread[quote(name)] = "the folder of the model is not known"
             return None
         try:
-            file = BlobFile(resolve(name, self._model_path))
+            file = BlobFile(resolve(name, self.model_path))
         except WeightsError as failure:
             missing = isinstance(failure.__cause__, (FileNotFoundError, NotADirectoryError))
             self.unread[quote(name)] = "the file does not exist" if missing else failure.diagnostics[0].message

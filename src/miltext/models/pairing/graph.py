@@ -23,11 +23,11 @@ NAME = "name"
 _UNSET = -1
 """A binding to nothing, among the keys of literals."""
 
-EXACT, SHAPED, TYPED, LOOSE = range(4)
+EXACT, SHAPED, TYPED, HELD, LOOSE = range(5)
 """The levels of likeness at which two operations, by themselves, may correspond.
 
-EXACT: equal except for names; SHAPED: except for the values of literals too; TYPED: of one type; LOOSE: both constant,
-or both not.
+EXACT: equal except for names; SHAPED: except for the values of literals too; TYPED: of one type; HELD: both a `const`,
+or a compressed one; LOOSE: both constant, or both not.
 """
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.graph import EXACT, NAME, SHAPED, TYPED
+from miltext.models.pairing.graph import EXACT, HELD, LOOSE, NAME, SHAPED, TYPED
+from miltext.schema.walk import is_constant
 
 if TYPE_CHECKING:
     from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
@@ -15,8 +16,7 @@ def local(graph: Graph, node: Node, level: int) -> int:
     """Return an integer for an operation by itself, at a level."""
     known = node.kinds.get(level)
     if known is None:
-        other = ("type", node.operation.type) if level is TYPED else ("grounded", node.grounded)
-        known = node.kinds[level] = graph.keys[_shape(graph, node) if level is SHAPED else other]
+        known = node.kinds[level] = graph.keys[_LEVELS[level](graph, node)]
     return known
 
 
@@ -33,6 +33,15 @@ def _shape(graph: Graph, node: Node) -> Hashable:
     stated = [(key, type_key(operation.attributes[key])) for key in sorted(operation.attributes) if key != NAME]
     types = [type_key(output) for output in operation.outputs]
     return "shape", operation.type, tuple(arguments), tuple(stated), tuple(types), len(node.blocks)
+
+
+_LEVELS: dict[int, Callable[[Graph, Node], Hashable]] = {
+    SHAPED: _shape,
+    TYPED: lambda _, node: ("type", node.operation.type),
+    HELD: lambda graph, node: "held" if is_constant(node.operation) else graph.keys.fresh(),
+    LOOSE: lambda _, node: ("grounded", node.grounded),
+}
+"""What an operation is by itself, at each level but the exact one."""
 
 
 class Sources:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.models.pairing.connections import Flood, agreeing, only_pairs
-from miltext.models.pairing.graph import EXACT, LOOSE, SHAPED, TYPED
+from miltext.models.pairing.graph import EXACT, HELD, LOOSE, SHAPED, TYPED
 from miltext.models.pairing.likeness import Side
 from miltext.models.pairing.sequences import Pair, common, in_order
 
@@ -96,6 +96,7 @@ class _Matcher:
             yield partial(self._match_by, _named, level)
         for level in (EXACT, TYPED):
             yield partial(self._match_by, _constants, level)
+        yield partial(self._flood, HELD, constants=True)
         yield partial(self._flood, LOOSE, needed=2)
 
     def finish(self) -> list[Pair]:

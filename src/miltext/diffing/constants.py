@@ -1,0 +1,100 @@
+"""Constants where they are used: an argument that is a literal in one program, and a `const` in the other, is the same.
+
+What has been told at the use of a constant is not told again of the constant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from miltext.diffing.bindings import counted_uses
+from miltext.diffing.compression import Compressed
+from miltext.diffing.spelling import SHOWN
+from miltext.schema.walk import is_compressed, is_constant
+
+if TYPE_CHECKING:
+    from miltext.diffing.bindings import Bound
+    from miltext.diffing.structure import Change
+    from miltext.diffing.values import Values
+    from miltext.models.pairing.graph import Graph, Node
+    from miltext.schema.proto import Value
+
+
+class Constants:
+    """The constants of two programs, by the numbers of their values."""
+
+    def __init__(self, old: Graph, new: Graph, values: Values) -> None:
+        self._graphs = old, new
+        self._values = values
+        self._compressed = Compressed(old), Compressed(new)
+        self._told = Counter[int](), Counter[int]()
+        self._read: set[Node] = set()
+
+    def argument(self, name: str, before: Bound, now: Bound, where: tuple[str, str]) -> list[Change] | None:
+        """Return how an argument differs that is a constant on both sides; None for any other.
+
+        It stays a rename where both are operations that are equal, or too long to be shown.
+        """
+        old, new = self._held(0, before), self._held(1, now)
+        if old is None or new is None:
+            return None
+        both = isinstance(before, int) and isinstance(now, int)
+        if both and not (_is_short(old) and _is_short(new) and not self._values.same(old, new)):
+            return None
+        changes = self._values.change("argument", name, old, new, where)
+        self._tell(0, before)
+        self._tell(1, now)
+        return changes
+
+    def weight(self, old: Node, new: Node, function: str) -> bool:
+        """Note how far a weight is from one that is compressed otherwise, or is not; return whether they are that."""
+        if not (_is_weight(old) and _is_weight(new)):
+            return False
+        forms = self._compressed[0].form(old), self._compressed[1].form(new)
+        if forms[0] == forms[1] or not any(is_compressed(node.operation.type) for node in (old, new)):
+            return False
+        arrays = self._compressed[0].numbers(old), self._compressed[1].numbers(new)
+        self._values.decompressed((function, new.label), forms, arrays, new.operation.outputs[0])
+        for side, node in enumerate((old, new)):
+            for part in self._compressed[side].parts(node):
+                if part not in self._read:
+                    self._read.add(part)
+                    self._told[side].update(part.operands)
+        return True
+
+    def is_told(self, side: int, node: Node) -> bool:
+        """Whether a constant has been told wherever it is used."""
+        uses = self._uses[side]
+        values = [value for value in node.values if uses[value]]
+        told = self._told[side]
+        return is_constant(node.operation) and bool(values) and all(told[value] >= uses[value] for value in values)
+
+    @cached_property
+    def _uses(self) -> tuple[Counter[int], Counter[int]]:
+        return counted_uses(self._graphs[0]), counted_uses(self._graphs[1])
+
+    def _held(self, side: int, bound: Bound) -> Value | None:
+        """Return the Value of a literal, or of the `const` that makes a value."""
+        if not isinstance(bound, int):
+            return bound
+        maker = self._graphs[side].makers[bound]
+        if maker is None or maker.operation.type != "const" or "val" not in maker.operation.attributes:
+            return None
+        return maker.operation.attributes["val"]
+
+    def _tell(self, side: int, bound: Bound) -> None:
+        if isinstance(bound, int):
+            self._told[side][bound] += 1
+
+
+def _is_weight(node: Node) -> bool:
+    return is_constant(node.operation) and len(node.names) == 1
+
+
+def _is_short(value: Value) -> bool:
+    """Whether a literal is shown whole."""
+    sizes = [dimension.constant.size for dimension in value.type.tensorType.dimensions]
+    return value.HasField("immediateValue") and prod(sizes) <= SHOWN
