@@ -99,11 +99,11 @@ class _Page:
         """Yield the counts, and all that is told."""
         yield '<section id="report">\n'
         if report.same is False:
-            counts = [f"<li><b>{escape(what)}</b>: {escape(much)}</li>" for what, much in report.counts]
+            counts = [f"<li><b>{escape(visible(what))}</b>: {escape(much)}</li>" for what, much in report.counts]
             yield f'<ul class="counts">{"".join(counts)}</ul>\n'
-        else:
-            yield f"<p>{escape(VERDICTS[report.same])}</p>\n"
         yield from self._list(report.notes)
+        if report.same is not False:
+            yield f"<p>{escape(VERDICTS[report.same])}</p>\n"
         yield from self._list(report.found)
         yield "</section>\n"
 
@@ -143,7 +143,7 @@ class _Page:
             f"{'+' if side else '-'}{number}</a>"
             for side, place, number in panes.places(row)
         ]
-        return f' id="t{self.entries}"', f" <small>{' '.join(lines)}</small>"
+        return f' id="t{self.entries}"', f"<small> {' '.join(lines)}</small>"
 
     # ---- the panes
 

@@ -48,6 +48,7 @@ class Panes:
         self._functions = {("function", name_text(pair.name)): pair for pair in texts.pairs}
         self._at: dict[At, int] = {}
         self._defined: tuple[dict[int, int], dict[int, int]] = {}, {}
+        self._begun: dict[Node, int] = {}
         self._numbers = [0, 0]
         shown = [*replace(texts, has_own_names=True, floats="decimal").stretches()]
         for told, own in zip(texts.stretches(), shown, strict=True):
@@ -99,6 +100,7 @@ class Panes:
                     self._note_inputs(region, side, name, row)
 
     def _note_node(self, node: Node, side: int, function: str, row: int) -> None:
+        self._begun[node] = row
         self._defined[side].update(dict.fromkeys(node.values, row))
         if side:
             for name in {node.label, *map(name_text, node.names)}:
@@ -122,9 +124,8 @@ class Panes:
     def places(self, row: int) -> Iterator[tuple[int, int, int]]:
         """Yield the side, the row and the number of each line that belongs to a row: a moved one's is in another."""
         for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
-            place = row if line or not node or not node.values else self._defined[side].get(node.values[0])
-            found = self.rows[place].sides[side] if place is not None else None
-            if place is not None and found:
+            place = row if line or not node else self._begun[node]
+            if found := self.rows[place].sides[side]:
                 yield side, place, found.number
 
     def links(self, row: Row, side: int) -> Mapping[str, int]:
