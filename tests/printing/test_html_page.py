@@ -15,7 +15,8 @@ from conftest import GOLDEN, ROOT, corpus_files
 from support.short_drafts import DRAFTS, WITH_BLOCKS
 
 import miltext
-from miltext.printing.html_page import Reader, page
+from miltext.printing.html_page import page
+from miltext.printing.reading import Reader
 
 TEXT = """\
 program(1.3)

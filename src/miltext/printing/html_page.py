@@ -9,16 +9,10 @@ import json
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
 
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
-from miltext.diagnostics import line_and_column
-from miltext.highlight import MilLexer
-from miltext.syntax.lexer import STATEMENTS
-from miltext.syntax.names import DRAFT
-from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Node, Statement, named, tree_of
+from miltext.printing.reading import Piece, Reader
 
 CLASSES: dict[_TokenType, str] = {
     Comment: "c",
@@ -64,28 +58,6 @@ const VALUES = {values};
 """
 
 
-class Definition(NamedTuple):
-    """A value that the text defines: name and type, its line, the operation that makes it, and the lines of its uses.
-
-    The page's script reads it as a list.
-    """
-
-    name: str
-    type: str
-    line: int
-    maker: str
-    uses: list[int]
-
-
-class Piece(NamedTuple):
-    """A token of one line: a value's piece has its number, and says whether it defines it."""
-
-    kind: _TokenType
-    text: str
-    value: int | None = None
-    defines: bool = False
-
-
 def page(text: str, title: str) -> str:
     """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
     reader = Reader(text)
@@ -98,67 +70,6 @@ def page(text: str, title: str) -> str:
         values=json.dumps(reader.definitions, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
         script=here.with_suffix(".js").read_text(encoding="utf-8"),
     )
-
-
-class Reader:
-    """A text line by line, and what each name in it means."""
-
-    def __init__(self, text: str) -> None:
-        self.definitions: list[Definition] = []
-        self._text = text
-        self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
-        self._read(tree_of(text, STATEMENTS), {})
-
-    def lines(self) -> Iterator[list[Piece]]:
-        """Yield the text's lines."""
-        line: list[Piece] = []
-        for at, kind, token in MilLexer().get_tokens_unprocessed(self._text):
-            meaning = self._named.get(at, ())
-            for part in token.splitlines(keepends=True) if "\n" in token else [token]:
-                line.append(Piece(kind, part.rstrip("\n"), *meaning))
-                if part.endswith("\n"):
-                    yield line
-                    line = []
-        if line:
-            yield line
-
-    def _read(self, phrase: Node, scope: dict[str, int], maker: str = "input") -> None:
-        """Read the names in a phrase; `scope` has the values that it sees."""
-        for child in phrase.children:
-            if isinstance(child, Statement):
-                self._read_statement(child, scope)
-            elif child.name in ("named_value", "draft_value"):
-                *kinds, name = child.children
-                kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
-                self._define(name.token or "", name.start, kind, maker, scope)
-            elif child.name in ("name_binding", "outputs"):
-                for name in named(child, "NAME"):
-                    self._use(name.token or "", name.start, scope)
-            elif child.name in ("function", "specialization", "block", "inner_block"):
-                self._read(child, dict(scope))
-            elif child.name == "operation":
-                self._read(child, scope, next(named(child, "NAME")).token or "")
-            elif child.name not in ("attributes", "marked_attributes", "value_binding"):
-                self._read(child, scope, maker)
-
-    def _read_statement(self, statement: Statement, scope: dict[str, int]) -> None:
-        head = operation_head(statement.text)
-        assert head is not None  # so it was read
-        (at, _, name), *uses = statement.names()
-        self._define(name, at, head[1], head[3], scope)
-        for start, _, used in uses:
-            self._use(used, start, scope)
-
-    def _define(self, name: str, at: int, kind: str, maker: str, scope: dict[str, int]) -> None:
-        index = scope[name] = len(self.definitions)
-        self.definitions.append(Definition(name, kind, line_and_column(self._text, at)[0], maker, []))
-        self._named[at] = index, True
-
-    def _use(self, name: str, at: int, scope: dict[str, int]) -> None:
-        found = scope.get(name)
-        if found is not None:
-            self._named[at] = found, False
-            self.definitions[found].uses.append(line_and_column(self._text, at)[0])
 
 
 # ---- to HTML

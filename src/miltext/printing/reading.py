@@ -1,0 +1,169 @@
+"""A text as it is shown: its lines in tokens, what each name in it means, and its operations in their blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pygments.token import _TokenType
+
+from miltext.diagnostics import line_and_column
+from miltext.highlight import MilLexer
+from miltext.syntax.lexer import STATEMENTS
+from miltext.syntax.names import DRAFT
+from miltext.syntax.plain_tokens import operation_head
+from miltext.syntax.tree import Node, Statement, named, tree_of
+
+
+class Definition(NamedTuple):
+    """A value that the text defines: name and type, its line, the operation that makes it, and the lines of its uses.
+
+    The page's script reads it as a list.
+    """
+
+    name: str
+    type: str
+    line: int
+    maker: str
+    uses: list[int]
+
+
+class Piece(NamedTuple):
+    """A token of one line: a value's piece has its number, and says whether it defines it."""
+
+    kind: _TokenType
+    text: str
+    value: int | None = None
+    defines: bool = False
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of the text: a `program`, `function`, `block`, `op`, `input` or `output`, and the parts inside it.
+
+    `label` is the name of a function, input or output, the opset or the number of a block, and an operation's type.
+    `makes` and `takes` are values by their numbers; those of the values without a name are negative, from -1 down.
+    """
+
+    kind: str
+    label: str
+    line: int
+    makes: list[int] = field(default_factory=list)
+    takes: list[int] = field(default_factory=list)
+    inside: list[Part] = field(default_factory=list)
+
+
+class Reader:
+    """A text line by line, what each name in it means, and its parts.
+
+    `unnamed` are the values of a draft's operations that stand inside others.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.definitions: list[Definition] = []
+        self.unnamed: list[Definition] = []
+        self.program = Part("program", "", 1)
+        self._text = text
+        self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
+        self._read(tree_of(text, STATEMENTS), {}, self.program, self.program)
+
+    def lines(self) -> Iterator[list[Piece]]:
+        """Yield the text's lines."""
+        line: list[Piece] = []
+        for at, kind, token in MilLexer().get_tokens_unprocessed(self._text):
+            meaning = self._named.get(at, ())
+            for part in token.splitlines(keepends=True) if "\n" in token else [token]:
+                line.append(Piece(kind, part.rstrip("\n"), *meaning))
+                if part.endswith("\n"):
+                    yield line
+                    line = []
+        if line:
+            yield line
+
+    def _read(self, phrase: Node, scope: dict[str, int], part: Part, around: Part) -> None:
+        """Read a phrase of a part; `scope` has the values that it sees, and `around` is the part that its parts are in.
+
+        The two parts are the same but in an operation.
+        """
+        for child in phrase.children:
+            if isinstance(child, Statement):
+                self._read_statement(child, scope, around)
+            elif child.name in ("named_value", "draft_value"):
+                self._read_value(child, scope, part)
+            elif child.name == "name_binding":
+                self._use(next(named(child, "NAME")), scope, part)
+            elif child.name == "outputs":
+                for name in named(child, "NAME"):
+                    self._use(name, scope, self._part("output", name.token or "", name, around))
+            elif child.name == "block":
+                self._read(child, dict(scope), part, around)
+            elif child.name in ("function", "specialization", "inner_block"):
+                self._read_inside(child, scope, part)
+            elif child.name in ("operation", "call"):
+                self._read_operation(child, scope, part, around)
+            elif child.name not in ("attributes", "marked_attributes", "value_binding"):
+                self._read(child, scope, part, around)
+
+    def _read_inside(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
+        """Read a function or a block as a part inside another."""
+        if phrase.name == "inner_block":
+            inside = self._part("block", str(len(part.inside)), phrase, part)
+        else:
+            name = next(named(next(named(phrase, "opset")) if phrase.name == "specialization" else phrase, "NAME"))
+            kind = "block" if phrase.name == "specialization" else "function"
+            inside = self._part(kind, name.token or "", phrase, part)
+        self._read(phrase, dict(scope), inside, inside)
+
+    def _read_operation(self, phrase: Node, scope: dict[str, int], part: Part, around: Part) -> None:
+        """Read an operation, or one in the arguments of `part`: it stands before that one, as what it takes is made."""
+        name = next(named(phrase, "NAME"))
+        operation = Part("op", name.token or "", self._line(phrase.start))
+        self._read(phrase, scope, operation, around)
+        around.inside.append(operation)
+        if phrase.name == "call":
+            self.unnamed.append(Definition("", DRAFT, operation.line, operation.label, [part.line]))
+            operation.makes.append(-len(self.unnamed))
+            part.takes.append(-len(self.unnamed))
+
+    def _read_statement(self, statement: Statement, scope: dict[str, int], around: Part) -> None:
+        head = operation_head(statement.text)
+        assert head is not None  # so it was read
+        operation = self._part("op", head[3], statement, around)
+        (at, _, name), *uses = statement.names()
+        self._define(name, at, head[1], scope, operation)
+        for start, _, used in uses:
+            self._use_name(used, start, scope, operation)
+
+    def _read_value(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
+        """Read a value with its type, which an operation makes, or else a block or a function gets."""
+        *kinds, name = phrase.children
+        kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
+        maker = part if part.kind == "op" else self._part("input", name.token or "", name, part)
+        self._define(name.token or "", name.start, kind, scope, maker)
+
+    def _define(self, name: str, at: int, kind: str, scope: dict[str, int], maker: Part) -> None:
+        index = scope[name] = len(self.definitions)
+        made_by = maker.label if maker.kind == "op" else "input"
+        self.definitions.append(Definition(name, kind, self._line(at), made_by, []))
+        self._named[at] = index, True
+        maker.makes.append(index)
+
+    def _use(self, name: Node, scope: dict[str, int], user: Part) -> None:
+        self._use_name(name.token or "", name.start, scope, user)
+
+    def _use_name(self, name: str, at: int, scope: dict[str, int], user: Part) -> None:
+        found = scope.get(name)
+        if found is not None:
+            self._named[at] = found, False
+            self.definitions[found].uses.append(self._line(at))
+            user.takes.append(found)
+
+    def _part(self, kind: str, label: str, phrase: Node, around: Part) -> Part:
+        """Return a new part inside another."""
+        part = Part(kind, label, self._line(phrase.start))
+        around.inside.append(part)
+        return part
+
+    def _line(self, at: int) -> int:
+        return line_and_column(self._text, at)[0]
