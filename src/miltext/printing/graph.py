@@ -1,0 +1,135 @@
+"""The operations of a text as a graph in nested scopes, as JSON for `html_graph.js`, which draws it.
+
+`graph(Reader(text))` is a dictionary of two lists, ready for `json.dumps`:
+
+- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. One without a name, of an
+  operation inside another, is at the end.
+- `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes` and
+  `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or what its operation
+  calls it), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours together), `op` and
+  `const` (the operation's type), `input` and `output` (the value's name).
+
+A scope is a stretch of the text, so values lead from earlier scopes to later ones. No list of operations is longer than
+`graph_scopes.MOST`: where names do not divide it, it is cut where the fewest values cross. Constants stand beside what first uses them.
+
+In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect, onMessage})`: it draws the graph into
+an element and calls `onSelect(line)` when a node is chosen. It returns `{select(line), find(words), focus()}`: `select`
+shows and selects the node of a line, and `find` the next node with these words, and gives back how many there are. STYLE
+has its looks, in the names of `colours.css`. None of them fetches anything, and a Content-Security-Policy needs no
+`unsafe-inline` for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.printing.graph_scopes import Node, folded, scopes
+from miltext.schema.operations import signature
+from miltext.schema.walk import is_compressed
+
+if TYPE_CHECKING:
+    from miltext.printing.reading import Part, Reader
+
+SCRIPTS = tuple(Path(__file__).with_name(name) for name in ("html_graph_layout.js", "html_graph.js"))
+STYLE = Path(__file__).with_name("html_graph.css")
+
+
+def graph(reader: Reader) -> dict[str, list[Any]]:
+    """Return the graph of a text, as the module says."""
+    named = len(reader.definitions)
+    rows: list[list[Any]] = []
+    todo = [(-1, node) for node in reversed(_Nodes(reader).all())]
+    while todo:
+        parent, node = todo.pop()
+        todo += [(len(rows), inner) for inner in reversed(node.inside)]
+        both = ([], []) if node.part is None else (node.part.makes, node.part.takes)
+        makes, takes = ([value if value >= 0 else named - 1 - value for value in values] for values in both)
+        rows.append([parent, node.kind, node.label, node.line, makes, takes])
+    return {"values": [*reader.definitions, *reader.unnamed], "nodes": rows}
+
+
+class _Nodes:
+    """The nodes of a text: `makers` has what makes each value, and `users` what uses it first."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._makers: dict[int, Part] = {}
+        self._users: dict[int, Part] = {}
+        for part in _parts(reader.program):
+            self._makers.update(dict.fromkeys(part.makes, part))
+            for value in part.takes:
+                self._users.setdefault(value, part)
+
+    def all(self) -> list[Node]:
+        """Return the outermost nodes, each constant in the scope of what first uses it, or else where it stands."""
+        top = Node("program", "", 1, self._reader.program, self._inside(self._reader.program))
+        homes: dict[int, Node] = {}  # by a part, the node that its node is in
+        own: dict[int, Node] = {}
+        todo = [top]
+        while todo:
+            node = todo.pop()
+            homes.update((id(inner.part), node) for inner in node.inside if inner.part)
+            own[id(node.part)] = node
+            todo += node.inside
+        constants: dict[int, tuple[Node, list[Node]]] = {}
+        for around in reversed([*_parts(self._reader.program)]):
+            for part in filter(_is_constant, reversed(around.inside)):
+                users = [self._users[value] for value in part.makes if value in self._users]
+                home = homes[id(part)] = homes[id(users[0])] if users else own[id(around)]
+                constants.setdefault(id(home), (home, []))[1].append(Node("const", part.label, part.line, part))
+        for home, found in constants.values():
+            home.inside[:0] = reversed(found)
+        return top.inside
+
+    def _inside(self, part: Part) -> list[Node]:
+        """Return the nodes inside a part, without its constants: what it gets, what it does, and what it gives back."""
+        found = {kind: [inner for inner in part.inside if inner.kind == kind] for kind in ("input", "output")}
+        inputs, outputs = (folded([self._node(inner) for inner in inners]) for inners in found.values())
+        operations = [inner for inner in part.inside if inner.kind == "op" and not _is_constant(inner)]
+        nodes = [self._node(operation) for operation in operations]
+        names = [self._names(operation) for operation in operations]
+        others = [self._node(inner) for inner in part.inside if inner.kind in ("function", "block")]
+        return [*inputs, *scopes(nodes, names, self._crossing(part, operations)), *folded(others), *outputs]
+
+    def _node(self, part: Part) -> Node:
+        node = Node(part.kind, part.label, part.line, part, self._inside(part))
+        found = signature(part.label) if part.kind == "op" and node.inside else None
+        if found is not None:
+            for block, each in zip(node.inside, found.blocks, strict=False):
+                block.label = each.name
+        return node
+
+    def _names(self, operation: Part) -> list[str]:
+        """Return the names of what an operation makes, and of the constants that it takes."""
+        constants = [value for value in operation.takes if value >= 0 and _is_constant(self._makers[value])]
+        return [self._reader.definitions[value].name for value in (*operation.makes, *constants) if value >= 0]
+
+    def _crossing(self, part: Part, operations: list[Part]) -> list[int]:
+        """Return how many values lead from before each place between operations to behind it, constants aside."""
+        last = {value: len(operations) for inner in part.inside if inner.kind == "output" for value in inner.takes}
+        for place in reversed(range(len(operations))):
+            for inner in _parts(operations[place]):
+                for value in inner.takes:
+                    last.setdefault(value, place)
+        steps = [0] * (len(operations) + 2)
+        for place, operation in enumerate(operations):
+            for value in operation.makes:
+                steps[place + 1] += 1
+                steps[last.get(value, place) + 1] -= 1
+        return [*accumulate(steps)]
+
+
+def _parts(part: Part) -> Iterator[Part]:
+    """Yield a part and all inside it, in the order of the text."""
+    todo = [part]
+    while todo:
+        part = todo.pop()
+        yield part
+        todo += reversed(part.inside)
+
+
+def _is_constant(part: Part) -> bool:
+    return part.kind == "op" and (part.label == "const" or is_compressed(part.label))

@@ -1,0 +1,214 @@
+"""The operations of a block divided into nested scopes: by what their names begin with, and where few values cross.
+
+The names of operations say little where a converter counts them (`var_304_cast_fp16`), but those of the weights that they
+use say much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of whichever of
+these names begins as most others do. A scope is a stretch of operations, those between that have no such name included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from math import ceil, log
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from miltext.printing.reading import Part
+
+MOST = 32
+"""The most nodes in one scope, constants aside."""
+
+FEW = 8
+"""The most inputs, outputs, functions or blocks of a part that are not in a scope."""
+
+_ENDS = frozenset("bool cast fp16 fp32 fp64 int16 int32 int4 int8 palettized promoted quantized to uint8".split())
+"""Words that converters end a name with: what stands before them tells where a value comes from."""
+
+_SHARE = 10
+"""A word begins scopes only where one in so many operations, from the first with it to the last, has it."""
+
+_WORD = re.compile(r"[^_./@]+")
+
+
+@dataclass(slots=True)
+class Node:
+    """A node of the graph: a part of the text or, without one, a scope."""
+
+    kind: str
+    label: str
+    line: int
+    part: Part | None = None
+    inside: list[Node] = field(default_factory=list)
+
+
+class NamePath(NamedTuple):
+    """The words that a name begins with, all but the last, and the name."""
+
+    words: tuple[str, ...]
+    name: str
+
+    def label(self, depth: int) -> str:
+        """Return how the name spells the first words of it."""
+        ends = [match.end() for match in _WORD.finditer(self.name)]
+        return self.name[: ends[depth - 1]]
+
+
+NOWHERE = NamePath((), "")
+
+
+class Run(NamedTuple):
+    """The operations from `start` to before `end`, whose paths go on with one word."""
+
+    word: str
+    start: int
+    end: int
+
+
+def paths_of(names: Sequence[str]) -> list[NamePath]:
+    """Return the paths of an operation's names, its own first: `a.b.weight_to_fp16` is in `a` and `b`.
+
+    `input_37_cast_fp16` is nowhere, and a constant's name that begins with the operation's own does not say more.
+    """
+    found: list[NamePath] = []
+    own: list[str] = []
+    for spelled in names:
+        name = spelled.removeprefix("$").strip('"')
+        words = _WORD.findall(name)
+        while words and words[-1] in _ENDS:
+            words.pop()
+        if found and words[: len(own)] == own:
+            continue
+        own = own or words
+        while words and words[-1].isdigit():
+            words = words[:-1]
+        found.append(NamePath(tuple(words[:-1]), name))
+    return found
+
+
+def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
+    """Return the path of each operation, given all names that tell of it: the one that begins as most others do."""
+    found = [[path for path in paths_of(each) if path.words] for each in names]
+    counts = Counter(word for paths in found for word in {path.words[0] for path in paths})
+    return [
+        max(paths, key=lambda path: (counts[path.words[0]], len(path.words)), default=NOWHERE) for paths in found
+    ]
+
+
+def scopes(nodes: Sequence[Node], names: Sequence[Sequence[str]], crossing: Sequence[int]) -> list[Node]:
+    """Return a block's operations, in scopes; `names` tell of each, and so many values cross each place between them."""
+    return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
+
+
+def folded(nodes: list[Node]) -> list[Node]:
+    """Return what is not an operation: as it is if it is little, and else in one scope."""
+    if len(nodes) <= FEW:
+        return nodes
+    return [_unnamed(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
+
+
+class _Division:
+    """The operations of a block, as `scopes` gets them."""
+
+    def __init__(self, nodes: Sequence[Node], paths: Sequence[NamePath], crossing: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._paths = paths
+        self._crossing = crossing
+
+    def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Node]:
+        """Return the nodes of a stretch, those of each run in a scope."""
+        found: list[Node] = []
+        places: list[int] = []
+        at = start
+        for run in self._runs(start, end, prefix):
+            places += [*range(at, run.start), run.start]
+            found += [*self._nodes[at : run.start], self._scope(run, (*prefix, run.word))]
+            at = run.end
+        found += self._nodes[at:end]
+        places += range(at, end)
+        return self._gathered(found, places)
+
+    def _scope(self, run: Run, prefix: tuple[str, ...]) -> Node:
+        """Return the scope of a run, under the longest prefix that all of it has."""
+        while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
+            prefix += (runs[0].word,)
+        path = next(path for path in self._paths[run.start :] if path.words[: len(prefix)] == prefix)
+        inside = self.divided(run.start, run.end, prefix)
+        return Node("scope", path.label(len(prefix)), inside[0].line, None, inside)
+
+    def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Run]:
+        """Return the runs of a stretch; what stands between two of them goes to them if it is small beside them."""
+        depth = len(prefix)
+        words = [
+            (place, path.words[depth])
+            for place, path in enumerate(self._paths[start:end], start)
+            if len(path.words) > depth and path.words[:depth] == prefix
+        ]
+        runs = _joined(words if prefix else _dense(words))
+        for index in range(1, len(runs)):
+            before, after = runs[index - 1], runs[index]
+            if 2 * (after.start - before.end) <= max(before.end - before.start, after.end - after.start):
+                cut = min(range(after.start, before.end - 1, -1), key=self._crossing.__getitem__)
+                runs[index - 1], runs[index] = before._replace(end=cut), after._replace(start=cut)
+        return runs
+
+    def _gathered(self, nodes: list[Node], places: list[int]) -> list[Node]:
+        """Return no more than MOST nodes: if there are more, neighbours are put into scopes.
+
+        First those without a scope of their own are, then any.
+        """
+        if len(nodes) > MOST and any(node.kind == "scope" for node in nodes):
+            stretches = [[*each] for _, each in groupby(zip(nodes, places, strict=True), key=lambda each: each[0].kind == "scope")]
+            nodes, places = [], []
+            for stretch in stretches:
+                held, at = zip(*stretch, strict=True)
+                short = held[0].kind == "scope" or len(held) < 4
+                nodes += held if short else [_unnamed([*self._cut([*held], [*at])])]
+                places += at if short else at[:1]
+        return self._cut(nodes, places)
+
+    def _cut(self, nodes: list[Node], places: list[int]) -> list[Node]:
+        """Return no more than MOST nodes, by cutting more of them into scopes, and these again."""
+        while len(nodes) > MOST:
+            size = ceil(len(nodes) ** (1 / ceil(log(len(nodes), MOST))))
+            cuts = self._cuts(places, size)
+            nodes = [_unnamed(nodes[start:end]) for start, end in pairwise([*cuts, len(nodes)])]
+            places = [places[cut] for cut in cuts]
+        return nodes
+
+    def _cuts(self, places: list[int], size: int) -> list[int]:
+        """Return where scopes of about `size` nodes begin, each where the fewest values cross."""
+        cuts = [0]
+        while len(places) - cuts[-1] > size * 3 // 2:
+            last = cuts[-1]
+            around = range(last + max(2, size // 2), min(last + size * 3 // 2, last + MOST, len(places) - 1))
+            cuts.append(min(around, key=lambda at: (self._crossing[places[at]], abs(at - last - size))))
+        return cuts
+
+
+def _unnamed(nodes: list[Node]) -> Node:
+    return Node("scope", "", nodes[0].line, None, nodes)
+
+
+def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the places of those words that are many between the first place of each and the last."""
+    counts = Counter(word for _, word in words)
+    first = {word: place for place, word in reversed(words)}
+    last = {word: place for place, word in words}
+    return [each for each in words if counts[each[1]] * _SHARE > last[each[1]] - first[each[1]]]
+
+
+def _joined(words: list[tuple[int, str]]) -> list[Run]:
+    """Return the runs of equal words. A word that always stands alone makes none, and divides none."""
+    lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
+    runs: list[Run] = []
+    for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):
+        places = [place for place, _ in found]
+        if runs and runs[-1].word == word:
+            runs[-1] = runs[-1]._replace(end=places[-1] + 1)
+        elif len(places) > 1:
+            runs.append(Run(word, places[0], places[-1] + 1))
+    return runs
