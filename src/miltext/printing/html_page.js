@@ -1,11 +1,14 @@
-// VALUES has for each value: name, type, line, maker, lines of its uses.
+// The page of a text; its data is what `miltext.printing.graph` makes, read when it is first asked for.
+let read = null;
+const data = () => (read ||= JSON.parse(document.getElementById("data").textContent));
 const main = document.querySelector("main");
 const hint = document.getElementById("hint");
 const find = document.getElementById("find");
 const found = document.getElementById("found");
 const fold = document.getElementById("fold");
 const number = (element) => Number((element.hash || `#${element.id}`).slice(2));
-const valueAt = (event) => event.target.closest(".v, main a");
+const valueAt = (event) => event.target.closest(".v, main a:not([data-n])");
+document.getElementById("tools").hidden = false;
 
 function describe([name, type, line, maker, uses]) {
   const lines = [...new Set(uses)];
@@ -18,7 +21,7 @@ main.addEventListener("mouseover", (event) => {
   const value = valueAt(event);
   hint.hidden = !value;
   if (!value) return;
-  hint.textContent = describe(VALUES[number(value)]);
+  hint.textContent = describe(data().values[number(value)]);
   const place = value.getBoundingClientRect();
   const below = place.bottom + hint.offsetHeight + 12 < innerHeight;
   hint.style.left = `${Math.max(8, Math.min(place.left, innerWidth - hint.offsetWidth - 8))}px`;
@@ -33,6 +36,86 @@ main.addEventListener("click", (event) => {
   document.querySelectorAll(`#v${chosen}, a[href="#v${chosen}"]`).forEach((each) => each.classList.add("same"));
   if (value.matches("a")) unfold(document.getElementById(`v${chosen}`));
   else event.preventDefault(); // a definition in a block's first line does not fold it
+});
+
+// ---- lines: a click picks one, one with shift those up to it, and so does #L12 or #L12-L20
+
+let picked = [];
+
+function pick(first, last) {
+  picked.forEach((line) => line.classList.remove("picked"));
+  picked = [];
+  for (let at = Math.min(first, last); at <= Math.max(first, last); at++) {
+    const line = document.getElementById(`L${at}`);
+    if (!line) break;
+    line.classList.add("picked");
+    picked.push(line);
+  }
+  return picked[0];
+}
+
+function go(line) {
+  unfold(line);
+  line.scrollIntoView({ block: "center" });
+}
+
+function follow() {
+  const [, first, last = first] = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash) || [];
+  const line = first && pick(Number(first), Number(last));
+  if (line) go(line);
+}
+
+main.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-n]");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const at = Number(link.dataset.n);
+  const from = event.shiftKey && picked.length ? Number(picked[0].id.slice(1)) : at;
+  pick(from, at);
+  history.replaceState(null, "", from === at ? `#L${at}` : `#L${Math.min(from, at)}-L${Math.max(from, at)}`);
+  if (graph && !section.hidden) graph.select(at);
+});
+
+addEventListener("hashchange", follow);
+addEventListener("beforeprint", () => main.querySelectorAll("details").forEach((block) => { block.open = true; }));
+
+// ---- the graph, which is made when it is first shown
+
+const section = document.getElementById("graph");
+const show = document.getElementById("show");
+let graph = null;
+
+function size() {
+  const high = document.querySelector("header").offsetHeight;
+  section.style.top = matchMedia("(max-width: 800px)").matches ? "auto" : `${high}px`;
+}
+
+function toggleGraph() {
+  section.hidden = !section.hidden;
+  show.setAttribute("aria-expanded", String(!section.hidden));
+  document.body.classList.toggle("with-graph", !section.hidden);
+  if (section.hidden) {
+    show.focus();
+    return;
+  }
+  size();
+  graph ||= drawGraph(section, data(), { onSelect: (line) => go(pick(line, line)) });
+  if (picked.length) graph.select(Number(picked[0].id.slice(1)));
+  graph.focus();
+}
+
+show.addEventListener("click", toggleGraph);
+addEventListener("resize", size);
+section.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") toggleGraph();
+});
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (event.key === "/") find.select();
+  else if (event.key === "g") toggleGraph();
+  else return;
+  event.preventDefault();
 });
 
 function unfold(element) {
@@ -75,3 +158,5 @@ find.addEventListener("input", search);
 find.addEventListener("keydown", (event) => {
   if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
 });
+
+follow();

@@ -1,17 +1,21 @@
-"""MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks to fold.
+"""MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks to fold, and its graph.
 
-The page needs nothing else: style and script, `html_page.css` and `html_page.js`, are in it.
+The page needs nothing else: styles and scripts are in it, and its Content-Security-Policy allows no others. Its data is
+JSON that the scripts read when they are asked for it. Without scripts it is the text, which links and folds.
 """
 
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
+from miltext.printing.graph import SCRIPTS, STYLE, graph
 from miltext.printing.reading import Piece, Reader
 
 CLASSES: dict[_TokenType, str] = {
@@ -35,41 +39,54 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>
-{style}</style>
+<style>{style}</style>
 </head>
 <body>
 <header>
 <h1>{title}</h1>
-<label>Find <input type="search" id="find" autocomplete="off" spellcheck="false"></label>
+<div id="tools" hidden>
+<label>Find <input type="search" id="find" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></label>
 <output id="found"></output>
 <button id="fold">Fold all</button>
+<button id="show" aria-expanded="false" aria-controls="graph" aria-keyshortcuts="g">Graph</button>
+</div>
 </header>
 <main>
 {lines}</main>
+<section id="graph" aria-label="Graph of the operations" hidden></section>
 <div id="hint" role="tooltip" hidden></div>
-<script>
-const VALUES = {values};
-{script}</script>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
 </body>
 </html>
 """
+
+_HERE = Path(__file__)
+_STYLES = (COLOURS, _HERE.with_suffix(".css"), STYLE)
+_SCRIPTS = (*SCRIPTS, _HERE.with_suffix(".js"))
 
 
 def page(text: str, title: str) -> str:
     """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
     reader = Reader(text)
     lines = "".join(_folded(reader.lines()))
-    here = Path(__file__)
+    style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     return _PAGE.format(
+        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
         title=escape(title),
-        style="".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css"))),
+        style=style,
         lines=lines,
-        values=json.dumps(reader.definitions, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-        script=here.with_suffix(".js").read_text(encoding="utf-8"),
+        data=json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
+        script=script,
     )
+
+
+def _hash(source: str) -> str:
+    """Return what allows a style or a script in a page: https://www.w3.org/TR/CSP3/#grammardef-hash-source."""
+    return f"'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
 
 
 # ---- to HTML
@@ -81,24 +98,26 @@ def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
         tokens = [piece.text for piece in line if piece.text.strip()]
         if tokens and tokens[0] == "}":
             yield "</details>"
-        shown = f'<div class="l" id="L{number}" data-n="{number}">{"".join(_spans(line))}</div>\n'
+        link = f'<a href="#L{number}" data-n="{number}"></a>'
+        shown = f'<div class="l" id="L{number}">{link}{"".join(_spans(line))}</div>\n'
         yield f"<details open><summary>{shown}</summary>" if tokens and tokens[-1] == "{" else shown
 
 
 def _spans(line: list[Piece]) -> Iterator[str]:
-    """Yield a line's pieces; a stretch of one class, or the numbers of a literal, is one element."""
-    stretch, current = "", ""
+    """Yield a line's pieces; a stretch of one class, or of numbers and what stands between them, is one element."""
+    stretch, current, between = "", "", ""
     for piece in line:
         name = "" if piece.value is not None else _class(piece.kind)
-        between = current == "m" and (piece.kind is Whitespace or piece.text in (",", "[", "]"))
-        if piece.value is None and (name == current or between):
-            stretch += piece.text
-            continue
-        yield _span(stretch, current)
-        stretch, current = ("", "") if piece.value is not None else (piece.text, name)
+        if piece.value is None and name == current:
+            stretch, between = stretch + between + piece.text, ""
+        elif piece.value is None and current == "m" and (piece.kind is Whitespace or piece.text == ","):
+            between += piece.text
+        else:
+            yield _span(stretch, current) + escape(between, quote=False)
+            stretch, current, between = ("", "", "") if piece.value is not None else (piece.text, name, "")
         if piece.value is not None:
             yield _value(piece)
-    yield _span(stretch, current)
+    yield _span(stretch, current) + escape(between, quote=False)
 
 
 def _span(text: str, name: str) -> str:

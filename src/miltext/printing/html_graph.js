@@ -1,0 +1,457 @@
+// drawGraph(element, data, {onSelect}) draws the graph of a text, of which `miltext.printing.graph` says more.
+const drawGraph = (() => {
+  const FEW = 30; // so many boxes are shown at first, if scopes allow it
+  const MANY = 300; // not more are unfolded at once
+  const CHARACTER = 7.25; // the width of one, in pixels
+  const LONGEST = 26; // characters of a name
+  const COMPUTED = ["op", "const"];
+
+  const svg = (name, attributes = {}, ...inside) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, inside);
+  const html = (name, attributes = {}, ...inside) => fill(document.createElement(name), attributes, inside);
+
+  function fill(element, attributes, inside) {
+    for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
+    element.append(...inside);
+    return element;
+  }
+
+  const shortName = (name) => ([...name].length > LONGEST ? `\u2026${[...name].slice(1 - LONGEST).join("")}` : name);
+  const shortType = (type) => {
+    const short = type.replace(/tensor<(\w+), (\[[^\]]*\])>/g, "$1 $2");
+    return short.length > LONGEST + 6 ? `${short.slice(0, LONGEST + 5)}\u2026` : short;
+  };
+  const widthOf = (text) => [...text].reduce((sum, each) => sum + (each > "\u1100" ? 2 : 1), 0) * CHARACTER;
+  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+  // ---- the data: nodes that know what is in them, and for each value its maker and its users
+
+  function read({ values, nodes: rows }) {
+    const makers = [];
+    const users = values.map(() => []);
+    const nodes = rows.map(([parent, kind, label, line, makes, takes], id) => {
+      makes.forEach((value) => { makers[value] = id; });
+      takes.forEach((value) => users[value].push(id));
+      return { id, parent, kind, label, line, makes, takes, inside: [], operations: 0, end: id + 1, last: line };
+    });
+    const top = [];
+    for (const node of nodes) (nodes[node.parent]?.inside || top).push(node);
+    for (const node of [...nodes].reverse()) {
+      const around = nodes[node.parent];
+      node.operations += node.kind === "op";
+      if (!around) continue;
+      around.operations += node.operations;
+      around.end = Math.max(around.end, node.end);
+      if (node.kind !== "const") around.last = Math.max(around.last, node.last);
+    }
+    return { values, nodes, top, makers, users };
+  }
+
+  // ---- what is said of a node
+
+  function titleOf(node) {
+    if (COMPUTED.includes(node.kind)) return node.label;
+    if (node.kind === "scope" && !node.label) {
+      const kinds = new Set(node.inside.map((inner) => inner.kind).filter((kind) => kind !== "scope"));
+      if (!node.operations && kinds.size < 2) return counted(node.inside.length, [...kinds][0] || "scope");
+      return node.line === node.last ? `line ${node.line}` : `lines ${node.line}\u2013${node.last}`;
+    }
+    return node.kind === "function" || node.kind === "block" ? `${node.kind} ${node.label}` : node.label;
+  }
+
+  function nameOf(node, values) {
+    if (node.kind === "input" || node.kind === "output") return node.kind;
+    if (node.inside.length) return counted(node.operations, "operation");
+    return node.makes.map((value) => values[value][0]).join(", ");
+  }
+
+  const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
+
+  // ---- one graph on a page
+
+  class Graph {
+    constructor(element, data, { onSelect = () => {} } = {}) {
+      Object.assign(this, read(data), { element, onSelect });
+      this.open = new Set();
+      this.constants = false;
+      this.scale = 1;
+      this.chosen = null;
+      this.boxes = new Map();
+      this.bar();
+      this.listen();
+      this.unfoldFirst();
+      this.draw();
+    }
+
+    bar() {
+      const button = (label, text, act) => {
+        const made = html("button", { type: "button", "aria-label": label, title: label }, text);
+        made.addEventListener("click", act);
+        return made;
+      };
+      this.search = html("input", { type: "search", autocomplete: "off", spellcheck: "false", "aria-label": "Find in the graph", placeholder: "Find in the graph" });
+      this.told = html("output", { class: "g-told" });
+      this.shown = html("input", { type: "checkbox" });
+      this.all = button("Unfold all", "Unfold", () => this.unfoldAll());
+      this.view = html("div", { class: "g-view" });
+      this.live = html("div", { class: "g-live", role: "status" });
+      this.element.replaceChildren(html("div", { class: "g-bar" },
+        this.search, this.told, html("label", {}, this.shown, " constants"), this.all,
+        button("Fold all", "Fold", () => this.foldAll()),
+        button("Zoom out", "\u2212", () => this.zoom(1 / 1.25)),
+        button("Zoom in", "+", () => this.zoom(1.25)),
+        button("Show all of it", "\u25a2", () => this.fit())), this.view, this.live);
+      this.element.classList.add("g");
+    }
+
+    // ---- folding
+
+    children(node) {
+      const inside = node ? node.inside : this.top;
+      return this.constants ? inside : inside.filter((inner) => inner.kind !== "const");
+    }
+
+    unfoldFirst() {
+      let shown = this.top.length;
+      const folded = [...this.top];
+      while (folded.length) {
+        folded.sort((one, other) => other.operations - one.operations);
+        const node = folded.shift();
+        const inside = this.children(node);
+        if (!inside.length || (shown + inside.length > FEW && (shown > 2 || inside.length > MANY))) continue;
+        this.open.add(node.id);
+        shown += inside.length;
+        folded.push(...inside);
+      }
+    }
+
+    toggle(node, open = !this.open.has(node.id)) {
+      if (!node.inside.length) return;
+      if (open) this.open.add(node.id);
+      else for (let id = node.id; id < node.end; id++) this.open.delete(id);
+      this.draw(node);
+      this.choose(node);
+      this.say(`${titleOf(node)}: ${open ? `unfolded, ${counted(this.children(node).length, "node")}` : "folded"}`);
+    }
+
+    unfoldAll() {
+      this.nodes.forEach((node) => this.open.add(node.id));
+      this.draw();
+    }
+
+    foldAll() {
+      this.open.clear();
+      this.chosen = null;
+      this.top.filter((node) => node.kind === "function").forEach((node) => this.open.add(node.id));
+      this.draw();
+      this.view.scrollTo(0, 0);
+    }
+
+    // ---- drawing
+
+    // Draws what is unfolded; a node that was shown before stays where it was on the screen.
+    draw(still = null) {
+      const before = still && this.boxes.get(still.id) && this.placeOf(this.boxes.get(still.id));
+      const as = [];
+      this.boxes.clear();
+      const root = { inside: this.children(null).map((node) => this.box(node, as)) };
+      const flows = this.led = this.flows(as);
+      layoutGraph(root, flows);
+      this.paint(root);
+      const countAll = this.nodes.filter((node) => node.kind !== "const" || this.constants).length;
+      this.all.disabled = countAll > MANY;
+      this.all.title = countAll > MANY ? `Unfold all: ${countAll} nodes are too many to be shown at once` : "Unfold all";
+      if (before) {
+        const after = this.placeOf(this.boxes.get(still.id));
+        this.view.scrollBy(after.x - before.x, after.y - before.y);
+      }
+      if (this.chosen && !this.boxes.has(this.chosen.id)) this.chosen = null;
+      this.mark();
+    }
+
+    // Returns the box of a node, with those in it if it is unfolded; `as` has the node that each one is shown as.
+    box(node, as) {
+      const inside = this.open.has(node.id) ? this.children(node) : [];
+      const [title, name] = [shortName(titleOf(node)), shortName(nameOf(node, this.values))];
+      const box = { node, title, name, inside: [], titleWidth: widthOf(title) + widthOf(name) + 40 };
+      Object.assign(box, { width: Math.max(64, widthOf(title), widthOf(name)) + 20, height: 40 });
+      for (let id = node.id; id < node.end; id++) as[id] = node.id;
+      box.inside = inside.map((inner) => this.box(inner, as));
+      this.boxes.set(node.id, box);
+      return box;
+    }
+
+    // Returns what leads from box to box: those targets together that get the same values.
+    flows(as) {
+      const found = new Map();
+      this.values.forEach((_, value) => {
+        const from = as[this.makers[value]];
+        if (from === undefined || (this.nodes[this.makers[value]].kind === "const" && !this.constants)) return;
+        for (const to of new Set(this.users[value].map((id) => as[id]))) {
+          if (to === from || to === undefined) continue;
+          if (!found.has(from)) found.set(from, new Map());
+          const targets = found.get(from);
+          targets.set(to, [...(targets.get(to) || []), value]);
+        }
+      });
+      const flows = new Map();
+      for (const [from, targets] of found) {
+        for (const [to, values] of targets) {
+          const key = `${from}:${values}`;
+          if (!flows.has(key)) flows.set(key, { from: this.boxes.get(from), to: [], ...this.labelled(values) });
+          flows.get(key).to.push(this.boxes.get(to));
+        }
+      }
+      return [...flows.values()];
+    }
+
+    labelled(values) {
+      const label = values.length === 1 ? shortType(this.values[values[0]][1]) : counted(values.length, "value");
+      const told = values.slice(0, 12).map((value) => `${this.values[value][0]}: ${this.values[value][1]}`);
+      return { label, labelWidth: widthOf(label) * 0.9, told: told.join("\n") + (values.length > 12 ? "\n\u2026" : "") };
+    }
+
+    paint(root) {
+      const [around, lines, nodes] = [svg("g"), svg("g", { "aria-hidden": "true" }), svg("g")];
+      const visit = (box, left, top) => {
+        Object.assign(box, { left, top });
+        const corner = { transform: `translate(${left} ${top})` };
+        for (const line of box.lines) lines.append(this.line(line, corner));
+        if (box.node) (box.inside.length ? around : nodes).append(this.shape(box, corner));
+        box.inside.forEach((inner) => visit(inner, left + inner.x, top + inner.y));
+      };
+      visit(root, 0, 0);
+      const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds, Escape folds.`;
+      this.size = [root.width, root.height];
+      this.picture = svg("svg", { role: "group", "aria-label": label, viewBox: `0 0 ${root.width} ${root.height}` }, around, lines, nodes);
+      this.view.replaceChildren(root.inside.length ? this.picture : html("p", {}, "The text has no operations."));
+      this.resize();
+    }
+
+    line({ flow, d, head, label, x, y }, corner) {
+      const made = label === undefined
+        ? svg("path", { ...corner, d, class: head ? "g-head" : "g-line" })
+        : svg("text", { ...corner, x, y: y + 4, class: "g-type" }, label, svg("title", {}, flow.told));
+      flow.shapes = [...(flow.shapes || []), made];
+      return made;
+    }
+
+    shape(box, corner) {
+      const { node, width, height, title, name } = box;
+      const folds = node.inside.length > 0;
+      const middle = box.inside.length ? { x: 12, y: 19 } : { x: width / 2, y: 17 };
+      const sign = folds ? (box.inside.length ? "\u25be " : "\u25b8 ") : "";
+      box.shape = svg("g", { ...corner, class: `g-node g-${node.kind}${folds ? " g-folds" : ""}${box.inside.length ? " g-open" : ""}`,
+        "data-id": node.id, role: "button", tabindex: -1, "aria-label": this.spoken(box), "aria-expanded": folds ? String(box.inside.length > 0) : null },
+      svg("title", {}, this.hint(node)),
+      svg("rect", { width, height, rx: node.kind === "input" || node.kind === "output" ? 18 : 6 }),
+      svg("text", { ...middle, class: "g-title" }, sign + title),
+      svg("text", box.inside.length ? { x: width - 12, y: 19, class: "g-name" } : { x: middle.x, y: 32, class: "g-name" }, name));
+      return box.shape;
+    }
+
+    hint(node) {
+      const made = node.makes.map((value) => `${this.values[value][0]}: ${this.values[value][1]}`);
+      return [`${titleOf(node)}, line ${node.line}`, ...made, ...(node.inside.length ? [counted(node.operations, "operation")] : [])].join("\n");
+    }
+
+    spoken({ node }) {
+      const from = [...new Set(node.takes.map((value) => this.nodes[this.makers[value]]))].filter((each) => each && each.kind !== "const");
+      const to = [...new Set(node.makes.flatMap((value) => this.users[value]))].map((id) => this.nodes[id]);
+      return this.hint(node).replaceAll("\n", ", ")
+        + (from.length ? `, from ${namesIn(from, this.values)}` : "") + (to.length ? `, to ${namesIn(to, this.values)}` : "");
+    }
+
+    // ---- choosing
+
+    choose(node, { focus = true, tell = false } = {}) {
+      this.chosen = node;
+      this.mark();
+      const { shape } = this.boxes.get(node.id);
+      if (focus) shape.focus({ preventScroll: true });
+      this.bring(this.boxes.get(node.id));
+      if (tell) this.onSelect(node.line);
+    }
+
+    mark() {
+      const chosen = this.chosen ? this.boxes.get(this.chosen.id) : null;
+      for (const box of this.boxes.values()) {
+        box.shape.classList.toggle("g-chosen", box === chosen);
+        box.shape.setAttribute("tabindex", -1);
+      }
+      for (const flow of this.led) {
+        const near = chosen && (flow.from === chosen || flow.to.includes(chosen));
+        flow.shapes?.forEach((shape) => shape.classList.toggle("g-near", Boolean(near)));
+      }
+      (chosen || this.boxes.values().next().value)?.shape.setAttribute("tabindex", 0);
+    }
+
+    say(words) {
+      this.live.textContent = words;
+    }
+
+    // Shows a node, and unfolds what it is in.
+    reveal(node, how) {
+      this.constants ||= this.shown.checked = node.kind === "const";
+      let changed = !this.boxes.has(node.id);
+      for (let around = this.nodes[node.parent]; around; around = this.nodes[around.parent]) {
+        changed ||= !this.open.has(around.id);
+        this.open.add(around.id);
+      }
+      if (changed) this.draw();
+      this.choose(node, how);
+    }
+
+    // Shows what a line of the text says; for a constant that is hidden, what uses it.
+    select(line) {
+      const said = (node) => node.kind !== "scope" && node.line <= line && (node.kind === "op" || node.kind === "const" || node.line === line);
+      let node = this.nodes.filter(said).reduce((best, each) => (best && best.line > each.line ? best : each), null);
+      while (node?.kind === "const" && !this.constants) node = this.nodes[this.users[node.makes[0]]?.[0]];
+      if (node) this.reveal(node, { focus: false });
+      return Boolean(node);
+    }
+
+    find(words) {
+      const wanted = words.trim().toLowerCase();
+      const says = (node) => [node.label, ...node.makes.map((value) => this.values[value][0])].some((each) => each.toLowerCase().includes(wanted));
+      if (wanted !== this.wanted) this.hits = wanted ? this.nodes.filter((node) => (node.kind !== "const" || this.constants) && says(node)) : [];
+      this.at = wanted === this.wanted ? this.at : -1;
+      this.wanted = wanted;
+      return this.hits.length;
+    }
+
+    step(by) {
+      const count = this.find(this.search.value);
+      if (count) {
+        this.at = (Math.max(this.at, by < 0 ? 0 : -1) + by + count) % count;
+        this.reveal(this.hits[this.at], { focus: false });
+      }
+      this.told.textContent = this.wanted ? `${count ? this.at + 1 : 0} of ${count}` : "";
+    }
+
+    // ---- where things are: panning is scrolling, so that it works with any device
+
+    placeOf(box) {
+      return { x: box.left * this.scale, y: box.top * this.scale };
+    }
+
+    resize() {
+      this.picture.setAttribute("width", this.size[0] * this.scale);
+      this.picture.setAttribute("height", this.size[1] * this.scale);
+    }
+
+    zoom(by, x = this.view.clientWidth / 2, y = this.view.clientHeight / 2) {
+      const before = this.scale;
+      this.scale = Math.min(3, Math.max(0.05, before * by));
+      const factor = this.scale / before;
+      const [left, top] = [(this.view.scrollLeft + x) * factor - x, (this.view.scrollTop + y) * factor - y];
+      this.resize();
+      this.view.scrollTo(left, top);
+    }
+
+    fit() {
+      const space = Math.min((this.view.clientWidth - 8) / this.size[0], (this.view.clientHeight - 8) / this.size[1]);
+      this.zoom(Math.min(1, space) / this.scale);
+    }
+
+    bring(box) {
+      const { clientWidth: wide, clientHeight: high, scrollLeft, scrollTop } = this.view;
+      const [left, top, right, bottom] = [box.left, box.top, box.left + box.width, box.top + Math.min(box.height, 60)].map((each) => each * this.scale);
+      if (left < scrollLeft || right > scrollLeft + wide) this.view.scrollLeft = (left + right - wide) / 2;
+      if (top < scrollTop || bottom > scrollTop + high) this.view.scrollTop = (top + bottom - high) / 2;
+    }
+
+    // ---- pointer and keys
+
+    listen() {
+      const nodeAt = (event) => this.nodes[event.target.closest?.("[data-id]")?.dataset.id];
+      let drag = null;
+      this.view.addEventListener("pointerdown", (event) => {
+        drag = event.pointerType === "mouse" && event.button === 0 ? { x: event.clientX, y: event.clientY, moved: false } : null;
+      });
+      this.view.addEventListener("pointermove", (event) => {
+        if (!drag || !event.buttons) return;
+        drag.moved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 4;
+        if (!drag.moved) return;
+        this.view.scrollBy(drag.x - event.clientX, drag.y - event.clientY);
+        Object.assign(drag, { x: event.clientX, y: event.clientY });
+      });
+      this.view.addEventListener("click", (event) => {
+        const node = nodeAt(event);
+        if (node && !drag?.moved) this.act(node);
+      });
+      this.view.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        const place = this.view.getBoundingClientRect();
+        this.zoom(2 ** (-event.deltaY / 300), event.clientX - place.left, event.clientY - place.top);
+      }, { passive: false });
+      this.view.addEventListener("keydown", (event) => {
+        const node = nodeAt(event);
+        if (node && !event.ctrlKey && !event.metaKey && !event.altKey && this.key(event.key, node)) {
+          event.preventDefault();
+          event.stopPropagation();
+        }
+      });
+      this.search.addEventListener("input", () => this.step(1));
+      this.search.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+      });
+      this.shown.addEventListener("change", () => {
+        this.constants = this.shown.checked;
+        this.wanted = null;
+        this.draw(this.chosen);
+      });
+    }
+
+    act(node) {
+      if (node.inside.length) this.toggle(node);
+      else this.choose(node, { tell: true });
+    }
+
+    // Answers a key on a node; false where it means nothing there.
+    key(key, node) {
+      const keys = {
+        Enter: () => this.act(node),
+        " ": () => this.act(node),
+        Escape: () => this.foldAround(node),
+        ArrowDown: () => this.go(node, 0, 1),
+        ArrowUp: () => this.go(node, 0, -1),
+        ArrowRight: () => this.go(node, 1, 0),
+        ArrowLeft: () => this.go(node, -1, 0),
+        "+": () => this.zoom(1.25),
+        "-": () => this.zoom(1 / 1.25),
+        0: () => this.fit(),
+        "/": () => this.search.focus(),
+      };
+      return keys[key] ? keys[key]() !== false : false;
+    }
+
+    foldAround(node) {
+      const folded = this.open.has(node.id) ? node : this.nodes[node.parent];
+      if (!folded) return false;
+      return this.toggle(folded, false);
+    }
+
+    // Goes along the values, up or down, or else to the nearest box on that side.
+    go(node, right, down) {
+      const here = this.boxes.get(node.id);
+      const led = down > 0 ? this.led.filter((flow) => flow.from === here).flatMap((flow) => flow.to)
+        : this.led.filter((flow) => down && flow.to.includes(here)).map((flow) => flow.from);
+      const middle = (box) => [box.left + box.width / 2, box.top + Math.min(box.height, 40) / 2];
+      const far = (box) => {
+        const [x, y] = middle(box).map((each, at) => each - middle(here)[at]);
+        const ahead = x * right + y * down;
+        return ahead > 1 ? ahead + 3 * Math.abs(x * down + y * right) : Infinity;
+      };
+      const candidates = led.length ? led : [...this.boxes.values()].filter((box) => box !== here && far(box) < Infinity);
+      const next = candidates.sort((one, other) => far(one) - far(other))[0];
+      if (next) this.choose(next.node);
+    }
+  }
+
+  return (element, data, options) => {
+    const graph = new Graph(element, data, options);
+    return { select: (line) => graph.select(line), find: (words) => { graph.search.value = words; graph.step(1); return graph.hits.length; },
+      focus: () => graph.view.querySelector("[tabindex='0']")?.focus() };
+  };
+})();
