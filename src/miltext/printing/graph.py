@@ -12,11 +12,11 @@
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No list of operations is longer than
 `graph_scopes.MOST`: where names do not divide it, it is cut where the fewest values cross. Constants stand beside what first uses them.
 
-In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect, onMessage})`: it draws the graph into
-an element and calls `onSelect(line)` when a node is chosen. It returns `{select(line), find(words), focus()}`: `select`
-shows and selects the node of a line, and `find` the next node with these words, and gives back how many there are. STYLE
-has its looks, in the names of `colours.css`. None of them fetches anything, and a Content-Security-Policy needs no
-`unsafe-inline` for them.
+In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into an element
+that is shown and has a size, in place of what was there, and calls `onSelect(line)` when a node is chosen. It returns
+`{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next node with these
+words and gives back how many there are, and `focus` goes into the graph. STYLE has its looks, in the names of
+`colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from miltext.schema.walk import is_compressed
 if TYPE_CHECKING:
     from miltext.printing.reading import Part, Reader
 
-SCRIPTS = tuple(Path(__file__).with_name(name) for name in ("html_graph_layout.js", "html_graph.js"))
+_NAMES = ("html_graph_data.js", "html_graph_layout.js", "html_graph.js")
+SCRIPTS = tuple(Path(__file__).with_name(name) for name in _NAMES)
 STYLE = Path(__file__).with_name("html_graph.css")
 
 

@@ -1,11 +1,9 @@
 // drawGraph(element, data, {onSelect}) draws the graph of a text, of which `miltext.printing.graph` says more.
 const drawGraph = (() => {
+  const { read, titleOf, nameOf, namesIn, shortName, shortType, widthOf, counted } = graphData;
   const FEW = 30; // so many boxes are shown at first, if scopes allow it
+  const LEGIBLE = 0.8; // the least scale at first
   const MANY = 300; // not more are unfolded at once
-  const CHARACTER = 7.25; // the width of one, in pixels
-  const LONGEST = 26; // characters of a name
-  const COMPUTED = ["op", "const"];
-
   const svg = (name, attributes = {}, ...inside) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, inside);
   const html = (name, attributes = {}, ...inside) => fill(document.createElement(name), attributes, inside);
 
@@ -14,57 +12,6 @@ const drawGraph = (() => {
     element.append(...inside);
     return element;
   }
-
-  const shortName = (name) => ([...name].length > LONGEST ? `\u2026${[...name].slice(1 - LONGEST).join("")}` : name);
-  const shortType = (type) => {
-    const short = type.replace(/tensor<(\w+), (\[[^\]]*\])>/g, "$1 $2");
-    return short.length > LONGEST + 6 ? `${short.slice(0, LONGEST + 5)}\u2026` : short;
-  };
-  const widthOf = (text) => [...text].reduce((sum, each) => sum + (each > "\u1100" ? 2 : 1), 0) * CHARACTER;
-  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
-
-  // ---- the data: nodes that know what is in them, and for each value its maker and its users
-
-  function read({ values, nodes: rows }) {
-    const makers = [];
-    const users = values.map(() => []);
-    const nodes = rows.map(([parent, kind, label, line, makes, takes], id) => {
-      makes.forEach((value) => { makers[value] = id; });
-      takes.forEach((value) => users[value].push(id));
-      return { id, parent, kind, label, line, makes, takes, inside: [], operations: 0, end: id + 1, last: line };
-    });
-    const top = [];
-    for (const node of nodes) (nodes[node.parent]?.inside || top).push(node);
-    for (const node of [...nodes].reverse()) {
-      const around = nodes[node.parent];
-      node.operations += node.kind === "op";
-      if (!around) continue;
-      around.operations += node.operations;
-      around.end = Math.max(around.end, node.end);
-      if (node.kind !== "const") around.last = Math.max(around.last, node.last);
-    }
-    return { values, nodes, top, makers, users };
-  }
-
-  // ---- what is said of a node
-
-  function titleOf(node) {
-    if (COMPUTED.includes(node.kind)) return node.label;
-    if (node.kind === "scope" && !node.label) {
-      const kinds = new Set(node.inside.map((inner) => inner.kind).filter((kind) => kind !== "scope"));
-      if (!node.operations && kinds.size < 2) return counted(node.inside.length, [...kinds][0] || "scope");
-      return node.line === node.last ? `line ${node.line}` : `lines ${node.line}\u2013${node.last}`;
-    }
-    return node.kind === "function" || node.kind === "block" ? `${node.kind} ${node.label}` : node.label;
-  }
-
-  function nameOf(node, values) {
-    if (node.kind === "input" || node.kind === "output") return node.kind;
-    if (node.inside.length) return counted(node.operations, "operation");
-    return node.makes.map((value) => values[value][0]).join(", ");
-  }
-
-  const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
 
   // ---- one graph on a page
 
@@ -80,6 +27,7 @@ const drawGraph = (() => {
       this.listen();
       this.unfoldFirst();
       this.draw();
+      this.begin();
     }
 
     bar() {
@@ -99,7 +47,7 @@ const drawGraph = (() => {
         button("Fold all", "Fold", () => this.foldAll()),
         button("Zoom out", "\u2212", () => this.zoom(1 / 1.25)),
         button("Zoom in", "+", () => this.zoom(1.25)),
-        button("Show all of it", "\u25a2", () => this.fit())), this.view, this.live);
+        button("Show all of it", "Fit", () => this.fit())), this.view, this.live);
       this.element.classList.add("g");
     }
 
@@ -169,13 +117,13 @@ const drawGraph = (() => {
     }
 
     // Returns the box of a node, with those in it if it is unfolded; `as` has the node that each one is shown as.
-    box(node, as) {
+    box(node, as, prefix = "") {
       const inside = this.open.has(node.id) ? this.children(node) : [];
-      const [title, name] = [shortName(titleOf(node)), shortName(nameOf(node, this.values))];
+      const [title, name] = [titleOf(node), nameOf(node, this.values)].map((each) => shortName(each, prefix));
       const box = { node, title, name, inside: [], titleWidth: widthOf(title) + widthOf(name) + 40 };
       Object.assign(box, { width: Math.max(64, widthOf(title), widthOf(name)) + 20, height: 40 });
       for (let id = node.id; id < node.end; id++) as[id] = node.id;
-      box.inside = inside.map((inner) => this.box(inner, as));
+      box.inside = inside.map((inner) => this.box(inner, as, (node.kind === "scope" && node.label) || prefix));
       this.boxes.set(node.id, box);
       return box;
     }
@@ -337,6 +285,14 @@ const drawGraph = (() => {
     resize() {
       this.picture.setAttribute("width", this.size[0] * this.scale);
       this.picture.setAttribute("height", this.size[1] * this.scale);
+    }
+
+    // Makes the picture as wide as the view if it stays legible, and shows where the values come in.
+    begin() {
+      this.scale = Math.min(1, Math.max(LEGIBLE, (this.view.clientWidth - 8) / this.size[0]));
+      this.resize();
+      const first = [...this.boxes.values()].find((box) => !box.inside.length);
+      if (first) this.bring(first);
     }
 
     zoom(by, x = this.view.clientWidth / 2, y = this.view.clientHeight / 2) {

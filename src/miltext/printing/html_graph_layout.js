@@ -242,7 +242,7 @@ const layoutGraph = (() => {
     for (const to of back) drawBack(line, x, y, to);
     let trunk = begin(x, y);
     for (const point of points) {
-      trunk += `${curve(x, y, point.x, point.top)}V${n(point.bottom)}`;
+      trunk += curve(x, y, point.x, point.top) + (point.label ? begin(point.x, point.bottom) : `V${n(point.bottom)}`);
       [x, y] = [point.x, point.bottom];
     }
     line(exits ? `${trunk}V${n(box.height)}` : trunk);

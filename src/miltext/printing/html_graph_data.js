@@ -1,0 +1,66 @@
+// graphData: the nodes and values of a graph, and what is said of them. `miltext.printing.graph` says what it reads.
+const graphData = (() => {
+  const CHARACTER = 7.25; // the width of one, in pixels
+  const LONGEST = 26; // characters of a name
+  const COMPUTED = ["op", "const"];
+
+  // A name as it is shown in a scope: without the beginning that the scope says, or without any if it is long.
+  function shortName(name, prefix = "") {
+    const rest = prefix && name.startsWith(prefix) ? name.slice(prefix.length).replace(/^[_./]+/, "") : name;
+    const [last] = /[^_./]*$/.exec(prefix);
+    const short = [...(/^\d/.test(rest) && rest !== name ? `${last}_${rest}` : rest || name)];
+    return short.length > LONGEST ? `\u2026${short.slice(1 - LONGEST).join("")}` : short.join("");
+  }
+
+  const shortType = (type) => {
+    const short = type.replace(/tensor<(\w+), (\[[^\]]*\])>/g, "$1 $2");
+    return short.length > LONGEST + 6 ? `${short.slice(0, LONGEST + 5)}\u2026` : short;
+  };
+  const widthOf = (text) => [...text].reduce((sum, each) => sum + (each > "\u1100" ? 2 : 1), 0) * CHARACTER;
+  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+  // ---- the data: nodes that know what is in them, and for each value its maker and its users
+
+  function read({ values, nodes: rows }) {
+    const makers = [];
+    const users = values.map(() => []);
+    const nodes = rows.map(([parent, kind, label, line, makes, takes], id) => {
+      makes.forEach((value) => { makers[value] = id; });
+      takes.forEach((value) => users[value].push(id));
+      return { id, parent, kind, label, line, makes, takes, inside: [], operations: 0, end: id + 1, last: line };
+    });
+    const top = [];
+    for (const node of nodes) (nodes[node.parent]?.inside || top).push(node);
+    for (const node of [...nodes].reverse()) {
+      const around = nodes[node.parent];
+      node.operations += node.kind === "op";
+      if (!around) continue;
+      around.operations += node.operations;
+      around.end = Math.max(around.end, node.end);
+      if (node.kind !== "const") around.last = Math.max(around.last, node.last);
+    }
+    return { values, nodes, top, makers, users };
+  }
+
+  // ---- what is said of a node
+
+  function titleOf(node) {
+    if (COMPUTED.includes(node.kind)) return node.label;
+    if (node.kind === "scope" && !node.label) {
+      const kinds = new Set(node.inside.map((inner) => inner.kind).filter((kind) => kind !== "scope"));
+      if (!node.operations && kinds.size < 2) return counted(node.inside.length, [...kinds][0] || "scope");
+      return node.line === node.last ? `line ${node.line}` : `lines ${node.line}\u2013${node.last}`;
+    }
+    return node.kind === "function" || node.kind === "block" ? `${node.kind} ${node.label}` : node.label;
+  }
+
+  function nameOf(node, values) {
+    if (node.kind === "input" || node.kind === "output") return node.kind;
+    if (node.inside.length) return counted(node.operations, "operation");
+    return node.makes.map((value) => values[value][0]).join(", ");
+  }
+
+  const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
+
+  return { read, titleOf, nameOf, namesIn, shortName, shortType, widthOf, counted };
+})();
