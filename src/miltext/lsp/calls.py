@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.lsp.trees import first, name_in
 from miltext.parsing.spans import name_of
+from miltext.parsing.trees import first, name_in
 from miltext.reference.markdown import known_signature
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
-    from miltext.lsp.scopes import Scopes
+    from miltext.parsing.scopes import Scopes
     from miltext.schema.operations import Signature
     from miltext.syntax.tree import Node
 

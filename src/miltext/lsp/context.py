@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.lsp.calls import ARGUMENTS, POSITIONAL, parameters
-from miltext.lsp.trees import first
 from miltext.parsing.spans import name_of
+from miltext.parsing.trees import first
 from miltext.reference.markdown import known_signature
 from miltext.syntax.lexer import FINE
 from miltext.syntax.parser import SyntaxFailure
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Span
     from miltext.lsp.documents import View
-    from miltext.lsp.scopes import Scope, Value
+    from miltext.parsing.scopes import Scope, Value
     from miltext.schema.operations import Parameter, Signature
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.lsp.calls import OPERATIONS, opset_at, parameter_around
-from miltext.lsp.trees import name_in
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
 from miltext.parsing.spans import name_of
+from miltext.parsing.trees import name_in
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.lsp.scopes import Value
+    from miltext.parsing.scopes import Value
     from miltext.syntax.tree import Node
 
 LONGEST = 300

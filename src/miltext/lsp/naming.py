@@ -23,7 +23,7 @@ from miltext.syntax.tree import named, walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.lsp.scopes import Scope, Scopes, Value
+    from miltext.parsing.scopes import Scope, Scopes, Value
     from miltext.syntax.tree import Node
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.scopes import Name
-from miltext.lsp.trees import first, name_in
+from miltext.parsing.scopes import Name
+from miltext.parsing.trees import first, name_in
 from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:

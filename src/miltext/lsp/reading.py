@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ParseError
-from miltext.lsp.scopes import Scopes, Value
 from miltext.parsing.parser import parse_tree
+from miltext.parsing.scopes import Scopes, Value
 from miltext.syntax.names import ARRAYS, DRAFT
 from miltext.syntax.tree import Node
 

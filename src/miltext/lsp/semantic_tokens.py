@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol import types as lsp
 
 from miltext.lsp.calls import OPERATIONS
-from miltext.lsp.trees import name_in
 from miltext.parsing.spans import name_of
+from miltext.parsing.trees import name_in
 from miltext.schema.operations import first_opset
 from miltext.syntax.tree import Node, Statement, leaf
 from miltext.syntax.vocabulary import keywords
@@ -18,7 +18,7 @@ from miltext.syntax.vocabulary import keywords
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.positions import Positions
-    from miltext.lsp.scopes import Name, Value
+    from miltext.parsing.scopes import Name, Value
 
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()

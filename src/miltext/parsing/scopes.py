@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Span
-from miltext.lsp.trees import first, given_in, name_in
 from miltext.parsing.spans import name_of
+from miltext.parsing.trees import first, given_in, name_in
 from miltext.syntax.plain_tokens import operation_head
 from miltext.syntax.tree import Statement, named
 
