@@ -1,0 +1,74 @@
+"""Conflicts as git writes them: both versions between markers, on lines of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+SIZE = 7
+"""How many characters a marker has, unless git asks for another number."""
+
+
+class Conflict(NamedTuple):
+    """What stands in each version where both sides changed it; empty where a version has nothing."""
+
+    base: str
+    ours: str
+    theirs: str
+
+
+Piece: TypeAlias = "str | Conflict"
+
+
+class Markers(NamedTuple):
+    """How conflicts are written: the names of the versions, the size of a marker, and whether the base is shown."""
+
+    ours: str = "ours"
+    base: str = "base"
+    theirs: str = "theirs"
+    size: int = SIZE
+    with_base: bool = False
+
+    def text(self, pieces: Iterable[Piece]) -> str:
+        """Return the text of the pieces."""
+        written = ""
+        parts = list[str]()
+        for piece in pieces:
+            if isinstance(piece, Conflict):
+                piece = self._conflict(piece)
+            if piece:
+                if not piece.startswith("\n") and _ends_its_line(written):
+                    parts.append("\n")
+                parts.append(piece)
+                written = piece
+        return "".join(parts).removeprefix("\n" if parts and parts[0].startswith("\n" + "<" * self.size) else "")
+
+    def _conflict(self, conflict: Conflict) -> str:
+        lines = ["", self._marker("<", self.ours), *_lines(conflict.ours)]
+        if self.with_base:
+            lines += [self._marker("|", self.base), *_lines(conflict.base)]
+        return "\n".join([*lines, "=" * self.size, *_lines(conflict.theirs), self._marker(">", self.theirs)])
+
+    def _marker(self, sign: str, label: str) -> str:
+        return f"{sign * self.size} {label}".rstrip()
+
+
+def _lines(text: str) -> list[str]:
+    return [text.strip("\n")] if text.strip() else []
+
+
+def _ends_its_line(written: str) -> bool:
+    """Whether what is written after this has to begin a line: this ends with a marker or a comment."""
+    line = written.rpartition("\n")[2]
+    return "//" in line or line.startswith(">" * SIZE)
+
+
+def without_conflicts(text: str) -> str:
+    """Return a text without its conflicts: in a base that git merged of two, what stands there was never agreed on."""
+    kept, depth = list[str](), 0
+    for line in text.splitlines(keepends=True):
+        depth += line.startswith("<" * SIZE)
+        if not depth:
+            kept.append(line)
+        depth -= depth > 0 and line.startswith(">" * SIZE)
+    return "".join(kept)

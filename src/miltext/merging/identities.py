@@ -1,0 +1,238 @@
+"""What is the same in three versions of a text: functions, statements and values; and what each is called in the end."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from miltext.merging.sides import Hole, Item, Key, Side, function_name
+from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.pairing import pair_functions
+from miltext.parsing.spans import bodies_of, name_in
+from miltext.syntax.tree import Node, named
+
+if TYPE_CHECKING:
+    from miltext.models.pairing.graph import Node as GraphNode
+    from miltext.models.pairing.graph import Region
+    from miltext.models.pairing.pairing import PairedBlock
+    from miltext.parsing.scopes import Value
+
+
+def link(base: Side | None, ours: Side, theirs: Side) -> None:
+    """Give the items and values that correspond the same keys: to the base's by structure, to one another by name."""
+    if base is not None:
+        _found(base)
+        for side in (ours, theirs):
+            _Link(base, side).run()
+    _Added(ours, theirs).items(ours.program, theirs.program)
+    for side in (ours, theirs):
+        _found(side)
+
+
+def _found(side: Side) -> None:
+    """Give each item and hole of a side a key, if it has none."""
+    for item in side.program.inside():
+        item.key = item.key or item
+        for place, hole in enumerate(item.holes):
+            hole.key = hole.key or (item.key, place)
+
+
+# ---- by structure
+
+
+class _Placed:
+    """A side's graph, with the item of each operation and the hole of each block.
+
+    A draft may say several operations in one statement, which is the last one's.
+    """
+
+    def __init__(self, side: Side, keys: Keys) -> None:
+        program, self._read = side.paired_program()
+        self.side = side
+        self.items: dict[GraphNode, Item] = {}
+        self.holes: dict[Region, Hole] = {}
+        self.functions = {function_name(item): item for item in side.program.holes[0].items}
+        self.graph = None if program is None else Graph(program, keys, Contents(keys, None))
+        long = self._long_functions()
+        for name, function in self.graph.functions.items() if self.graph else ():
+            item = self.functions[name]
+            bodies = zip_longest(bodies_of(item.node), item.holes, long.get(name, ()))
+            for (path, _), hole, body in bodies:
+                if path[-1] in function.blocks:
+                    self._place(hole, function.blocks[str(path[-1])], body)
+
+    def _long_functions(self) -> dict[str, list[Node]]:
+        """Return the blocks of each function in the long form of a draft in the short spelling."""
+        read = self._read
+        if read is None or read.elaborated is None or read.root is None:
+            return {}
+        return {name_in(each): [body for _, body in bodies_of(each)] for each in named(read.root, "function")}
+
+    def _place(self, hole: Hole, region: Region, long: Node | None) -> None:
+        self.holes[region] = hole
+        owners = self._owners(hole, long) if long else hole.items
+        if len(owners) != len(region.nodes):
+            return
+        for node, item in {id(item): (node, item) for node, item in zip(region.nodes, owners, strict=True)}.values():
+            self.items[node] = item
+            if len(item.holes) == len(node.blocks):
+                inner = named(long_of(long, region.nodes.index(node)), "inner_block") if long else ()
+                for each, block, body in zip_longest(item.holes, node.blocks, inner):
+                    self._place(each, block, body)
+
+    def _owners(self, hole: Hole, long: Node) -> list[Item]:
+        """Return the statement of each operation of the long form."""
+        assert self._read is not None
+        starts = [item.node.start for item in hole.items]
+        places = [self._read.written(each.span).end - 1 for each in _operations(long)]
+        return [hole.items[bisect_right(starts, place) - 1] for place in places]
+
+
+def long_of(body: Node, index: int) -> Node:
+    """Return an operation of a block, by its index."""
+    return [*_operations(body)][index]
+
+
+def _operations(body: Node) -> Iterator[Node]:
+    return named(body if body.name == "block" else next(named(body, "block")), "operation")
+
+
+class _Link:
+    """The base and another version, in which what corresponds gets the base's keys."""
+
+    def __init__(self, base: Side, side: Side) -> None:
+        keys = Keys()
+        self._base, self._side = _Placed(base, keys), _Placed(side, keys)
+        self._keys = side.keys
+
+    def run(self) -> None:
+        self._items(self._base.side.program, self._side.side.program)
+        self._holes(self._base.side.program.holes[0], self._side.side.program.holes[0])
+        if self._base.graph is None or self._side.graph is None:
+            return
+        for pair in pair_functions(self._base.graph, self._side.graph):
+            if pair.old is None or pair.new is None:
+                continue
+            self._items(self._base.functions[pair.old_name], self._side.functions[pair.name])
+            for block in pair.blocks:
+                self._block(block, pair.inputs)
+
+    def _items(self, old: Item, new: Item) -> None:
+        new.key = old.key
+        self._values(zip(old.results, new.results, strict=False))
+
+    def _holes(self, old: Hole, new: Hole) -> None:
+        new.key = old.key
+
+    def _values(self, pairs: Iterable[tuple[Value, Value]]) -> None:
+        for old, new in pairs:
+            self._keys[new] = old
+
+    def _block(self, block: PairedBlock, inputs: Sequence[tuple[int, int]]) -> None:
+        if block.old is None or block.new is None:
+            return
+        old, new = self._base.holes.get(block.old), self._side.holes.get(block.new)
+        if old is None or new is None:
+            return
+        self._holes(old, new)
+        given = [(i, j) for i, j in [*inputs, *block.inputs] if i < len(old.inputs) and j < len(new.inputs)]
+        self._values((old.inputs[i], new.inputs[j]) for i, j in given)
+        for i, j in block.pairs.items():
+            a, b = self._base.items.get(block.old.nodes[i]), self._side.items.get(block.new.nodes[j])
+            if a is not None and b is not None:
+                self._items(a, b)
+                for inner in block.inner.get(j, ()):
+                    self._block(inner, ())
+
+
+# ---- by name
+
+
+class _Added:
+    """What both versions added under one name gets the same key."""
+
+    def __init__(self, ours: Side, theirs: Side) -> None:
+        self._ours, self._theirs = ours, theirs
+
+    def items(self, mine: Item, other: Item) -> None:
+        """Link two items that correspond, and what is in them."""
+        if mine.key is None and other.key is None:
+            other.key = mine.key = mine
+            self._values(mine.results, other.results)
+        for one, two in zip(mine.holes, other.holes, strict=False):
+            if one.key is None and two.key is None:
+                two.key = one.key = one
+                self._values(one.inputs, two.inputs)
+            if one.key is two.key:
+                self._hole(one, two)
+
+    def _hole(self, mine: Hole, other: Hole) -> None:
+        known = {item.key: item for item in mine.items if item.key is not None}
+        added = {_names(item): item for item in mine.items if item.key is None and item.results}
+        for item in other.items:
+            partner = known.get(item.key) if item.key is not None else added.pop(_names(item), None)
+            if partner is not None:
+                self.items(partner, item)
+
+    def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
+        ours = {value.name.text: value for value in mine}
+        for value in other:
+            if value.name.text in ours:
+                self._theirs.keys[value] = ours[value.name.text]
+
+
+def _names(item: Item) -> tuple[str, ...]:
+    return tuple(value.name.text for value in item.results)
+
+
+# ---- names
+
+
+class Names:
+    """What each value is called in the end, by its key; `disputed` are the keys that the two sides name differently,
+    or whose name the other side gives to something else.
+    """
+
+    def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
+        sides = [side for side in (base, ours, theirs) if side is not None]
+        called = [{side.key(value): value.name.text for value in side.values if value is not None} for side in sides]
+        before, mine, other = called if base is not None else ({}, *called)
+        self.named: dict[Key, str] = {}
+        self.disputed: set[Key] = set()
+        for key in {**before, **mine, **other}:
+            self.named[key] = self._settled(key, before.get(key), mine.get(key), other.get(key))
+        for side in sides:
+            side.names = self.named
+        self._find_clashes(before, ours, theirs)
+
+    def _settled(self, key: Key, before: str | None, mine: str | None, other: str | None) -> str:
+        if mine is None or other is None:
+            return mine or other or before or ""
+        if mine != other and before not in (mine, other):
+            self.disputed.add(key)
+        return other if mine == before else mine
+
+    def _find_clashes(self, before: Mapping[Key, str], ours: Side, theirs: Side) -> None:
+        """Find names that several values of one function would have, and had on neither side."""
+        there = {item.key: item for item in theirs.program.holes[0].items}
+        for item in ours.program.holes[0].items:
+            if item.key not in there:
+                continue
+            both = _defined(ours, item), _defined(theirs, there[item.key])
+            named: dict[str, set[Key]] = defaultdict(set)
+            for key in both[0].keys() | both[1].keys():
+                if key not in before or (key in both[0] and key in both[1]):  # else a side deleted it
+                    named[self.named[key]].add(key)
+            for name, keys in named.items():
+                if len(keys) > 1 and not any(all(side.get(key) == name for key in keys) for side in both):
+                    self.disputed |= keys
+
+
+def _defined(side: Side, function: Item) -> dict[Key, str]:
+    """Return the names of the values that a function defines, by key."""
+    found = side.values_in(function.node.start, function.node.end)
+    return {side.key(value): value.name.text for value in found if value not in function.results}

@@ -1,0 +1,260 @@
+"""Three versions of a text made one: `merge_texts`, the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from miltext.diagnostics import ParseError
+from miltext.formatting.document import keep_line_ends
+from miltext.merging.conflicts import Conflict, Markers, Piece, without_conflicts
+from miltext.merging.forms import Form
+from miltext.merging.identities import Names, link
+from miltext.merging.ordering import after_needs, merged_order
+from miltext.merging.phrases import chosen, merge_forms
+from miltext.merging.sides import Hole, Item, Key, Side
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.recursion import with_room
+
+
+class Merged(NamedTuple):
+    """A merged text, and how many conflicts it has, each between markers."""
+
+    text: str
+    conflicts: int
+
+
+class Triple(NamedTuple):
+    """One item in the three versions, None in those that do not have it."""
+
+    base: Item | None
+    ours: Item | None
+    theirs: Item | None
+
+
+@with_room
+def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = None) -> Merged:
+    """Return the text that has what ours and theirs changed of a base, statement by statement.
+
+    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
+    added under one name has to be equal. Raise ParseError for a side that is not MIL text, with its name as the path.
+    """
+    with gc_paused:
+        before = _base(base)
+        sides = [Side(_plain(text), name) for text, name in ((ours, "ours"), (theirs, "theirs"))]
+        pieces = Merge(before, *sides).pieces()
+    text = (markers or Markers()).text(pieces)
+    ends = ours if _has_returns(ours) != _has_returns(base) else theirs
+    return Merged(keep_line_ends(ends, text), sum(isinstance(piece, Conflict) for piece in pieces))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _has_returns(text: str) -> bool:
+    return keep_line_ends(text, "\n") != "\n"
+
+
+def _base(text: str) -> Side | None:
+    """Return the base, None for an empty one and one of which nothing can be read."""
+    if not text.strip():
+        return None
+    try:
+        return Side(without_conflicts(_plain(text)), "base")
+    except ParseError:
+        return None
+
+
+class Merge:
+    """The merge of three sides, of which the base may be None."""
+
+    def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
+        link(base, ours, theirs)
+        names = Names(base, ours, theirs)
+        self._sides = (base, ours, theirs)
+        self._own_names = {key: name for key, name in names.named.items() if key not in names.disputed}
+        self._program = Triple(base.program if base else None, ours.program, theirs.program)
+        self._disputed = names.disputed
+        self._in_conflict = set[Key]()
+
+    def pieces(self) -> list[Piece]:
+        """Return the merged text, in pieces."""
+        self._find_disputed()
+        self._find_missed()
+        return list(self._item(self._program))
+
+    # ---- what is in conflict for what stands elsewhere
+
+    def _find_disputed(self) -> None:
+        """Find the items whose names are disputed."""
+        if not self._disputed:
+            return
+        for side, root in self._present(self._program):
+            for item in root.inside():
+                values = [*item.results, *(value for hole in item.holes for value in hole.inputs)]
+                if any(side.key(value) in self._disputed for value in values):
+                    self._in_conflict.add(item.key)
+
+    def _find_missed(self) -> None:
+        """Find what one side deleted and the other uses anew, and what that needs in turn."""
+        dropped = list(self._dropped(self._program))
+        if not dropped:
+            return
+        used = self._uses(self._program)
+        found = True
+        while found:
+            missed = [each for each in dropped if not used.isdisjoint(self._made(each))]
+            dropped = [each for each in dropped if each not in missed]
+            for each in missed:
+                self._in_conflict.add(_key(each))
+                used |= self._uses(each)
+            found = bool(missed)
+
+    def _dropped(self, triple: Triple) -> Iterator[Triple]:
+        """Yield the items inside of one that is there on both sides that one side deleted and the other kept."""
+        for hole in self._holes(triple):
+            for each in _triples(*hole):
+                if self._is_dropped(each):
+                    yield each
+                elif each.ours is not None and each.theirs is not None:
+                    yield from self._dropped(each)
+
+    def _is_dropped(self, triple: Triple) -> bool:
+        """Whether at least one side deleted an item, and the other did not change it."""
+        if triple.base is None or (triple.ours is not None and triple.theirs is not None):
+            return False
+        if triple.ours is None and triple.theirs is None:
+            return True
+        texts = [self._unsettled(side, item) for side, item in self._present(triple)]
+        return texts[0] == texts[1]
+
+    def _unsettled(self, side: Side, item: Item) -> list[str]:
+        """Return the words of an item, in which what it makes has the names that this side gives to it."""
+        own = {side.key(value): value.name.text for value in side.values_in(item.start, item.end)}
+        return side.written(item.start, item.end, {**self._own_names, **own}).split()
+
+    def _made(self, triple: Triple) -> set[Key]:
+        return {side.key(value) for side, item in self._present(triple) for value in item.results}
+
+    def _uses(self, triple: Triple) -> set[Key]:
+        """Return the values that an item names when it is merged."""
+        holes = list(self._holes(triple))
+        if triple.ours is None or triple.theirs is None:
+            return set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
+        stretches = [[*item.segments()] if holes and item else item and [(item.start, item.end)] for item in triple]
+        named = [
+            {key for start, end in each or () for key in side.named_in(start, end)} if side else set[Key]()
+            for side, each in zip(self._sides, stretches, strict=True)
+        ]
+        found = (named[1] & named[2]) | (named[1] - named[0]) | (named[2] - named[0])
+        for hole in holes:
+            for each in _triples(*hole):
+                if not self._is_dropped(each):
+                    found |= self._uses(each)
+        return found
+
+    # ---- merging
+
+    def _present(self, triple: Triple) -> Iterator[tuple[Side, Item]]:
+        for side, item in zip(self._sides, triple, strict=True):
+            if side is not None and item is not None:
+                yield side, item
+
+    def _holes(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
+        """Yield the holes of an item that both sides have, as far as they correspond."""
+        if triple.ours is None or triple.theirs is None or not self._is_alike(triple):
+            return
+        before = triple.base.holes if triple.base else [None] * len(triple.ours.holes)
+        yield from zip(before, triple.ours.holes, triple.theirs.holes, strict=True)
+
+    def _is_alike(self, triple: Triple) -> bool:
+        """Whether all versions of an item have the same holes."""
+        return len({tuple(hole.key for hole in item.holes) for item in triple if item is not None}) == 1
+
+    def _text(self, side: Side | None, item: Item | None, names: bool = True) -> str:
+        """Return the text of an item; without `names`, what is disputed is called as on that side."""
+        if side is None or item is None:
+            return ""
+        return side.written(item.start, item.end, None if names else self._own_names)
+
+    def _whole(self, triple: Triple) -> Conflict:
+        return Conflict(*[self._text(*each, names=False) for each in zip(self._sides, triple, strict=True)])
+
+    def _item(self, triple: Triple) -> Iterator[Piece]:
+        """Yield the pieces of an item that both sides have."""
+        base, ours, theirs = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
+        if self._in_conflict and any(item.key in self._in_conflict for item in triple.ours.inside()):
+            if triple.ours.key in self._in_conflict and len(triple.ours.holes) != 1:
+                yield self._whole(triple)
+                return
+        elif ours == theirs or (triple.base and theirs == base):
+            yield ours
+            return
+        elif triple.base and ours == base:
+            yield theirs
+            return
+        if self._is_alike(triple):
+            yield from self._by_segment(triple)
+            return
+        side = chosen(base, ours, theirs, [text.split() for text in (base, ours, theirs)])
+        yield self._whole(triple) if side is None else side
+
+    def _by_segment(self, triple: Triple) -> Iterator[Piece]:
+        forms = [self._form(*each) for each in zip(self._sides, triple, strict=True)]
+        segments = merge_forms(*forms)
+        if triple.ours.key in self._in_conflict:
+            segments[0] = None
+        holes = [*self._holes(triple)]
+        for index, segment in enumerate(segments):
+            yield self._segment(triple, index) if segment is None else segment
+            if index < len(holes):
+                yield from self._hole(*holes[index])
+
+    def _form(self, side: Side | None, item: Item | None) -> Form | None:
+        if side is None or item is None:
+            return None
+        lead, trail = (
+            len(side.written(*stretch)) for stretch in ((item.start, item.node.start), (item.node.end, item.end))
+        )
+        return Form(item.node.name, [side.written(*stretch) for stretch in item.segments()], lead, trail)
+
+    def _segment(self, triple: Triple, index: int) -> Conflict:
+        """Return a segment that is in conflict."""
+        texts = ["", "", ""]
+        for place, (side, item) in enumerate(zip(self._sides, triple, strict=True)):
+            if side is not None and item is not None:
+                texts[place] = side.written(*[*item.segments()][index], self._own_names)
+        return Conflict(*texts)
+
+    def _hole(self, base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Piece]:
+        for each in self._in_order(base, ours, theirs):
+            if each.ours is not None and each.theirs is not None:
+                yield from self._item(each)
+            elif each.base is None and _key(each) not in self._in_conflict:
+                yield self._text(self._sides[1], each.ours) or self._text(self._sides[2], each.theirs)
+            elif _key(each) in self._in_conflict or not self._is_dropped(each):
+                yield self._whole(each)
+
+    def _in_order(self, base: Hole | None, ours: Hole, theirs: Hole) -> list[Triple]:
+        """Return the items of a hole in their order, which keeps each behind what it uses."""
+        triples = {_key(each): each for each in _triples(base, ours, theirs)}
+        orders = [[item.key for item in hole.items] if hole else [] for hole in (base, ours, theirs)]
+        order = merged_order(*orders)
+        if order in orders[1:]:
+            return [triples[key] for key in order]
+        makers = {made: key for key, each in triples.items() for made in self._made(each)}
+        needs = {key: {makers[use] for use in self._uses(triples[key]) if use in makers} for key in order}
+        return [triples[key] for key in after_needs(order, needs.__getitem__)]
+
+
+def _key(triple: Triple) -> Key:
+    return next(item.key for item in triple if item is not None)
+
+
+def _triples(base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Triple]:
+    """Yield the items of a hole in all versions: those of ours, and then those that only the others have."""
+    found = [{item.key: item for item in hole.items} if hole else {} for hole in (base, ours, theirs)]
+    for key in {**found[1], **found[2], **found[0]}:
+        yield Triple(*[items.get(key) for items in found])
+

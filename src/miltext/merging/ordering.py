@@ -1,0 +1,62 @@
+"""The order of things that two versions moved, added and took away, each from one order before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import TypeVar
+
+from miltext.models.pairing.sequences import in_order
+
+K = TypeVar("K", bound=Hashable)
+
+
+def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> list[K]:
+    """Return all that ours and theirs have, in ours' order, with what theirs added or moved behind what it follows there.
+
+    What both added at one place is ours' first; what both moved is where ours has it. What one side took away stays,
+    for the caller to judge.
+    """
+    own = set(ours)
+    known, there = {*base}, {*theirs}
+    moved = _moved(base, theirs) & own - _moved(base, ours)
+    order = [key for key in ours if key not in moved]
+    before = None
+    for key in theirs:
+        if key in moved or key not in own:
+            place = 0 if before is None else order.index(before) + 1
+            while place < len(order) and order[place] not in known and order[place] not in there:
+                place += 1
+            order.insert(place, key)
+        before = key
+    return order
+
+
+def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
+    """Return what stands in another order on a side."""
+    places = {key: place for place, key in enumerate(side)}
+    pairs = [(place, places[key]) for place, key in enumerate(base) if key in places]
+    still = {place for place, _ in in_order(pairs)}
+    return {base[place] for place, _ in pairs if place not in still}
+
+
+def after_needs(order: Iterable[K], needs: Callable[[K], Collection[K]]) -> list[K]:
+    """Return an order in which each comes after what it needs of the others, as near to the given one as that allows.
+
+    What needs one another stays in the given order.
+    """
+    waiting = list(order)
+    left = set(waiting)
+    done: list[K] = []
+    held: list[K] = []
+    for key in waiting:
+        held.append(key)
+        progress = True
+        while progress:
+            progress = False
+            for each in [*held]:
+                if left.isdisjoint(needs(each) - {each}):  # type: ignore[operator]
+                    held.remove(each)
+                    left.remove(each)
+                    done.append(each)
+                    progress = True
+    return [*done, *held]

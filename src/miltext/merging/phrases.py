@@ -1,0 +1,222 @@
+"""The merge of one statement, or of the head of a function, phrase by phrase.
+
+What one side changed is written into the text of the other, which keeps its layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from miltext.diagnostics import Span
+from miltext.merging.forms import Form, Listed, Part, Unfit
+from miltext.merging.ordering import merged_order
+from miltext.syntax.parser import SyntaxFailure
+
+T = TypeVar("T")
+
+Edit = tuple[Span, str]
+
+STAMPS = "buildInfo"
+"""The attribute of a program that says what made it, and when: where both sides state that anew, ours stays."""
+
+
+class Conflict(Exception):
+    """Both sides changed the same phrase, at an offset of the text that is edited."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]:
+    """Return the segments of a merged item, each with the comments around it; None for one that is in conflict."""
+    segments = _merge_cores(base, ours, theirs)
+    for place, kind in ((0, "lead"), (-1, "trail")):
+        texts = [getattr(form, kind) if form is not None else None for form in (base, ours, theirs)]
+        around = chosen(*texts, [_comments_alone(text) for text in texts])
+        own = segments[place]
+        if around is None or own is None:
+            segments[place] = None
+        else:
+            segments[place] = around + own if place == 0 else own + around
+    return segments
+
+
+def chosen(base: T | None, ours: T, theirs: T, said: Sequence[object]) -> T | None:
+    """Return the side that changed something, or else the layout; None where both changed it, each otherwise.
+
+    `said` is what each of the three says, whatever the layout.
+    """
+    before, mine, other = said
+    if mine == other:
+        return theirs if ours == base else ours
+    if before == mine:
+        return theirs
+    return ours if before == other else None
+
+
+def _comments_alone(text: str | None) -> object:
+    return None if text is None else [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _merge_cores(base: Form | None, ours: Form, theirs: Form) -> list[str | None]:
+    """Return the segments of the merged core."""
+    if ours.core == theirs.core or (base is not None and theirs.core == base.core):
+        return [*ours.segments()]
+    if base is None:
+        return [*ours.segments()] if ours.normal == theirs.normal else _each_alone(ours, theirs)
+    if ours.core == base.core:
+        return [*theirs.segments()]
+    if theirs.normal in (ours.normal, base.normal):
+        return [*ours.segments()]
+    try:
+        return _by_phrase(base, ours, theirs)
+    except (SyntaxFailure, Unfit):
+        side = chosen(base, ours, theirs, [base.normal, ours.normal, theirs.normal])
+        return [None] * len(ours.bounds) if side is None else [*side.segments()]
+
+
+def _each_alone(ours: Form, theirs: Form) -> list[str | None]:
+    """Return the segments that both sides added equally."""
+    pairs = zip(ours.segments(), theirs.segments(), strict=True)
+    return [mine if mine.split() == other.split() else None for mine, other in pairs]
+
+
+def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
+    """Write what theirs changed into ours, or the other way round where theirs alone changed comments.
+
+    Raise SyntaxFailure and Unfit.
+    """
+    canvas, giver = ours, theirs
+    if theirs.comments != base.comments:
+        if ours.comments != base.comments and ours.comments != theirs.comments:
+            return [None] * len(ours.bounds)
+        canvas, giver = theirs, ours
+    merge = _Merge(base, canvas, giver)
+    broken = {canvas.segment_at(offset) for offset in merge.run()}
+    segments: list[str | None] = [*canvas.segments(*edited(canvas, merge.edits))]
+    if broken and canvas.normal == base.normal and giver.comments == base.comments:
+        return [*giver.segments()]  # only the layout of the canvas was another
+    return [None if index in broken else segment for index, segment in enumerate(segments)]
+
+
+def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
+    """Return the core of a form with something else written at some places, and its bounds."""
+    pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
+    for span, text in sorted(edits):
+        pieces += [form.core[at : span.start], text]
+        at = span.end
+        grown = len(text) - (span.end - span.start)
+        bounds = [
+            bound + grown if end >= span.end else bound for bound, end in zip(bounds, form.bounds, strict=True)
+        ]
+    return "".join([*pieces, form.core[at:]]), bounds
+
+
+class _Merge:
+    """The edits that write what one side changed into the other, the canvas."""
+
+    def __init__(self, base: Form, canvas: Form, giver: Form) -> None:
+        self._base, self._canvas, self._giver = base, canvas, giver
+        self.edits: list[Edit] = []
+
+    def run(self) -> list[int]:
+        """Find the edits; return the places in the canvas that both sides changed otherwise."""
+        broken = [self._canvas.words["name"].span.start] if self._is_another_operation() else []
+        for key in {**self._canvas.words, **self._giver.words}:
+            try:
+                self._word(key)
+            except Conflict as conflict:
+                broken.append(conflict.offset)
+        for key in {**self._canvas.lists, **self._giver.lists}:
+            try:
+                self._list(key)
+            except Conflict as conflict:
+                broken.append(conflict.offset)
+        return broken
+
+    def _is_another_operation(self) -> bool:
+        """Whether a side made another operation of it, and the other side changed what that takes."""
+        if self._base.kind != "operation":
+            return False
+        changes = [self._changes(form) for form in (self._canvas, self._giver)]
+        types = [form.words["name"].normal for form in (self._canvas, self._giver)]
+        return types[0] != types[1] and any(
+            "name" in one and other - {"name"} for one, other in (changes, reversed(changes))
+        )
+
+    def _changes(self, form: Form) -> set[str]:
+        """Return the words and lists that a side changed; a name that is an attribute does not count."""
+        words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
+        return words | {
+            key
+            for key, listed in form.lists.items()
+            if key not in self._base.lists or _said(listed, key) != _said(self._base.lists[key], key)
+        }
+
+    def _word(self, key: str) -> None:
+        before, mine, other = (form.words.get(key) for form in (self._base, self._canvas, self._giver))
+        if mine is None or other is None or before is None:
+            raise Conflict(0)
+        self._phrase(before, mine, other)
+
+    def _phrase(self, before: Part, mine: Part, other: Part) -> None:
+        """Write a phrase that the giver alone changed. Raise Conflict."""
+        if other.normal in (mine.normal, before.normal):
+            return
+        if mine.normal != before.normal:
+            raise Conflict(mine.span.start)
+        self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
+
+    def _list(self, key: str) -> None:
+        """Write what the giver changed in a list: phrase by phrase, or all anew where it has others. Raise Conflict."""
+        if not all(key in form.lists for form in (self._base, self._canvas, self._giver)):
+            raise Unfit
+        before, mine, other = (form.lists[key] for form in (self._base, self._canvas, self._giver))
+        if [*mine.items] == [*other.items]:
+            for name, part in mine.items.items():
+                self._item(key, name, before.items.get(name), part, other.items[name])
+            return
+        self._rewrite(key, before, mine, other)
+
+    def _item(self, key: str, name: str, before: Part | None, mine: Part, other: Part) -> None:
+        try:
+            self._phrase(before or Part(Span(0, 0), ()), mine, other)
+        except Conflict:
+            if (key, name) != ("attributes", STAMPS) or self._base.kind != "program":
+                raise
+
+    def _rewrite(self, key: str, before: Listed, mine: Listed, other: Listed) -> None:
+        """Write a list anew, unless the giver has the base's. Raise Conflict."""
+        if _said(other, key) == _said(before, key):
+            return
+        order = merged_order([*before.items], [*mine.items], [*other.items])
+        found = [self._kept(mine.span.start, *(each.items.get(name) for each in (before, mine, other))) for name in order]
+        texts = [text for text in found if text is not None]
+        whole = self._canvas.core[slice(*mine.span)]
+        if any(comment in whole for comment in self._canvas.comments):
+            raise Conflict(mine.span.start)
+        self.edits.append((mine.span, mine.written(texts)))
+
+    def _kept(self, place: int, before: Part | None, mine: Part | None, other: Part | None) -> str | None:
+        """Return the text of an item of a merged list; None where one side took it away, unchanged by the other.
+
+        Raise Conflict.
+        """
+        said = [part and part.normal for part in (before, mine, other)]
+        if said[1] == said[2] or said[0] == said[2]:
+            return self._text(self._canvas, mine)
+        if said[0] == said[1]:
+            return self._text(self._giver, other)
+        raise Conflict(place)
+
+    def _text(self, form: Form, part: Part | None) -> str | None:
+        return None if part is None else form.core[slice(*part.span)]
+
+
+def _said(listed: Listed, key: str) -> object:
+    """Return what a list says; the order of arguments and attributes says nothing."""
+    said = {name: part.normal for name, part in listed.items.items()}
+    return said if key.startswith(("arguments", "attributes")) else [*said.items()]
+
