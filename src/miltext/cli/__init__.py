@@ -30,6 +30,7 @@ VERBS = {
     "info": "Summarize a model.",
     "run": "Compute what a program makes of its inputs.",
     "diff": "Show the differences between two models.",
+    "merge": "Merge three versions of a text, operation by operation.",
     "compare": "Run two models, and compare their numbers.",
     "generate": "Make a valid program at random, to test with.",
     "git": "Let git show models as text.",
@@ -41,8 +42,9 @@ VERBS = {
 _TOGETHER = {
     **dict.fromkeys(("build", "rename", "expose"), "writing_verbs"),
     **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs"),
+    "mergedriver": "merge_verb",
 }
-"""The modules that hold several verbs. git calls `textconv` and `difftool`, which no list shows."""
+"""The modules that hold several verbs. git calls `textconv`, `difftool` and `mergedriver`, which no list shows."""
 
 EPILOG = """\b
 Examples:

@@ -50,7 +50,7 @@ class Unfit(Exception):
 
 
 class Form:
-    """The text of an item without what stands in its braces: `segments`, of which there is one more than pairs of braces.
+    """The text of an item without what stands in its braces: its `segments`, one more than pairs of braces.
 
     `lead` and `trail` are the comments and spaces around it, the `core` is what is between them, and the `bounds` are
     where segments end in that. `kind` is the rule of its phrase.
@@ -98,7 +98,9 @@ class Form:
         """What the core says, whatever its layout and the order of what has keys."""
         try:
             items = {key: {at: part.normal for at, part in each.items.items()} for key, each in self.lists.items()}
-            ordered = [[*self.lists[key].items] for key in self.lists if not key.startswith(("arguments", "attributes"))]
+            ordered = [
+                [*self.lists[key].items] for key in self.lists if not key.startswith(("arguments", "attributes"))
+            ]
             return {key: part.normal for key, part in self.words.items()}, items, ordered, self.comments
         except (SyntaxFailure, Unfit):
             return self.core

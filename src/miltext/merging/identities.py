@@ -1,4 +1,4 @@
-"""What is the same in three versions of a text: functions, statements and values; and what each is called in the end."""
+"""What is the same in three versions of a text: functions, statements, values; and what each is called in the end."""
 
 from __future__ import annotations
 

@@ -142,12 +142,12 @@ class Merge:
         holes = list(self._holes(triple))
         if triple.ours is None or triple.theirs is None:
             return set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
-        stretches = [[*item.segments()] if holes and item else item and [(item.start, item.end)] for item in triple]
-        named = [
-            {key for start, end in each or () for key in side.named_in(start, end)} if side else set[Key]()
-            for side, each in zip(self._sides, stretches, strict=True)
-        ]
-        found = (named[1] & named[2]) | (named[1] - named[0]) | (named[2] - named[0])
+        named: dict[Side | None, set[Key]] = {side: set[Key]() for side in self._sides}
+        for side, item in self._present(triple):
+            stretches = item.segments() if holes else [(item.start, item.end)]
+            named[side] = {key for start, end in stretches for key in side.named_in(start, end)}
+        before, mine, other = (named[side] for side in self._sides)
+        found = (mine & other) | (mine - before) | (other - before)
         for hole in holes:
             for each in _triples(*hole):
                 if not self._is_dropped(each):
@@ -183,9 +183,11 @@ class Merge:
 
     def _item(self, triple: Triple) -> Iterator[Piece]:
         """Yield the pieces of an item that both sides have."""
+        item = triple.ours
+        assert item is not None
         base, ours, theirs = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
-        if self._in_conflict and any(item.key in self._in_conflict for item in triple.ours.inside()):
-            if triple.ours.key in self._in_conflict and len(triple.ours.holes) != 1:
+        if self._in_conflict and any(each.key in self._in_conflict for each in item.inside()):
+            if item.key in self._in_conflict and len(item.holes) != 1:
                 yield self._whole(triple)
                 return
         elif ours == theirs or (triple.base and theirs == base):
@@ -201,9 +203,11 @@ class Merge:
         yield self._whole(triple) if side is None else side
 
     def _by_segment(self, triple: Triple) -> Iterator[Piece]:
-        forms = [self._form(*each) for each in zip(self._sides, triple, strict=True)]
-        segments = merge_forms(*forms)
-        if triple.ours.key in self._in_conflict:
+        base, ours, theirs = (self._form(*each) for each in zip(self._sides, triple, strict=True))
+        assert ours is not None
+        assert theirs is not None
+        segments = merge_forms(base, ours, theirs)
+        if _key(triple) in self._in_conflict:
             segments[0] = None
         holes = [*self._holes(triple)]
         for index, segment in enumerate(segments):
@@ -257,4 +261,3 @@ def _triples(base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Triple]:
     found = [{item.key: item for item in hole.items} if hole else {} for hole in (base, ours, theirs)]
     for key in {**found[1], **found[2], **found[0]}:
         yield Triple(*[items.get(key) for items in found])
-

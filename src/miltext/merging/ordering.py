@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> list[K]:
-    """Return all that ours and theirs have, in ours' order, with what theirs added or moved behind what it follows there.
+    """Return all that both have, in ours' order, with what theirs added or moved behind what it follows there.
 
     What both added at one place is ours' first; what both moved is where ours has it. What one side took away stays,
     for the caller to judge.

@@ -21,20 +21,12 @@ STAMPS = "buildInfo"
 """The attribute of a program that says what made it, and when: where both sides state that anew, ours stays."""
 
 
-class Conflict(Exception):
-    """Both sides changed the same phrase, at an offset of the text that is edited."""
-
-    def __init__(self, offset: int) -> None:
-        super().__init__(offset)
-        self.offset = offset
-
-
 def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]:
     """Return the segments of a merged item, each with the comments around it; None for one that is in conflict."""
     segments = _merge_cores(base, ours, theirs)
     for place, kind in ((0, "lead"), (-1, "trail")):
         texts = [getattr(form, kind) if form is not None else None for form in (base, ours, theirs)]
-        around = chosen(*texts, [_comments_alone(text) for text in texts])
+        around = chosen(texts[0], texts[1], texts[2], [_comments_alone(text) for text in texts])
         own = segments[place]
         if around is None or own is None:
             segments[place] = None
@@ -94,7 +86,7 @@ def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
             return [None] * len(ours.bounds)
         canvas, giver = theirs, ours
     merge = _Merge(base, canvas, giver)
-    broken = {canvas.segment_at(offset) for offset in merge.run()}
+    broken = {canvas.segment_at(offset) for offset in merge.broken}
     segments: list[str | None] = [*canvas.segments(*edited(canvas, merge.edits))]
     if broken and canvas.normal == base.normal and giver.comments == base.comments:
         return [*giver.segments()]  # only the layout of the canvas was another
@@ -108,115 +100,99 @@ def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
         pieces += [form.core[at : span.start], text]
         at = span.end
         grown = len(text) - (span.end - span.start)
-        bounds = [
-            bound + grown if end >= span.end else bound for bound, end in zip(bounds, form.bounds, strict=True)
-        ]
+        bounds = [bound + grown if end >= span.end else bound for bound, end in zip(bounds, form.bounds, strict=True)]
     return "".join([*pieces, form.core[at:]]), bounds
 
 
 class _Merge:
-    """The edits that write what one side changed into the other, the canvas."""
+    """The `edits` that write what one side changed into the other, the canvas; and where both changed it, `broken`."""
 
     def __init__(self, base: Form, canvas: Form, giver: Form) -> None:
         self._base, self._canvas, self._giver = base, canvas, giver
         self.edits: list[Edit] = []
+        self.broken: list[int] = []
+        if self._is_another_operation():
+            self.broken.append(0)
+        for key in self._keys("words"):
+            self._phrase(*(form.words[key] for form in (base, canvas, giver)))
+        for key in self._keys("lists"):
+            self._list(key)
 
-    def run(self) -> list[int]:
-        """Find the edits; return the places in the canvas that both sides changed otherwise."""
-        broken = [self._canvas.words["name"].span.start] if self._is_another_operation() else []
-        for key in {**self._canvas.words, **self._giver.words}:
-            try:
-                self._word(key)
-            except Conflict as conflict:
-                broken.append(conflict.offset)
-        for key in {**self._canvas.lists, **self._giver.lists}:
-            try:
-                self._list(key)
-            except Conflict as conflict:
-                broken.append(conflict.offset)
-        return broken
+    def _keys(self, kind: str) -> list[str]:
+        """Return the keys of the words or the lists, which all versions have. Raise Unfit."""
+        found = [list(getattr(form, kind)) for form in (self._base, self._canvas, self._giver)]
+        if found[0] != found[1] or found[0] != found[2]:
+            raise Unfit
+        return found[0]
 
     def _is_another_operation(self) -> bool:
         """Whether a side made another operation of it, and the other side changed what that takes."""
         if self._base.kind != "operation":
             return False
-        changes = [self._changes(form) for form in (self._canvas, self._giver)]
         types = [form.words["name"].normal for form in (self._canvas, self._giver)]
-        return types[0] != types[1] and any(
-            "name" in one and other - {"name"} for one, other in (changes, reversed(changes))
+        one, other = (self._changes(form) for form in (self._canvas, self._giver))
+        return types[0] != types[1] and bool(
+            ("name" in one and other - {"name"}) or ("name" in other and one - {"name"})
         )
 
     def _changes(self, form: Form) -> set[str]:
-        """Return the words and lists that a side changed; a name that is an attribute does not count."""
+        """Return the words and lists that a side changed."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
-        return words | {
-            key
-            for key, listed in form.lists.items()
-            if key not in self._base.lists or _said(listed, key) != _said(self._base.lists[key], key)
-        }
+        lists = self._base.lists
+        return words | {key for key, listed in form.lists.items() if _said(listed, key) != _said(lists[key], key)}
 
-    def _word(self, key: str) -> None:
-        before, mine, other = (form.words.get(key) for form in (self._base, self._canvas, self._giver))
-        if mine is None or other is None or before is None:
-            raise Conflict(0)
-        self._phrase(before, mine, other)
-
-    def _phrase(self, before: Part, mine: Part, other: Part) -> None:
-        """Write a phrase that the giver alone changed. Raise Conflict."""
-        if other.normal in (mine.normal, before.normal):
+    def _phrase(self, before: Part | None, mine: Part, other: Part) -> None:
+        """Write a phrase that the giver alone changed."""
+        if other.normal == mine.normal or (before is not None and other.normal == before.normal):
             return
-        if mine.normal != before.normal:
-            raise Conflict(mine.span.start)
-        self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
+        if before is None or mine.normal != before.normal:
+            self.broken.append(mine.span.start)
+        else:
+            self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
 
     def _list(self, key: str) -> None:
-        """Write what the giver changed in a list: phrase by phrase, or all anew where it has others. Raise Conflict."""
-        if not all(key in form.lists for form in (self._base, self._canvas, self._giver)):
-            raise Unfit
+        """Write what the giver changed in a list: phrase by phrase, or all anew where it has others."""
         before, mine, other = (form.lists[key] for form in (self._base, self._canvas, self._giver))
-        if [*mine.items] == [*other.items]:
-            for name, part in mine.items.items():
-                self._item(key, name, before.items.get(name), part, other.items[name])
+        if [*mine.items] != [*other.items]:
+            self._rewrite(key, before, mine, other)
             return
-        self._rewrite(key, before, mine, other)
-
-    def _item(self, key: str, name: str, before: Part | None, mine: Part, other: Part) -> None:
-        try:
-            self._phrase(before or Part(Span(0, 0), ()), mine, other)
-        except Conflict:
-            if (key, name) != ("attributes", STAMPS) or self._base.kind != "program":
-                raise
+        for name, part in mine.items.items():
+            if not (self._base.kind == "program" and name == STAMPS and _is_stamped(before, mine, other)):
+                self._phrase(before.items.get(name), part, other.items[name])
 
     def _rewrite(self, key: str, before: Listed, mine: Listed, other: Listed) -> None:
-        """Write a list anew, unless the giver has the base's. Raise Conflict."""
+        """Write a list anew, unless the giver has the base's."""
         if _said(other, key) == _said(before, key):
             return
-        order = merged_order([*before.items], [*mine.items], [*other.items])
-        found = [self._kept(mine.span.start, *(each.items.get(name) for each in (before, mine, other))) for name in order]
-        texts = [text for text in found if text is not None]
+        place = mine.span.start
         whole = self._canvas.core[slice(*mine.span)]
         if any(comment in whole for comment in self._canvas.comments):
-            raise Conflict(mine.span.start)
-        self.edits.append((mine.span, mine.written(texts)))
+            self.broken.append(place)
+            return
+        order = merged_order([*before.items], [*mine.items], [*other.items])
+        found = [self._kept(place, *(each.items.get(name) for each in (before, mine, other))) for name in order]
+        self.edits.append((mine.span, mine.written([text for text in found if text is not None])))
 
     def _kept(self, place: int, before: Part | None, mine: Part | None, other: Part | None) -> str | None:
-        """Return the text of an item of a merged list; None where one side took it away, unchanged by the other.
-
-        Raise Conflict.
-        """
+        """Return the text of an item of a merged list; None where one side took it away, unchanged by the other."""
         said = [part and part.normal for part in (before, mine, other)]
-        if said[1] == said[2] or said[0] == said[2]:
-            return self._text(self._canvas, mine)
-        if said[0] == said[1]:
+        if said[0] == said[1] != said[2]:
             return self._text(self._giver, other)
-        raise Conflict(place)
+        if said[1] != said[2] and said[0] != said[2]:
+            self.broken.append(place)
+        return self._text(self._canvas, mine)
 
     def _text(self, form: Form, part: Part | None) -> str | None:
         return None if part is None else form.core[slice(*part.span)]
+
+
+def _is_stamped(before: Listed, mine: Listed, other: Listed) -> bool:
+    """Whether both sides state anew what made a program, and when."""
+    said = [each.items[STAMPS].normal if STAMPS in each.items else None for each in (before, mine, other)]
+    return said[0] not in said[1:]
 
 
 def _said(listed: Listed, key: str) -> object:
     """Return what a list says; the order of arguments and attributes says nothing."""
     said = {name: part.normal for name, part in listed.items.items()}
     return said if key.startswith(("arguments", "attributes")) else [*said.items()]
-

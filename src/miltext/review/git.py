@@ -12,13 +12,25 @@ from pathlib import Path
 
 DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"
+MANIFEST_DRIVER = "miltext-manifest"
 ATTRIBUTES = (
     f"*.mlmodel diff={DRIVER}",
     f"coremldata.bin diff={DRIVER}",
     f"*weight.bin diff={DRIVER}",
-    f"*.mil diff={TEXT_DRIVER}",
+    f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER}",
+    f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
 )
-"""Which files are shown how; `*.mil` is text already, and only its hunks are headed by the function."""
+"""Which files are shown and merged how; `*.mil` is text already, and its hunks are headed by the function."""
+
+SECTIONS = (
+    *(f"diff.{driver}" for driver in (DRIVER, TEXT_DRIVER, MANIFEST_DRIVER)),
+    f"difftool.{DRIVER}",
+    f"merge.{TEXT_DRIVER}",
+)
+"""The sections of git's configuration that are ours."""
+
+IN_CONFLICT = 3
+"""The status of the merge driver after conflicts: after any other failure, git is to merge by itself."""
 
 CACHE = f"refs/notes/textconv/{DRIVER}"
 """The ref where git keeps the texts that it has asked for."""
@@ -28,6 +40,22 @@ _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
 """The commands for git's shell where miltext cannot be run: name a file as git does, and compare two files."""
 
 _FUNCTION = r"^ *(func [^(]*)"
+
+_WORDS = (
+    r"-?0x[0-9a-fA-F.]+p[-+]?[0-9]+"
+    r"|[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?"
+    r"|\$?[A-Za-z_][A-Za-z0-9_@]*"
+    r'|"([^"\\]|\\.)*"'
+    r"|->|//"
+    r"|[^[:space:]]"
+)
+"""The words of MIL text for `git diff --word-diff`: a number, a name or a string is one, and so is any other sign."""
+
+_MERGED = "%O %A %B %L %P %S %X %Y"
+"""What git gives to a merge driver: base, ours, theirs, the size of markers, the path, and names of the versions."""
+
+_MERGE_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || return 1"
+"""The command for git's shell that merges as git does, and fails as a driver has to."""
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
 _BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
 
@@ -87,7 +115,13 @@ class Installation:
             f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._draft}"),
             f"diff.{DRIVER}.cachetextconv": "true",
             f"diff.{DRIVER}.xfuncname": _FUNCTION,
+            f"diff.{DRIVER}.wordRegex": _WORDS,
             f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
+            f"diff.{TEXT_DRIVER}.wordRegex": _WORDS,
+            f"diff.{MANIFEST_DRIVER}.textconv": self._or_itself(f"{command} textconv"),
+            f"merge.{TEXT_DRIVER}.name": "miltext: MIL text, operation by operation",
+            f"merge.{TEXT_DRIVER}.driver": f"f() {{ {command} mergedriver {_MERGED}; case $? in 0) ;; "
+            f"{IN_CONFLICT}) return 1 ;; *) {_MERGE_LINES} ;; esac; }}; f",
             f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
             **chosen,
         }
@@ -97,6 +131,10 @@ class Installation:
         again = f"miltext git setup{self._draft}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {again}"'
         return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
+
+    def _or_itself(self, command: str) -> str:
+        """Return a command for git's shell that gives a file as it is if the given command fails."""
+        return f'f() {{ {command} "$1" 2>/dev/null || cat "$1"; }}; f'
 
     def plan(self) -> str:
         """Return what `install` writes, for people."""
@@ -114,7 +152,7 @@ class Installation:
 
     def remove(self) -> None:
         """Remove what `install` wrote, and nothing else."""
-        for section in (f"diff.{DRIVER}", f"diff.{TEXT_DRIVER}", f"difftool.{DRIVER}"):
+        for section in SECTIONS:
             if self._asked("config", self.scope, "--get-regexp", rf"^{re.escape(section)}\."):
                 self._git("config", self.scope, "--remove-section", section)
         if self._get("diff.tool") == DRIVER:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.models.contents import refuse_pointer
 from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.models.manifest import MANIFEST
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
@@ -55,6 +56,8 @@ def _pieces(path: Path, data: bytes, written: Written) -> Iterator[str]:
     from miltext.models.contents import is_binary, is_spec, parse_spec
     from miltext.models.opening import read
 
+    if path.name.endswith(MANIFEST):
+        return _manifest(data)
     if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
         return _weights(path)
     refuse_pointer(data, path)
@@ -129,6 +132,25 @@ def _coremldata(path: Path, data: bytes, written: Written) -> Iterator[str]:
         return _model(SpecModel("mlmodelc", path.name, None, None, known.spec), written)
     head = f"type: {known.type}\nspecificationVersion: {known.specification_version}\n"
     return iter([head, text_format.MessageToString(known.description)])
+
+
+def _manifest(data: bytes) -> Iterator[str]:
+    """Yield a package's manifest with paths in place of identifiers, which are random in each export."""
+    import json
+
+    try:
+        manifest = json.loads(data)
+        paths = {name: item["path"] for name, item in manifest["itemInfoEntries"].items()}
+        root = paths[manifest["rootModelIdentifier"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        yield data.decode(errors="replace")
+        return
+    entries = {paths[name]: item for name, item in sorted(manifest["itemInfoEntries"].items())}
+    if len(entries) < len(paths):
+        yield data.decode(errors="replace")
+        return
+    yield json.dumps({**manifest, "itemInfoEntries": entries, "rootModelIdentifier": root}, indent=4, sort_keys=True)
+    yield "\n"
 
 
 def _weights(path: Path) -> Iterator[str]:

@@ -1,0 +1,31 @@
+"""What is wrong with a merged text that was wrong on neither side: types that no longer fit, say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from miltext.checking.verifier import check
+from miltext.diagnostics import Diagnostic
+
+
+def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
+    """Return the errors of a merged text that neither side has; `path` is where its arrays are looked for."""
+    found = _errors(merged, path)
+    if not found or merged in (ours, theirs):
+        return []
+    known = Counter[tuple[str, str]]()
+    for text in (ours, theirs):
+        known |= Counter(map(_said, _errors(text, path)))
+    told = list[Diagnostic]()
+    for each in found:
+        known[_said(each)] -= 1
+        if known[_said(each)] < 0:
+            told.append(each)
+    return told
+
+
+def _errors(text: str, path: str | None) -> list[Diagnostic]:
+    return [each for each in check(text, path=path) if each.severity == "error"]
+
+
+def _said(found: Diagnostic) -> tuple[str, str]:
+    return found.code, found.message
