@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+
 from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic
 

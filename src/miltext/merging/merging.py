@@ -97,8 +97,10 @@ class Merge:
                     self._in_conflict.add(item.key)
 
     def _find_missed(self) -> None:
-        """Find what one side deleted and the other uses anew, and what that needs in turn."""
-        dropped = list(self._dropped(self._program))
+        """Find what one side deleted and the other changed or uses anew, and what that needs in turn."""
+        deleted = list(self._deleted(self._program))
+        dropped = [each for each in deleted if self._is_dropped(each)]
+        self._in_conflict |= {_key(each) for each in deleted if each not in dropped}
         if not dropped:
             return
         used = self._uses(self._program)
@@ -111,14 +113,14 @@ class Merge:
                 used |= self._uses(each)
             found = bool(missed)
 
-    def _dropped(self, triple: Triple) -> Iterator[Triple]:
-        """Yield the items inside of one that is there on both sides that one side deleted and the other kept."""
+    def _deleted(self, triple: Triple) -> Iterator[Triple]:
+        """Yield what a side deleted, of the items inside of one that both sides have."""
         for hole in self._holes(triple):
             for each in _triples(*hole):
-                if self._is_dropped(each):
+                if each.ours is not None and each.theirs is not None:
+                    yield from self._deleted(each)
+                elif each.base is not None:
                     yield each
-                elif each.ours is not None and each.theirs is not None:
-                    yield from self._dropped(each)
 
     def _is_dropped(self, triple: Triple) -> bool:
         """Whether at least one side deleted an item, and the other did not change it."""
@@ -186,7 +188,7 @@ class Merge:
         item = triple.ours
         assert item is not None
         base, ours, theirs = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
-        if self._in_conflict and any(each.key in self._in_conflict for each in item.inside()):
+        if self._in_conflict and self._has_conflict(triple):
             if item.key in self._in_conflict and len(item.holes) != 1:
                 yield self._whole(triple)
                 return
@@ -201,6 +203,11 @@ class Merge:
             return
         side = chosen(base, ours, theirs, [text.split() for text in (base, ours, theirs)])
         yield self._whole(triple) if side is None else side
+
+    def _has_conflict(self, triple: Triple) -> bool:
+        """Whether an item, or one inside it, is in conflict for what stands elsewhere."""
+        inside = (each for _, item in self._present(triple) for each in item.inside())
+        return any(each.key in self._in_conflict for each in inside)
 
     def _by_segment(self, triple: Triple) -> Iterator[Piece]:
         base, ours, theirs = (self._form(*each) for each in zip(self._sides, triple, strict=True))
@@ -235,10 +242,10 @@ class Merge:
         for each in self._in_order(base, ours, theirs):
             if each.ours is not None and each.theirs is not None:
                 yield from self._item(each)
-            elif each.base is None and _key(each) not in self._in_conflict:
-                yield self._text(self._sides[1], each.ours) or self._text(self._sides[2], each.theirs)
-            elif _key(each) in self._in_conflict or not self._is_dropped(each):
+            elif _key(each) in self._in_conflict:
                 yield self._whole(each)
+            elif each.base is None:
+                yield self._text(self._sides[1], each.ours) or self._text(self._sides[2], each.theirs)
 
     def _in_order(self, base: Hole | None, ours: Hole, theirs: Hole) -> list[Triple]:
         """Return the items of a hole in their order, which keeps each behind what it uses."""
