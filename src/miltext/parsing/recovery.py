@@ -78,7 +78,7 @@ def recover(text: str) -> Recovered:
             root = reading.read()
             reading.passed += long.wrong
             reading.speak_of(long, written)
-        wire = reading.lowered(root) if root else None
+        wire = reading.lowered(root) if root else reading.lowered_in_part()
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
         return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
@@ -133,6 +133,11 @@ class _Reading:
     def lowered(self, phrase: Node) -> Parsed:
         """Return what a phrase is lowered to, a program to its wire form; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
+
+    def lowered_in_part(self) -> None:
+        """Lower what was read of a text of which nothing is left, for what is wrong with it."""
+        for phrase in flat(self.values):
+            self.lowered(phrase)
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic: only the first at one place, which may take several repairs; none of a bracket put in."""
