@@ -133,11 +133,10 @@ def _bar(bar: Bar, top: int) -> list[str]:
     one, end = _place(1), _place(bar.number)
     kind = "slower" if bar.number >= 1 else "faster"
     left, width = min(one, end), max(abs(end - one), 1)
-    after, anchor = (end + 5, "start") if kind == "slower" else (end - 5, "end")
     return [
         _text(LEFT - 12, top + 13, bar.label, anchor="end"),
         f'<rect class="{kind}" x="{left:.1f}" y="{top + 2}" width="{width:.1f}" height="{ROW - 9}" rx="2"/>',
-        _text(after, top + 13, bar.ratio, anchor=anchor),
+        _text(max(one, end) + 5, top + 13, bar.ratio),
     ]
 
 

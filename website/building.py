@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from pathlib import Path
 
@@ -16,7 +17,7 @@ SIGN = "sitemap.xml"
 
 
 class Refused(Exception):
-    """The site cannot be made, or a page has something to warn of, which the log `mkdocs` says."""
+    """The site cannot be made, or there is something to warn of, which it says."""
 
 
 def built(out: Path) -> None:
@@ -24,12 +25,13 @@ def built(out: Path) -> None:
     out = out.resolve()
     if out.is_dir() and any(out.iterdir()) and not (out / SIGN).is_file():
         raise Refused(f"{out} is not a site that was made here: name another folder, or an empty one")
-    shown, log = logging.StreamHandler(), logging.getLogger("mkdocs")
-    shown.setLevel(logging.WARNING)
-    log.addHandler(shown)
+    warnings = io.StringIO()
+    kept, log = logging.StreamHandler(warnings), logging.getLogger("mkdocs")
+    kept.setLevel(logging.WARNING)
+    log.addHandler(kept)
     try:
         build(load_config(str(HERE / "mkdocs.yml"), site_dir=str(out)))
     except MkDocsException as failure:
-        raise Refused(f"the site was not made: {failure}") from failure
+        raise Refused(f"{warnings.getvalue()}the site was not made: {failure}") from failure
     finally:
-        log.removeHandler(shown)
+        log.removeHandler(kept)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from posixpath import dirname, join, normpath, relpath
 
 from miltext.reference.entries import entries
 from website import REPOSITORY, ROOT
+from website.markdown import outside_spans
 
 OUTSIDE = {
     "ARCHITECTURE.md": "project/architecture.md",
@@ -46,16 +46,15 @@ def for_site(markdown: str, source: str, page: str) -> str:
 
     A link to a file that is not a page leads to GitHub. One that leads nowhere stays, and MkDocs warns of it.
     """
-    return outside_code(markdown, lambda text: _LINK.sub(lambda link: _target(link[0], source, page), text))
 
+    def changed(text: str) -> str:
+        return outside_spans(text, lambda piece: _LINK.sub(lambda link: _target(link[0], source, page), piece))
 
-def outside_code(markdown: str, change: Callable[[str], str]) -> str:
-    """Return Markdown changed apart from its fenced blocks."""
     done, end = [], 0
     for block in _FENCE.finditer(markdown):
-        done += [change(markdown[end : block.start()]), block[0]]
+        done += [changed(markdown[end : block.start()]), block[0]]
         end = block.end()
-    return "".join([*done, change(markdown[end:])])
+    return "".join([*done, changed(markdown[end:])])
 
 
 def _target(link: str, source: str, page: str) -> str:

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-_SPAN = re.compile(r"(`[^`]*`)")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def plain(text: str) -> str:
     """Return a line in which only code, in backticks, is marked up."""
-    return _outside_spans(text, lambda piece: re.sub(r"([<*_\[\]])", r"\\\1", piece))
+    return outside_spans(text, lambda piece: re.sub(r"([<*_\[\]])", r"\\\1", piece))
 
 
 def cell(text: str) -> str:
     """Return Markdown for a cell of a table, which is one line without bars."""
-    return _outside_spans(" ".join(text.split()), lambda piece: piece.replace("|", "\\|"))
+    return outside_spans(" ".join(text.split()), lambda piece: piece.replace("|", "\\|"))
 
 
 def docstring(text: str) -> str:
     """Return a docstring, which is nearly Markdown: only HTML is not meant."""
-    return _outside_spans(text, lambda piece: piece.replace("<", "\\<"))
+    return outside_spans(text, lambda piece: piece.replace("<", "\\<"))
 
 
-def _outside_spans(text: str, change: Callable[[str], str]) -> str:
-    return "".join(piece if piece.startswith("`") else change(piece) for piece in _SPAN.split(text))
+def findable(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], *classes: str) -> str:
+    """Return a table with a field above it, in which words find rows; with the class `short`, it is scrolled."""
+    lines = [head, ("---",) * len(head), *rows]
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f'<div class="{" ".join(("find", *classes))}" markdown>\n\n{table}\n</div>\n'
+
+
+def outside_spans(text: str, change: Callable[[str], str]) -> str:
+    """Return text changed apart from its code."""
+    done, end = [], 0
+    for span in _SPAN.finditer(text):
+        done += [change(text[end : span.start()]), span[0]]
+        end = span.end()
+    return "".join([*done, change(text[end:])])

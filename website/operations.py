@@ -8,7 +8,7 @@ from posixpath import basename
 from miltext.reference.entries import entries, families
 from miltext.reference.markdown import operations_page
 from website.links import family_page
-from website.markdown import cell
+from website.markdown import cell, findable
 
 _FAMILY = re.compile(r"^## ", re.MULTILINE)
 _HEADING, _ANCHORED = re.compile(r"^### (\w+)$", re.MULTILINE), r"## \1 { #\1 }"
@@ -34,9 +34,11 @@ def _moved(text: str) -> str:
 
 def _table() -> str:
     rows = [
-        f"| [`{entry.name}`]({basename(family_page(entry.family))}#{entry.name}){{ #{entry.name} }} "
-        f"| {entry.family} | {cell(entry.description)} |\n"
+        (
+            f"[`{entry.name}`]({basename(family_page(entry.family))}#{entry.name}){{ #{entry.name} }}",
+            entry.family,
+            cell(entry.description),
+        )
         for entry in sorted(entries().values())
     ]
-    head = "| operation | family | what it computes |\n|---|---|---|\n"
-    return f'<div class="find" markdown>\n\n{head}{"".join(rows)}\n</div>\n'
+    return findable(("operation", "family", "what it computes"), rows)

@@ -96,7 +96,7 @@ def operations_page() -> str:
 def _section(entry: Entry) -> Iterator[str]:
     known = signature(entry.name)
     if known is not None:
-        yield from ("", f"### {entry.name}", "", f"```\n{draft_spelling(known)}\n{apples_spelling(known)}\n```", "")
+        yield from ("", f"### {entry.name}", "", f"```mil\n{draft_spelling(known)}\n{apples_spelling(known)}\n```", "")
         yield from _described(known, entry)
 
 
