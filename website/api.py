@@ -22,6 +22,7 @@ WIDTH = 88
 
 CLASSES = [name for name in miltext.__all__ if inspect.isclass(getattr(miltext, name))]
 FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
+_CLASS = re.compile(rf"(?<![\w`.\[])({'|'.join(CLASSES)})(?![\w`\]])")
 REACHED = {"Weights": Weights, "Stage": Stage}
 """Classes that a caller gets from others, and does not import."""
 
@@ -168,8 +169,10 @@ def _type(annotation: Any) -> str:
 
 
 def _docstring(value: Any) -> str:
-    """Return a docstring as Markdown; what is indented in it is code."""
-    return docstring(inspect.getdoc(value) or "")
+    """Return a docstring as Markdown, in which our classes are links; what is indented in it is code."""
+    own = getattr(value, "__name__", "")
+    text = docstring(inspect.getdoc(value) or "")
+    return _CLASS.sub(lambda name: name[0] if name[0] == own else f"[{name[0]}](classes.md#{name[0]})", text)
 
 
 def _first(value: Any) -> str:

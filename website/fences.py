@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _FENCE = re.compile(r"^( *)(```+)([^`\n]*)\n(.*?)^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
-_REPORT = re.compile(r"(?:error|warning)\[MIL\d{3}\]: |^ *[-+~=>] \S|^func \w+$", re.MULTILINE)
+_REPORT = re.compile(r"(?:error|warning)\[MIL\d{3}\]: |^ *[-+~=>] \S|^(?:---|\+\+\+) \S|^func \w+$", re.MULTILINE)
 _MIL = re.compile(r"\s*(?:program\(\d|(?:tensor|state|list|tuple|dict)<.*;$)", re.MULTILINE)
 _FILE = re.compile(r"[\w-]+\.\w+")
 _SAME = {"draft": "mil", "": "text", "text": "text"}
