@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ForwardRef
+from typing import Any, ForwardRef, is_typeddict
 
 import miltext
 import miltext.testing
@@ -52,7 +52,8 @@ def _index() -> Iterator[str]:
 
 def _testing() -> Iterator[str]:
     names = {name: getattr(miltext.testing, name) for name in miltext.testing.__all__}
-    yield from _all("miltext.testing", "miltext.testing", names)
+    ordered = sorted(names, key=lambda name: (not inspect.isfunction(names[name]), not callable(names[name])))
+    yield from _all("miltext.testing", "", {name: names[name] for name in ordered})
     yield "\n## The fixture mil_golden { #mil_golden }\n\n"
     yield f"{_docstring(import_module('miltext.pytest_plugin')).partition('`pytest --mil-update`')[0]}\n"
     yield from _entry("MilGolden", MilGolden, 3)
@@ -61,7 +62,7 @@ def _testing() -> Iterator[str]:
 def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
     yield f"# {title}\n\n{_CONTEXTS[title]}\n"
     for name, value in names.items():
-        yield from _entry(name, value, 2, f"{module}." if name not in REACHED else "")
+        yield from _entry(name, value, 2, f"{module}." if module and name not in REACHED else "")
 
 
 _CONTEXTS = {
@@ -115,6 +116,9 @@ def _member_signature(name: str, value: Any) -> str:
 def _signature(name: str, value: Any, kind: str | None = None) -> str:
     """Return how a function or a class is called, with types, in lines of at most WIDTH columns."""
     head = kind or ("class" if inspect.isclass(value) else "def")
+    if is_typeddict(value):
+        fields = [f"    {field}: {_type(said)}" for field, said in value.__annotations__.items()]
+        return "\n".join([f"class {name}(TypedDict, total={value.__total__}):", *fields])
     if inspect.isclass(value) and not _has_own_constructor(value):
         return f"class {name}"
     given = inspect.signature(value)

@@ -12,8 +12,8 @@ from mkdocs.exceptions import MkDocsException
 
 from website import HERE
 
-SIGN = "sitemap.xml"
-"""A file that each site has: a folder with others, and without it, was not made here, and is not replaced."""
+SIGN = "assets/colours.css"
+"""A file that only our site has: a folder with others, and without it, was not made here, and is not replaced."""
 
 
 class Refused(Exception):
@@ -31,7 +31,7 @@ def built(out: Path) -> None:
     log.addHandler(kept)
     try:
         build(load_config(str(HERE / "mkdocs.yml"), site_dir=str(out)))
-    except MkDocsException as failure:
+    except (MkDocsException, OSError) as failure:
         raise Refused(f"{warnings.getvalue()}the site was not made: {failure}") from failure
     finally:
         log.removeHandler(kept)

@@ -15,6 +15,9 @@ LONGEST = 40
 WIDEST, ARROW = 560, 20
 """How wide a row of items may be, in pixels, and the track between two of them."""
 
+_TWICE = re.compile(r"(<text[^>]*>[^<]*</text>)\1")
+"""What railroad-diagrams 3.0 makes of a word that is a link: it stands there twice."""
+
 
 def is_readable(expression: Tree[Token]) -> bool:
     """Say whether a diagram shows more than the listing: not one of a long regular expression."""
@@ -26,7 +29,8 @@ def drawn(expression: Tree[Token], known: Container[str]) -> str:
     """Return the SVG of an expression, in which each name that is known is a link to its place in the page."""
     svg = io.StringIO()
     railroad.Diagram(_item(expression, known), type="complex").writeSvg(svg.write)
-    return re.sub(r"\s*\n\s*", "", svg.getvalue())
+    joined = re.sub(r"\s*\n\s*", "", svg.getvalue())
+    return _TWICE.sub(r"\1", joined)
 
 
 def _item(tree: Tree[Token], known: Container[str]) -> railroad.DiagramItem:

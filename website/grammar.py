@@ -46,7 +46,7 @@ def pages() -> dict[str, str]:
 def sections() -> list[Section]:
     """Return the grammar in its parts. Raise ValueError for a definition that Lark and this reader do not both see."""
     text = (ROOT / "grammar" / "mil.lark").read_text(encoding="utf-8")
-    expressions = _expressions(text)
+    unread = expressions(text)
     found, parts, title = list[Section](), list[str | Definition](), "Programs"
     for block in re.split(r"\n{2,}", text.strip()):
         remark, source = _divided(block)
@@ -55,17 +55,17 @@ def sections() -> list[Section]:
             head, _, remark = remark.removeprefix(_HEADING).partition("\n")
             title, _, rest = head.strip().partition(": ")
             title, remark = title.capitalize(), f"{rest[:1].upper()}{rest[1:]}\n{remark}"
-        parts += _parts(_without_marks(remark), source, expressions)
-    if expressions:
-        raise ValueError(f"grammar/mil.lark: `{min(expressions)}` does not begin a paragraph of its own")
+        parts += _parts(_without_marks(remark), source, unread)
+    if unread:
+        raise ValueError(f"grammar/mil.lark: `{min(unread)}` does not begin a paragraph of its own")
     return [*found, Section(title, tuple(parts))]
 
 
-def _parts(remark: str, source: str, expressions: dict[str, Tree[Token]]) -> list[str | Definition]:
+def _parts(remark: str, source: str, unread: dict[str, Tree[Token]]) -> list[str | Definition]:
     begun = _DEFINITION.match(source)
     if not begun:
         return [*([remark] if remark else []), *([f"```text\n{source}\n```"] if source else [])]
-    expression = expressions.pop(begun["name"])
+    expression = unread.pop(begun["name"])
     named = {str(name) for tree in expression.find_data("name") for name in tree.children}
     return [Definition(begun["name"], remark, source, expression, frozenset(named))]
 
@@ -81,7 +81,7 @@ def _without_marks(remark: str) -> str:
     return re.sub(r"^// ?", "", remark, flags=re.MULTILINE).strip()
 
 
-def _expressions(text: str) -> dict[str, Tree[Token]]:
+def expressions(text: str) -> dict[str, Tree[Token]]:
     """Return what each name stands for, as Lark's own grammar of grammars reads it."""
     found = {}
     for definition in _lark_of_lark().parse(text).children:

@@ -80,15 +80,15 @@ def _after(paragraph: str, level: int) -> Iterator[str]:
         yield f"\n{'#' * level} Examples\n\n```sh\n{textwrap.dedent(rest.strip(chr(10)))}\n```\n"
     elif head == "Exit status":
         yield f"\n{'#' * level} Exit status\n\n"
-        yield from (f"- **{number}** {says}\n" for number, says in _statuses(rest))
+        yield from (f"- **{number}** {says}\n" for number, says in statuses(rest))
     else:
         yield f"\n{plain(' '.join(paragraph.split()))}\n"
 
 
-def _statuses(text: str) -> list[tuple[str, str]]:
+def statuses(text: str) -> list[tuple[str, str]]:
     """Return each exit status with what it means: `0 all is well; 1 the input is wrong.`"""
-    said = [part.strip().rstrip(".") for part in " ".join(text.split()).split(";")]
-    return [(part.partition(" ")[0], part.partition(" ")[2]) for part in said if part]
+    said = re.split(r"; (?=\d)", " ".join(text.split()).removesuffix("."))
+    return [(part.partition(" ")[0], part.partition(" ")[2]) for part in said]
 
 
 def _paragraphs(text: str) -> list[str]:

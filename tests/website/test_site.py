@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
+from click.testing import CliRunner
 from conftest import ROOT
 from support.browser import PHONE, Opener, Serve
 
@@ -23,6 +24,8 @@ import miltext.testing
 from miltext.cli import VERBS, command
 from miltext.diagnostics.codes import TITLES
 from miltext.reference.entries import entries
+from website import diagrams, grammar, verbs
+from website.__main__ import main
 from website.building import Refused, built
 from website.links import family_page
 
@@ -165,6 +168,50 @@ def test_mil_in_pages_is_highlighted_by_our_lexer(site: Path) -> None:
     assert '<span class="gr">error[MIL604]:</span>' in report
 
 
+def test_a_rule_that_shares_a_paragraph_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "grammar").mkdir()
+    (tmp_path / "grammar" / "mil.lark").write_text('a: B\nB: "x"\n', encoding="utf-8")
+    monkeypatch.setattr(grammar, "ROOT", tmp_path)
+    with pytest.raises(ValueError, match="`B` does not begin a paragraph of its own"):
+        grammar.sections()
+
+
+@pytest.mark.parametrize(
+    ("rule", "names", "words"),
+    [
+        ('a: b ("," b)*', ["b"], [","]),  # one b or more, with commas between
+        ('a: (b ("," b)*)?', ["b"], [","]),
+        ('a: b ("," c)*', ["b", "c"], [","]),
+        ('a: "x"+ | [b] "y"?', ["b"], ["x", "y"]),
+        ("a: /[a-z<]+/", [], ["/[a-z&lt;]+/"]),
+        ('a: "a" b "c" b "d" b "e" b "f" b "g" b', ["b"] * 6, [*"acdefg"]),  # in several rows
+    ],
+)
+def test_a_diagram_has_each_item_of_its_rule_once(rule: str, names: list[str], words: list[str]) -> None:
+    (expression,) = grammar.expressions(f"{rule}\n").values()
+    picture = diagrams.drawn(expression, {"b"})
+    assert re.findall(r'<a xlink:href="#b"><text[^>]*>(\w)</text>', picture) == [name for name in names if name == "b"]
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+    assert sorted(shown) == sorted(names + words)
+
+
+def test_each_exit_status_is_told_with_its_meaning() -> None:
+    text = " 0 it is well; 1 it is\nwrong; see the report; 2 usage; 128 and its number after a signal."
+    assert verbs.statuses(text) == [
+        ("0", "it is well"),
+        ("1", "it is wrong; see the report"),
+        ("2", "usage"),
+        ("128", "and its number after a signal"),
+    ]
+
+
+def test_the_command_says_what_is_wrong_and_fails(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x", encoding="utf-8")
+    done = CliRunner().invoke(main, ["build", "--out", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "is not a site that was made here" in done.output
+
+
 def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(Refused, match="is not a site that was made here"):
@@ -185,8 +232,8 @@ def test_a_word_finds_rows_and_pages_in_a_browser(site: Path, serve: Serve, open
     page.wait_for_url("**/operations/compressed-constants/#constexpr_cast")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
     page.goto(home)
-    page.get_by_role("link", name="Tutorial", exact=False).first.wait_for(state="attached")
     page.locator("label[for=__search]").first.click()
-    page.locator("input.md-search__input").fill("MIL604")
+    page.get_by_text("Type to start searching").wait_for()  # the index is read
+    page.locator("input.md-search__input").press_sequentially("MIL604")  # the theme listens to keys
     page.locator(".md-search-result__item").first.wait_for()
     assert "MIL604" in page.locator(".md-search-result__item").first.inner_text()
