@@ -75,7 +75,11 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 @click.option(
     "--drop-names", is_flag=True, help="With --draft: fold in what is used once; infers to a Program of other names."
 )
-@click.option("--html", is_flag=True, help="A page of its own: linked values, folding blocks, a find box.")
+@click.option(
+    "--html",
+    is_flag=True,
+    help="A page of its own: linked values, folding blocks, a find box, and a graph of the operations.",
+)
 @click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
 @click.option(
     "--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn about unproven constructs."
@@ -221,7 +225,7 @@ def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Itera
         return made
     from miltext.printing.html_page import page
 
-    return [page("".join(made), stage.name)]
+    return [page("".join(made), stage.short_name)]
 
 
 def _compact(stage: Stage, style: Style) -> Iterable[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note
+from miltext.models.files import MODEL_FOLDERS
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PIPELINES, PROGRAM
 from miltext.syntax.literals import quote
@@ -39,6 +40,22 @@ class Stage(NamedTuple):
         """What errors call it: a compiled one by its own file, any other by that of the pipeline and its title."""
         has_own = not self.place or self.model.is_compiled
         return self.model.name if has_own else f"{self.model.name}, model {self.title}"
+
+    @property
+    def short_name(self) -> str:
+        """What people call it: the file, or the package or bundle that it is in, without folders; and the title."""
+        own = self.model.name if self.model.path is None else _own_name(self.model.path)
+        return f"{own}, model {self.title}" if self.place else own
+
+
+def _own_name(path: Path) -> str:
+    """Return the name of a file or folder, or of the package that it is in; in a bundle's own folders, with these."""
+    path = Path(os.path.abspath(path))
+    for folder in path.parents:
+        if folder.suffix.lower() in MODEL_FOLDERS:
+            inner = path.relative_to(folder).parts[:-1]
+            return "/".join([folder.name, *(inner if folder.suffix.lower() == ".mlmodelc" else ())])
+    return path.name
 
 
 class Model:

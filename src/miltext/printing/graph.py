@@ -2,21 +2,22 @@
 
 `graph(Reader(text))` is a dictionary of two lists, ready for `json.dumps`:
 
-- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. One without a name, of an
-  operation inside another, is at the end.
-- `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes` and
-  `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or what its operation
-  calls it), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours together), `op` and
-  `const` (the operation's type), `input` and `output` (the value's name).
+- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Those without a name, of
+  operations inside others, are at the end.
+- `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes`
+  and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or what its
+  operation calls it), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
+  together), `op` and `const` (the operation's type), `input` and `output` (the value's name).
 
-A scope is a stretch of the text, so values lead from earlier scopes to later ones. No list of operations is longer than
-`graph_scopes.MOST`: where names do not divide it, it is cut where the fewest values cross. Constants stand beside what first uses them.
+A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
+`graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
+Constants stand beside what first uses them.
 
-In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into an element
-that is shown and has a size, in place of what was there, and calls `onSelect(line)` when a node is chosen. It returns
-`{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next node with these
-words and gives back how many there are, and `focus` goes into the graph. STYLE has its looks, in the names of
-`colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
+In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into an
+element that is shown and has a size, in place of what was there, and calls `onSelect(line)` when a node is chosen. It
+returns `{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next
+node with these words and gives back how many there are, and `focus` goes into the graph. STYLE has its looks, in the
+names of `colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
 """
 
 from __future__ import annotations

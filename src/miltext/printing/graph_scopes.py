@@ -1,8 +1,9 @@
-"""The operations of a block divided into nested scopes: by what their names begin with, and where few values cross.
+"""The operations of a block divided into nested scopes: by how their names begin, and where few values cross.
 
-The names of operations say little where a converter counts them (`var_304_cast_fp16`), but those of the weights that they
-use say much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of whichever of
-these names begins as most others do. A scope is a stretch of operations, those between that have no such name included.
+The names of operations say little where a converter counts them (`var_304_cast_fp16`), but those of the weights that
+they use say much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that one
+of these names that begins as most others do. A scope is a stretch of operations; it has those between, too, whose names
+say nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _ENDS = frozenset("bool cast fp16 fp32 fp64 int16 int32 int4 int8 palettized pro
 
 _SHARE = 10
 """A word begins scopes only where one in so many operations, from the first with it to the last, has it."""
+
+_DEEPEST = 24
+"""The most words of a name that make scopes."""
 
 _WORD = re.compile(r"[^_./@]+")
 
@@ -85,7 +89,7 @@ def paths_of(names: Sequence[str]) -> list[NamePath]:
         own = own or words
         while words and words[-1].isdigit():
             words = words[:-1]
-        found.append(NamePath(tuple(words[:-1]), name))
+        found.append(NamePath(tuple(words[:-1][:_DEEPEST]), name))
     return found
 
 
@@ -93,13 +97,11 @@ def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
     """Return the path of each operation, given all names that tell of it: the one that begins as most others do."""
     found = [[path for path in paths_of(each) if path.words] for each in names]
     counts = Counter(word for paths in found for word in {path.words[0] for path in paths})
-    return [
-        max(paths, key=lambda path: (counts[path.words[0]], len(path.words)), default=NOWHERE) for paths in found
-    ]
+    return [max(paths, key=lambda path: (counts[path.words[0]], len(path.words)), default=NOWHERE) for paths in found]
 
 
 def scopes(nodes: Sequence[Node], names: Sequence[Sequence[str]], crossing: Sequence[int]) -> list[Node]:
-    """Return a block's operations, in scopes; `names` tell of each, and so many values cross each place between them."""
+    """Return a block's operations in scopes; `names` tell of each, and `crossing` how many values cross before each."""
     return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
 
 
@@ -107,7 +109,7 @@ def folded(nodes: list[Node]) -> list[Node]:
     """Return what is not an operation: as it is if it is little, and else in one scope."""
     if len(nodes) <= FEW:
         return nodes
-    return [_unnamed(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
+    return [_gather(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
 
 
 class _Division:
@@ -140,7 +142,10 @@ class _Division:
         return Node("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
     def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Run]:
-        """Return the runs of a stretch; what stands between two of them goes to them if it is small beside them."""
+        """Return the runs of a stretch; what stands between two of them goes to them if it is little beside them.
+
+        So does, in a scope, what stands at its ends.
+        """
         depth = len(prefix)
         words = [
             (place, path.words[depth])
@@ -150,24 +155,26 @@ class _Division:
         runs = _joined(words if prefix else _dense(words))
         for index in range(1, len(runs)):
             before, after = runs[index - 1], runs[index]
-            if 2 * (after.start - before.end) <= max(before.end - before.start, after.end - after.start):
+            if _is_little(after.start - before.end, before, after):
                 cut = min(range(after.start, before.end - 1, -1), key=self._crossing.__getitem__)
                 runs[index - 1], runs[index] = before._replace(end=cut), after._replace(start=cut)
+        if prefix and runs:
+            if _is_little(runs[0].start - start, runs[0]):
+                runs[0] = runs[0]._replace(start=start)
+            if _is_little(end - runs[-1].end, runs[-1]):
+                runs[-1] = runs[-1]._replace(end=end)
         return runs
 
     def _gathered(self, nodes: list[Node], places: list[int]) -> list[Node]:
-        """Return no more than MOST nodes: if there are more, neighbours are put into scopes.
+        """Return no more than MOST nodes: if there are more, those beside each other without a scope get one.
 
-        First those without a scope of their own are, then any.
+        If there still are more, all do. `places` says where each begins.
         """
         if len(nodes) > MOST and any(node.kind == "scope" for node in nodes):
-            stretches = [[*each] for _, each in groupby(zip(nodes, places, strict=True), key=lambda each: each[0].kind == "scope")]
-            nodes, places = [], []
-            for stretch in stretches:
-                held, at = zip(*stretch, strict=True)
-                short = held[0].kind == "scope" or len(held) < 4
-                nodes += held if short else [_unnamed([*self._cut([*held], [*at])])]
-                places += at if short else at[:1]
+            starts = [0, *[at for at in range(1, len(nodes)) if "scope" in (nodes[at].kind, nodes[at - 1].kind)]]
+            stretches = [slice(start, end) for start, end in pairwise([*starts, len(nodes)])]
+            nodes = [_gather(self._cut(nodes[each], places[each])) for each in stretches]
+            places = [places[start] for start in starts]
         return self._cut(nodes, places)
 
     def _cut(self, nodes: list[Node], places: list[int]) -> list[Node]:
@@ -175,7 +182,7 @@ class _Division:
         while len(nodes) > MOST:
             size = ceil(len(nodes) ** (1 / ceil(log(len(nodes), MOST))))
             cuts = self._cuts(places, size)
-            nodes = [_unnamed(nodes[start:end]) for start, end in pairwise([*cuts, len(nodes)])]
+            nodes = [_gather(nodes[start:end]) for start, end in pairwise([*cuts, len(nodes)])]
             places = [places[cut] for cut in cuts]
         return nodes
 
@@ -189,8 +196,14 @@ class _Division:
         return cuts
 
 
-def _unnamed(nodes: list[Node]) -> Node:
-    return Node("scope", "", nodes[0].line, None, nodes)
+def _is_little(gap: int, *runs: Run) -> bool:
+    """Tell whether a gap is no more than half as long as one of the runs beside it."""
+    return any(2 * gap <= run.end - run.start for run in runs)
+
+
+def _gather(nodes: list[Node]) -> Node:
+    """Return a scope of nodes, or the only one."""
+    return Node("scope", "", nodes[0].line, None, nodes) if len(nodes) > 1 else nodes[0]
 
 
 def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:

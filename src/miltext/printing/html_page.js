@@ -107,7 +107,7 @@ function toggleGraph() {
 show.addEventListener("click", toggleGraph);
 addEventListener("resize", size);
 section.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") toggleGraph();
+  if (event.key === "Escape" && !event.target.value) toggleGraph(); // with words, it empties the field
 });
 
 addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-"""MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks to fold, and its graph.
+"""MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks folding, its graph.
 
 The page needs nothing else: styles and scripts are in it, and its Content-Security-Policy allows no others. Its data is
 JSON that the scripts read when they are asked for it. Without scripts it is the text, which links and folds.
@@ -75,7 +75,7 @@ def page(text: str, title: str) -> str:
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     return _PAGE.format(
-        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'",
         title=escape(title),
         style=style,
         lines=lines,

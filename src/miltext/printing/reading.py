@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-from pygments.token import _TokenType
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
@@ -14,6 +12,9 @@ from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.names import DRAFT
 from miltext.syntax.plain_tokens import operation_head
 from miltext.syntax.tree import Node, Statement, named, tree_of
+
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
 
 
 class Definition(NamedTuple):
@@ -102,7 +103,7 @@ class Reader:
                 self._read_inside(child, scope, part)
             elif child.name in ("operation", "call"):
                 self._read_operation(child, scope, part, around)
-            elif child.name not in ("attributes", "marked_attributes", "value_binding"):
+            elif child.name not in ("results", "attributes", "marked_attributes", "value_binding"):
                 self._read(child, scope, part, around)
 
     def _read_inside(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
@@ -119,7 +120,11 @@ class Reader:
         """Read an operation, or one in the arguments of `part`: it stands before that one, as what it takes is made."""
         name = next(named(phrase, "NAME"))
         operation = Part("op", name.token or "", self._line(phrase.start))
+        made: dict[str, int] = {}
+        for results in named(phrase, "results"):
+            self._read(results, made, operation, around)
         self._read(phrase, scope, operation, around)
+        scope.update(made)  # only now: `x = relu(x = x)` takes the x before it
         around.inside.append(operation)
         if phrase.name == "call":
             self.unnamed.append(Definition("", DRAFT, operation.line, operation.label, [part.line]))
@@ -131,9 +136,9 @@ class Reader:
         assert head is not None  # so it was read
         operation = self._part("op", head[3], statement, around)
         (at, _, name), *uses = statement.names()
-        self._define(name, at, head[1], scope, operation)
         for start, _, used in uses:
             self._use_name(used, start, scope, operation)
+        self._define(name, at, head[1], scope, operation)
 
     def _read_value(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
         """Read a value with its type, which an operation makes, or else a block or a function gets."""
