@@ -1,6 +1,6 @@
 // drawGraph(element, data, {onSelect}) draws the graph of a text, of which `miltext.printing.graph` says more.
 const drawGraph = (() => {
-  const { read, titleOf, nameOf, namesIn, shortName, shortType, widthOf, counted } = graphData;
+  const { read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted } = graphData;
   const FEW = 30; // so many boxes are shown at first, if scopes allow it
   const LEGIBLE = 0.8; // the least scale at first
   const MANY = 300; // not more are unfolded at once
@@ -58,17 +58,19 @@ const drawGraph = (() => {
       return this.constants ? inside : inside.filter((inner) => inner.kind !== "const");
     }
 
+    // Unfolds what holds most operations while there is room; what is about as large beside it is unfolded with it.
     unfoldFirst() {
       let shown = this.top.length;
-      const folded = [...this.top];
-      while (folded.length) {
-        folded.sort((one, other) => other.operations - one.operations);
-        const node = folded.shift();
-        const inside = this.children(node);
-        if (!inside.length || (shown + inside.length > FEW && (shown > 2 || inside.length > MANY))) continue;
-        this.open.add(node.id);
-        shown += inside.length;
-        folded.push(...inside);
+      let levels = [this.top];
+      const most = (level) => Math.max(0, ...level.map((node) => node.operations));
+      while (levels.length) {
+        levels.sort((one, other) => most(other) - most(one));
+        const largest = levels.shift().filter((node, _, level) => node.inside.length && node.operations * 2 >= most(level));
+        const more = largest.reduce((sum, node) => sum + this.children(node).length, 0);
+        if (shown + more > FEW && shown > 1) continue;
+        largest.forEach((node) => this.open.add(node.id));
+        shown += more;
+        levels = [...levels, ...largest.map((node) => this.children(node))];
       }
     }
 
@@ -102,8 +104,8 @@ const drawGraph = (() => {
       const as = [];
       this.boxes.clear();
       const root = { inside: this.children(null).map((node) => this.box(node, as)) };
-      const flows = this.led = this.flows(as);
-      layoutGraph(root, flows);
+      this.led = flowsOf(this, as, this.constants);
+      layoutGraph(root, this.led);
       this.paint(root);
       const countAll = this.nodes.filter((node) => node.kind !== "const" || this.constants).length;
       this.all.disabled = countAll > MANY;
@@ -128,36 +130,6 @@ const drawGraph = (() => {
       return box;
     }
 
-    // Returns what leads from box to box: those targets together that get the same values.
-    flows(as) {
-      const found = new Map();
-      this.values.forEach((_, value) => {
-        const from = as[this.makers[value]];
-        if (from === undefined || (this.nodes[this.makers[value]].kind === "const" && !this.constants)) return;
-        for (const to of new Set(this.users[value].map((id) => as[id]))) {
-          if (to === from || to === undefined) continue;
-          if (!found.has(from)) found.set(from, new Map());
-          const targets = found.get(from);
-          targets.set(to, [...(targets.get(to) || []), value]);
-        }
-      });
-      const flows = new Map();
-      for (const [from, targets] of found) {
-        for (const [to, values] of targets) {
-          const key = `${from}:${values}`;
-          if (!flows.has(key)) flows.set(key, { from: this.boxes.get(from), to: [], ...this.labelled(values) });
-          flows.get(key).to.push(this.boxes.get(to));
-        }
-      }
-      return [...flows.values()];
-    }
-
-    labelled(values) {
-      const label = values.length === 1 ? shortType(this.values[values[0]][1]) : counted(values.length, "value");
-      const told = values.slice(0, 12).map((value) => `${this.values[value][0]}: ${this.values[value][1]}`);
-      return { label, labelWidth: widthOf(label) * 0.9, told: told.join("\n") + (values.length > 12 ? "\n\u2026" : "") };
-    }
-
     paint(root) {
       const [around, lines, nodes] = [svg("g"), svg("g", { "aria-hidden": "true" }), svg("g")];
       const visit = (box, left, top) => {
@@ -179,7 +151,7 @@ const drawGraph = (() => {
       const made = label === undefined
         ? svg("path", { ...corner, d, class: head ? "g-head" : "g-line" })
         : svg("text", { ...corner, x, y: y + 4, class: "g-type" }, label, svg("title", {}, flow.told));
-      flow.shapes = [...(flow.shapes || []), made];
+      flow.shapes.push(made);
       return made;
     }
 
@@ -228,7 +200,7 @@ const drawGraph = (() => {
       }
       for (const flow of this.led) {
         const near = chosen && (flow.from === chosen || flow.to.includes(chosen));
-        flow.shapes?.forEach((shape) => shape.classList.toggle("g-near", Boolean(near)));
+        flow.shapes.forEach((shape) => shape.classList.toggle("g-near", Boolean(near)));
       }
       (chosen || this.boxes.values().next().value)?.shape.setAttribute("tabindex", 0);
     }

@@ -42,6 +42,36 @@ const graphData = (() => {
     return { values, nodes, top, makers, users };
   }
 
+  // ---- what leads from box to box: those targets together that get the same values; `as` has each node's box
+
+  function flowsOf({ values, nodes, makers, users, boxes }, as, constants) {
+    const found = new Map();
+    values.forEach((_, value) => {
+      const maker = nodes[makers[value]];
+      const from = maker && as[maker.id];
+      if (from === undefined || (maker.kind === "const" && !constants)) return;
+      for (const to of new Set(users[value].map((id) => as[id]))) {
+        if (to === from || to === undefined) continue;
+        const key = from * nodes.length + to;
+        if (!found.has(key)) found.set(key, { from, to, values: [] });
+        found.get(key).values.push(value);
+      }
+    });
+    const flows = new Map();
+    for (const { from, to, values: led } of found.values()) {
+      const key = `${from}:${led}`;
+      if (!flows.has(key)) flows.set(key, { from: boxes.get(from), to: [], shapes: [], ...labelOf(led, values) });
+      flows.get(key).to.push(boxes.get(to));
+    }
+    return [...flows.values()];
+  }
+
+  function labelOf(led, values) {
+    const label = led.length === 1 ? shortType(values[led[0]][1]) : counted(led.length, "value");
+    const told = led.slice(0, 12).map((value) => `${values[value][0]}: ${values[value][1]}`);
+    return { label, labelWidth: widthOf(label) * 0.9, told: told.join("\n") + (led.length > 12 ? "\n\u2026" : "") };
+  }
+
   // ---- what is said of a node
 
   function titleOf(node) {
@@ -62,5 +92,5 @@ const graphData = (() => {
 
   const namesIn = (nodes, values) => [...new Set(nodes.map((node) => nameOf(node, values) || titleOf(node)))].slice(0, 6).join(", ");
 
-  return { read, titleOf, nameOf, namesIn, shortName, shortType, widthOf, counted };
+  return { read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted };
 })();
