@@ -43,14 +43,17 @@ def titles(shown: Page) -> list[str]:
     return [str(each).lstrip("▸▾ ") for each in found]
 
 
-def node(shown: Page, title: str) -> Any:
-    return shown.locator(f".g-node:has(> .g-title:text('{title}'))").last
+def node(shown: Page, said: str) -> Any:
+    """The last node of which this is said first."""
+    return shown.locator(f".g-node[aria-label^='{said},']").last
 
 
 def focused(shown: Page) -> str:
-    return str(
-        shown.evaluate("document.activeElement.querySelector?.('.g-title')?.textContent ?? document.activeElement.id")
+    """What has the focus: a button by its id, a node by what is first said of it, with a sign if it folds."""
+    said, expanded, own = shown.evaluate(
+        "[...['aria-label', 'aria-expanded', 'id'].map((each) => document.activeElement.getAttribute(each) || '')]"
     )
+    return str(own or {"": "", "true": "-", "false": "+"}[expanded] + said.split(",")[0])
 
 
 def test_values_blocks_and_the_search(show: Show) -> None:
@@ -93,8 +96,8 @@ def test_the_graph_folds_and_leads_to_the_text_and_back(show: Show) -> None:
     assert 12 < shown.locator(".g-node").count() < 40
     assert [title for title in titles(shown) if title.startswith("layers_")] == [f"layers_{at}" for at in range(12)]
     assert "mul" not in titles(shown)
-    node(shown, "layers_3").click()
-    node(shown, "mlp").click()
+    node(shown, "model_layers_3").click()
+    node(shown, "model_layers_3_mlp").click()
     node(shown, "mul").click()
     (line,) = picked(shown)
     assert "model_layers_3_mlp_down" in shown.inner_text(f"#{line}")
@@ -111,11 +114,21 @@ def test_the_graph_folds_and_leads_to_the_text_and_back(show: Show) -> None:
 def test_keys_follow_values_and_fold(show: Show) -> None:
     shown = show(layered(2))
     shown.click("#show")
-    seen = [focused(shown)]
+    layers, seen = "model_layers", [focused(shown)]
     for key in ("ArrowDown", "Escape", "Enter", "ArrowDown", "ArrowDown", "ArrowUp", "Escape", "Escape", "Escape"):
         shown.keyboard.press(key)
         seen.append(focused(shown))
-    assert seen == ["x", "mul", "▸ attn", "▾ attn", "mul", "relu", "mul", "▸ attn", "▸ layers_0", "▸ model_layers"]
+    assert seen == [
+        "x",
+        "mul",
+        *[f"{sign}{layers}_0_attn" for sign in "+-"],
+        "mul",
+        "relu",
+        "mul",
+        f"+{layers}_0_attn",
+        f"+{layers}_0",
+        f"+{layers}",
+    ]
     assert shown.inner_text(".g-live") == "model_layers: folded"
     assert shown.locator(".g-node[tabindex='0']").count() == 1
     for _ in range(2):
@@ -228,7 +241,11 @@ def test_on_a_phone_there_is_room_for_code(scheme: str, show: Show) -> None:
     shown.click("#show")
     graph_at = shown.locator("#graph").bounding_box()
     assert (graph_at["width"], graph_at["y"] + graph_at["height"]) == (PHONE, 844)
-    node(shown, "layers_0").tap()
+    before = len(titles(shown))
+    node(shown, "model_layers_0_attn").tap(position={"x": 4, "y": 60})  # not on its head
+    assert len(titles(shown)) == before
+    node(shown, "model_layers_0_attn").tap(position={"x": 20, "y": 10})
+    assert len(titles(shown)) < before
     assert shown.evaluate("document.scrollingElement.scrollWidth") == PHONE
 
 

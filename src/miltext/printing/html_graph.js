@@ -3,6 +3,7 @@ const drawGraph = (() => {
   const { read, flowsOf, titleOf, nameOf, namesIn, shortName, widthOf, counted } = graphData;
   const FEW = 30; // so many boxes are shown at first, if scopes allow it
   const LEGIBLE = 0.8; // the least scale at first
+  const HEAD = 30; // the height of a box's own words, on which a click folds it
   const MANY = 300; // not more are unfolded at once
   const svg = (name, attributes = {}, ...inside) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, inside);
   const html = (name, attributes = {}, ...inside) => fill(document.createElement(name), attributes, inside);
@@ -131,25 +132,26 @@ const drawGraph = (() => {
     }
 
     paint(root) {
-      const [around, lines, nodes] = [svg("g"), svg("g", { "aria-hidden": "true" }), svg("g")];
+      const [around, lines, nodes, heads] = ["false", "true", "false", "true"].map((hidden) => svg("g", { "aria-hidden": hidden }));
       const visit = (box, left, top) => {
         Object.assign(box, { left, top });
         const corner = { transform: `translate(${left} ${top})` };
         for (const line of box.lines) lines.append(this.line(line, corner));
         if (box.node) (box.inside.length ? around : nodes).append(this.shape(box, corner));
+        if (box.inside.length && box.node) heads.append(this.head(box, corner));
         box.inside.forEach((inner) => visit(inner, left + inner.x, top + inner.y));
       };
       visit(root, 0, 0);
       const label = `Graph of ${counted(this.nodes.filter((node) => node.kind === "op").length, "operation")}. Arrow keys follow values, Enter unfolds, Escape folds.`;
       this.size = [root.width, root.height];
-      this.picture = svg("svg", { role: "group", "aria-label": label, viewBox: `0 0 ${root.width} ${root.height}` }, around, lines, nodes);
+      this.picture = svg("svg", { role: "group", "aria-label": label, viewBox: `0 0 ${root.width} ${root.height}` }, around, lines, nodes, heads);
       this.view.replaceChildren(root.inside.length ? this.picture : html("p", {}, "The text has no operations."));
       this.resize();
     }
 
     line({ flow, d, head, label, x, y }, corner) {
       const made = label === undefined
-        ? svg("path", { ...corner, d, class: head ? "g-head" : "g-line" })
+        ? svg("path", { ...corner, d, class: head ? "g-tip" : "g-line" })
         : svg("text", { ...corner, x, y: y + 4, class: "g-type" }, label, svg("title", {}, flow.told));
       flow.shapes.push(made);
       return made;
@@ -157,16 +159,23 @@ const drawGraph = (() => {
 
     shape(box, corner) {
       const { node, width, height, title, name } = box;
-      const folds = node.inside.length > 0;
-      const middle = box.inside.length ? { x: 12, y: 19 } : { x: width / 2, y: 17 };
-      const sign = folds ? (box.inside.length ? "\u25be " : "\u25b8 ") : "";
-      box.shape = svg("g", { ...corner, class: `g-node g-${node.kind}${folds ? " g-folds" : ""}${box.inside.length ? " g-open" : ""}`,
-        "data-id": node.id, role: "button", tabindex: -1, "aria-label": this.spoken(box), "aria-expanded": folds ? String(box.inside.length > 0) : null },
+      const [folds, open] = [node.inside.length > 0, box.inside.length > 0];
+      const kind = `g-node g-${node.kind}${folds ? " g-folds" : ""}${open ? " g-open" : ""}`;
+      box.shape = svg("g", { ...corner, class: kind, "data-id": node.id, role: "button", tabindex: -1,
+        "aria-label": this.spoken(box), "aria-expanded": folds ? String(open) : null },
       svg("title", {}, this.hint(node)),
-      svg("rect", { width, height, rx: node.kind === "input" || node.kind === "output" ? 18 : 6 }),
-      svg("text", { ...middle, class: "g-title" }, sign + title),
-      svg("text", box.inside.length ? { x: width - 12, y: 19, class: "g-name" } : { x: middle.x, y: 32, class: "g-name" }, name));
+      svg("rect", { width, height, rx: node.kind === "input" || node.kind === "output" ? 18 : 6 }));
+      if (!open) {
+        box.shape.append(svg("text", { x: width / 2, y: 17, class: "g-title" }, folds ? `\u25b8 ${title}` : title),
+          svg("text", { x: width / 2, y: 32, class: "g-name" }, name));
+      }
       return box.shape;
+    }
+
+    // What stands at the top of a box that is unfolded, over the lines that lead into it.
+    head({ width, title, name }, corner) {
+      return svg("g", { ...corner, class: "g-head" }, svg("text", { x: 12, y: 19, class: "g-title" }, `\u25be ${title}`),
+        svg("text", { x: width - 12, y: 19, class: "g-name" }, name));
     }
 
     hint(node) {
@@ -305,7 +314,8 @@ const drawGraph = (() => {
       });
       this.view.addEventListener("click", (event) => {
         const node = nodeAt(event);
-        if (node && !drag?.moved) this.act(node);
+        const inHead = () => event.clientY - this.boxes.get(node.id).shape.getBoundingClientRect().top < HEAD * this.scale;
+        if (node && !drag?.moved && (!this.open.has(node.id) || !node.inside.length || inHead())) this.act(node);
       });
       this.view.addEventListener("wheel", (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
