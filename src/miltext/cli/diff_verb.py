@@ -14,8 +14,6 @@ from miltext.cli.streams import FAILED, WRONG, colored, nested_option, open_whol
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from miltext.diffing import Difference
     from miltext.models.model import Model
 
@@ -34,6 +32,7 @@ Examples:
   miltext diff --git HEAD Model.mlpackage                 # the working tree with what was committed
   miltext diff --git main...HEAD                          # every model that a branch changes
   miltext diff --git HEAD --cached models                 # what is staged, of the models in a folder
+  miltext diff --breaking --git v1 Model.mlpackage        # what breaks apps that were made for v1
   miltext diff --git v1..v2 Old.mlpackage New.mlpackage   # a model that was renamed
 \b
 Exit status: 0 no difference; 1 a difference; 2 unknown: a model cannot be read, or no difference was
@@ -70,6 +69,7 @@ found and a weight or a model was not read.
     help="With --format markdown: at most N characters, and how many lines are left out.  [65536]",
 )
 @output_option("Write to FILE instead of standard output.")
+@click.option("--breaking", is_flag=True, help="Only what breaks callers: inputs, outputs, types, states, opsets.")
 @click.option("--stat", is_flag=True, help="Only count the differences.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
 @click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")
@@ -80,7 +80,13 @@ found and a weight or a model was not read.
 )
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
 def command(
-    names: tuple[str, ...], revisions: str | None, cached: bool, nested: str | None, output: str, **options: Any
+    names: tuple[str, ...],
+    revisions: str | None,
+    cached: bool,
+    breaking: bool,
+    nested: str | None,
+    output: str,
+    **options: Any,
 ) -> None:
     """Show the differences between the models A and B, with operations matched by structure.
 
@@ -89,17 +95,15 @@ def command(
     """
     form = Form(**{name: options.pop(name) for name in Form._fields})
     form.refuse_unclear()
-    _check_names(names, revisions, cached)
-    if output != "-":
-        from miltext.models.outputs import check_place
-
-        for name in names:
-            check_place(output, name)
+    _check_names(names, revisions, cached, output)
 
     def compare(old: Model, new: Model) -> Difference:
         from miltext.diffing import diff
+        from miltext.diffing.breaking import breaking as breaking_changes
 
         models = old.at(nested), new.at(nested)
+        if breaking:
+            return breaking_changes(*models)
         with weights_bar("comparing weights", models[1]) as progress:
             return diff(models[0], models[1], progress=progress.add, **options)
 
@@ -107,32 +111,26 @@ def command(
         write_text(output, [form.text(difference, output)], form.kind, names[-1] if names else "-")
         sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
 
-    _compare(names, revisions, cached, compare, write)
-
-
-def _compare(
-    names: tuple[str, ...],
-    revisions: str | None,
-    cached: bool,
-    compare: Callable[[Model, Model], Difference],
-    write: Callable[[Difference], None],
-) -> None:
-    """Compare two models, or those of two revisions, whose files are at hand until the difference is written."""
     try:
         if revisions is None:
             write(compare(open_whole(names[0]), open_whole(names[1])))
         else:
             from miltext.review.revisions import revisions as between
 
-            with between(Path.cwd(), revisions, cached) as review:
-                write(review.difference(names, compare))
+            with between(Path.cwd(), revisions, cached) as review:  # whose files are there until all is written
+                write(review.difference(names, compare, breaking=breaking))
     except MiltextError as error:
         show(error.diagnostics, error.text, error.path)
         sys.exit(FAILED)
 
 
-def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
-    """Raise UsageError for names that do not go together."""
+def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool, output: str) -> None:
+    """Raise UsageError for names that do not go together, and ModelError for an output that is one of the models."""
+    if output != "-":
+        from miltext.models.outputs import check_place
+
+        for name in names:
+            check_place(output, name)
     if revisions is not None:
         if "-" in names:
             raise click.UsageError("standard input is in no revision: name a path, or leave out --git")

@@ -16,7 +16,7 @@ from miltext.diffing.structure import (
     ModelDifference,
     WeightDifference,
 )
-from miltext.diffing.telling import count_line, counts, model_title
+from miltext.diffing.telling import VERDICTS, count_line, counts, model_title
 from miltext.diffing.text import render_text
 from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 
@@ -33,7 +33,8 @@ class Difference:
 
     `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
     those with a difference, added and removed ones too, and so are `models`, those of two pipelines. `complete`: every
-    weight that counts was read, and all that the models of a pipeline hold. `to_text` is for people, `to_json` for
+    weight that counts was read, and all that the models of a pipeline hold. `breaking`: only changes that break callers
+    are among them. `to_text` is for people, `to_json` for
     programs, `to_unified` for tools that show patches, `to_stat` is a summary.
     """
 
@@ -45,6 +46,7 @@ class Difference:
     weights: WeightDifference = field(default_factory=WeightDifference)
     complete: bool = True
     models: tuple[ModelDifference, ...] = ()
+    breaking: bool = False
     _texts: Texts | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -53,6 +55,11 @@ class Difference:
         if self.changes or self.functions or self.weights.changed or self.models:
             return False
         return True if self.complete else None
+
+    @property
+    def verdict(self) -> str:
+        """What there is to say where no difference was found."""
+        return VERDICTS.get((self.breaking, self.same), "")
 
     @property
     def added(self) -> tuple[FunctionDifference, ...]:
@@ -99,7 +106,7 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
-        return {"form": FORM, **_plain(self)}
+        return {"form": FORM, "breaking": self.breaking, **_plain(self)}
 
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.

@@ -17,7 +17,7 @@ from miltext.diffing.html_rows import folded_row, row_id, shown_row
 from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED, Panes
 from miltext.diffing.report import COLUMNS, SIGNS, Report
-from miltext.diffing.telling import VERDICTS, counted, model_title
+from miltext.diffing.telling import counted, model_title
 from miltext.printing.html_page import COLOURS
 from miltext.syntax.literals import visible
 
@@ -103,7 +103,7 @@ class _Page:
             yield f'<ul class="counts">{"".join(counts)}</ul>\n'
         yield from self._list(report.notes)
         if report.same is not False:
-            yield f"<p>{escape(VERDICTS[report.same])}</p>\n"
+            yield f"<p>{escape(report.verdict)}</p>\n"
         yield from self._list(report.found)
         yield "</section>\n"
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from miltext.diffing.report import COLUMNS
-from miltext.diffing.telling import VERDICTS, counted
+from miltext.diffing.telling import counted
 from miltext.diffing.text import INDENT, flat
 from miltext.syntax.literals import visible
 
@@ -100,7 +100,7 @@ def _parts(report: Report) -> Iterator[_Part]:
         counted = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
         yield _Part(heading, tuple(counted))
     else:
-        verdict = VERDICTS[report.same]
+        verdict = report.verdict
         yield _Part(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
     yield from _told(report.notes)
     yield from _told(report.found)

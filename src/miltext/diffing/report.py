@@ -65,13 +65,14 @@ class Told(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All that a Difference tells: the two names, whether they are the same, what could not be compared, what was
-    found, and the counts: what differs, and in how much.
+    """All that a Difference tells: the two names, whether they are the same, what there is to say unless they differ,
+    what could not be compared, what was found, and the counts: what differs, and in how much.
     """
 
     old: str
     new: str
     same: bool | None
+    verdict: str
     notes: tuple[Told, ...]
     found: tuple[Told, ...]
     counts: tuple[tuple[str, str], ...]
@@ -81,7 +82,8 @@ def report(difference: Difference, *, full: bool) -> Report:
     """Return what a Difference tells; long lists are cut unless `full`."""
     notes = tuple([Told("#", (note,)) for note in difference.notes])
     found = tuple(_found(difference, sys.maxsize if full else LISTED, ""))
-    return Report(difference.old, difference.new, difference.same, notes, found, tuple(counts(difference)))
+    head = difference.old, difference.new, difference.same, difference.verdict
+    return Report(*head, notes, found, tuple(counts(difference)))
 
 
 def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:

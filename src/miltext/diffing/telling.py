@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     )
 
 VERDICTS = {
-    True: "no difference",
-    None: "cannot be told: what was read is the same, but not all weights were read; "
+    (False, True): "no difference",
+    (False, None): "cannot be told: what was read is the same, but not all weights were read; "
     "use --ignore-weights if neither model has weight files",
+    (True, True): "no breaking change",
+    (True, None): "cannot be told: what was compared does not break callers, but not all could be compared",
 }
-"""The line for two models without a difference, by whether they are the same."""
+"""The line for two models without a difference, by whether only breaking ones were looked for, and whether they are the
+same.
+"""
 
 USES = 3
 """How many of the arguments that take a constant are named."""
@@ -145,7 +149,7 @@ def _weight(weight: WeightChange) -> str:
 def counts(difference: Difference) -> Iterator[tuple[str, str]]:
     """Yield what differs, the model, a function or the weights, and in how much; or nothing, and the verdict."""
     if difference.same is not False:
-        yield "", VERDICTS[difference.same]
+        yield "", difference.verdict
     if difference.changes:
         yield "model", counted(len(difference.changes), "change")
     yield from ((function.name, _summary(function)) for function in difference.functions)

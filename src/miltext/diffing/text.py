@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diffing.report import Told
-from miltext.diffing.telling import VERDICTS
 
 if TYPE_CHECKING:
     from miltext.diffing.report import Report
@@ -24,7 +23,7 @@ def render_text(report: Report, color: bool) -> str:
     if report.same is False:
         told = (Told("@", (f"--- {report.old}",)), Told("@", (f"+++ {report.new}",)), *told, *report.found)
     else:
-        told = (*told, Told("", (VERDICTS[report.same],)))
+        told = (*told, Told("", (report.verdict,)))
     return written(told, color)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.lining_up import EQUAL, LOOSE
 from miltext.diffing.spelling import SHOWN
-from miltext.diffing.telling import VERDICTS, change_text, model_title, rename_text, told_renames
+from miltext.diffing.telling import change_text, model_title, rename_text, told_renames
 from miltext.models.pairing.sequences import common, merged
 from miltext.models.weight_printing import digest_text
 from miltext.printing.tensors import Style
@@ -102,7 +102,7 @@ def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed
 
     What was renamed is told where the lines `are_renamed`: the old ones have the new names.
     """
-    said = [*difference.notes, *([VERDICTS[None]] if difference.same is None else [])]
+    said = [*difference.notes, *([difference.verdict] if difference.same is None else [])]
     told = [change for change in difference.changes if change.kind not in _WITH_LINES]
     said += [change_text(change, with_kind=True) for change in told]
     for function in difference.functions if are_renamed else ():

@@ -91,25 +91,26 @@ class Review:
         self._repository = repository
         self._sides = old, new
 
-    def difference(self, names: Sequence[str], compare: Compare) -> Difference:
+    def difference(self, names: Sequence[str], compare: Compare, *, breaking: bool = False) -> Difference:
         """Return the differences of the models named, and of those in the folders named; of none, of all that differ.
 
         Those of one model that is named are as `compare` returns them, and it raises what that raises. Those of several
-        are the `models` of a Difference, where one that cannot be read is a note. Raise ModelError (MIL846) for a name
-        that neither revision has.
+        are the `models` of a Difference, where one that cannot be read is a note. With `breaking`, models that are new,
+        or called otherwise, are not among them. Raise ModelError (MIL846) for a name that neither revision has.
         """
         paths = [self._path(name) for name in names] or [""]
         if len(paths) == 1 and all(_is_model(side, paths[0]) for side in self._sides):
-            return self._one(paths[0], compare)
+            return replace(self._one(paths[0], compare), breaking=breaking)
         notes: list[str] = []
         complete, found = True, list[ModelDifference]()
         for pair in self._pairs(paths):
+            if breaking and pair.old is None:
+                continue
             try:
-                inner = self._model(pair, compare)
+                inner = self._model(pair, compare, is_place_told=not breaking)
             except MiltextError as failure:
-                notes.append(
-                    f"{render(failure.diagnostics[0], failure.text, failure.path).splitlines()[0]}; not compared"
-                )
+                head = render(failure.diagnostics[0], failure.text, failure.path).splitlines()[0]
+                notes.append(f"{head}; not compared")
                 complete = False
                 continue
             if inner.difference is not None:
@@ -117,8 +118,8 @@ class Review:
                 complete = complete and inner.difference.complete
             if inner.difference is None or inner.difference.same is False:
                 found.append(inner)
-        titles = [side.title for side in self._sides]
-        return Difference(titles[0], titles[1], tuple(notes), complete=complete, models=tuple(found))
+        old, new = [side.title for side in self._sides]
+        return Difference(old, new, tuple(notes), complete=complete, models=tuple(found), breaking=breaking)
 
     # ---- which models
 
@@ -182,13 +183,13 @@ class Review:
 
     # ---- one model
 
-    def _model(self, pair: _Pair, compare: Compare) -> ModelDifference:
+    def _model(self, pair: _Pair, compare: Compare, *, is_place_told: bool) -> ModelDifference:
         """Return what became of a model; raise MiltextError for one that cannot be read."""
         old, new = self._sides
         if pair.old is not None and pair.new is not None:
             found, kind = self._compared(pair, compare)
             was, now = [self._repository.name_of(path) for path in (pair.old, pair.new)]
-            if was != now:
+            if was != now and is_place_told:
                 found = replace(found, changes=(Change("place", "", was, now), *found.changes))
             return ModelDifference(now, "", kind, "changed", found)
         side, path, status = (old, pair.old, "removed") if pair.new is None else (new, pair.new, "added")

@@ -1,0 +1,193 @@
+"""What breaks callers of a model: changes of what it takes and gives, and of the system that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from miltext.descriptions.labels import labels_of
+from miltext.diffing.descriptions import MADE_BY
+from miltext.diffing.difference import Difference
+from miltext.diffing.ports import surface_of
+from miltext.diffing.structure import Change
+from miltext.schema.operations import opset_place
+from miltext.schema.opsets import OPSETS
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from miltext.diffing.ports import Function, Port, Ports, Surface
+    from miltext.models.model import Model
+
+RULES = {
+    "specification-raised": "an older system cannot load it",
+    "opset-raised": "an older system cannot compile it",
+    "function-removed": "callers that name it fail",
+    "default-function": "callers that name no function get another one",
+    "input-removed": "what callers give has no effect, and code that was made from the model does not compile",
+    "input-added": "callers do not give it, and it is not optional",
+    "input-needed": "callers that leave it out fail",
+    "input-type": "what callers give is refused, or taken for something else",
+    "input-shape": "callers that give a shape it took before fail",
+    "output-removed": "callers that read it fail",
+    "output-type": "callers read something else",
+    "output-shape": "callers get a shape that they never got before",
+    "state-removed": "callers that read or write it fail",
+    "state-added": "callers that make no state fail",
+    "state-type": "what callers keep does not fit",
+    "label-removed": "callers that look for the label do not find it",
+    "predicted-feature": "callers that ask for the prediction look for another output",
+    "metadata-removed": "callers that read the entry do not find it",
+    "update-removed": "callers that train it on the device fail",
+}
+"""Why each kind of change breaks callers."""
+
+_TOOLS = MADE_BY.partition("[")[2]
+"""How the keys begin that tools write into the metadata of what they made."""
+
+_LISTED = 5
+"""How many labels are named."""
+
+
+def breaking(old: Model, new: Model) -> Difference:
+    """Return the changes between two models that break callers of the old one, and no others.
+
+    What they take and give is compared by their descriptions. Where only one has a description, that is done by what
+    the programs state, and a note says so; then it is unknown whether there is more. Raise ParseError.
+    """
+    has = [each.description is not None for each in (old, new)]
+    surfaces = [surface_of(each, all(has)) for each in (old, new)]
+    changes = [*_systems(old, new), *_functions(*surfaces), *_labels(old, new), *_stated(old, new)]
+    notes = []
+    if any(has) and not all(has):
+        bare = (old, new)[has.index(False)]
+        notes = [f"{bare.name}: there is no description; what the other says of images, sizes and text is not compared"]
+    return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=not notes, breaking=True)
+
+
+def _systems(old: Model, new: Model) -> Iterator[Change]:
+    was, now = old.specification_version, new.specification_version
+    if was and now and now > was:
+        yield Change("specification-raised", "", str(was), str(now))
+    before, newest = _newest_opset(old), _newest_opset(new)
+    if before is not None and newest is not None and newest > before:
+        yield Change("opset-raised", "", OPSETS[before].text, OPSETS[newest].text)
+
+
+def _newest_opset(model: Model) -> int | None:
+    """Return the place of the newest opset of all functions; None without any."""
+    programs = [stage.model.program for stage in model.programs()]
+    opsets = [function.opset for program in programs for function in program.functions.values()]
+    return max(map(opset_place, filter(None, opsets)), default=None)
+
+
+# ---- functions
+
+
+def _functions(old: Surface, new: Surface) -> Iterator[Change]:
+    """Compare the functions of one name, and those that are called without a name."""
+    several = old.has_several or new.has_several
+    pairs = {name: name for name in old.functions if name in new.functions} if old.has_several else {}
+    if old.has_several:
+        for name in old.functions:
+            if name not in new.functions:
+                yield Change("function-removed", name, _takes(old.functions[name]), None)
+        if old.default != new.default:
+            yield Change("default-function", "", old.default or None, new.default or None)
+    if old.default in old.functions and new.default in new.functions:
+        pairs.setdefault(old.default, new.default)
+    for was, now in pairs.items():
+        yield from _function(f"{was}." if several else "", old.functions[was], new.functions[now])
+
+
+def _takes(function: Function) -> str:
+    """Return what a function takes."""
+    return f"({', '.join(f'{name}: {port}' for name, port in function['input'].items())})"
+
+
+def _function(prefix: str, old: Function, new: Function) -> Iterator[Change]:
+    yield from _inputs(prefix, old["input"], new["input"])
+    yield from _outputs(prefix, old["output"], new["output"])
+    yield from _states(prefix, old["state"], new["state"])
+
+
+def _inputs(prefix: str, old: Ports, new: Ports) -> Iterator[Change]:
+    yield from _gone("input", prefix, old, new)
+    for name, port in new.items():
+        if name not in old and port.is_needed:
+            yield Change("input-added", prefix + name, None, str(port))
+    for name, was, now in _both(old, new):
+        if was.kind != now.kind:
+            yield Change("input-type", prefix + name, str(was), str(now))
+        elif not now.has_all(was):
+            yield Change("input-shape", prefix + name, str(was), str(now))
+        if now.is_needed and not was.is_needed:
+            yield Change("input-needed", prefix + name, str(was), str(now))
+
+
+def _outputs(prefix: str, old: Ports, new: Ports) -> Iterator[Change]:
+    yield from _gone("output", prefix, old, new)
+    for name, was, now in _both(old, new):
+        if was.kind != now.kind:
+            yield Change("output-type", prefix + name, str(was), str(now))
+        elif not was.has_all(now):
+            yield Change("output-shape", prefix + name, str(was), str(now))
+
+
+def _states(prefix: str, old: Ports, new: Ports) -> Iterator[Change]:
+    yield from _gone("state", prefix, old, new)
+    for name, port in new.items():
+        if name not in old:
+            yield Change("state-added", prefix + name, None, str(port))
+    for name, was, now in _both(old, new):
+        if was != now:
+            yield Change("state-type", prefix + name, str(was), str(now))
+
+
+def _gone(side: str, prefix: str, old: Ports, new: Ports) -> Iterator[Change]:
+    for name, port in old.items():
+        if name not in new:
+            yield Change(f"{side}-removed", prefix + name, str(port), None)
+
+
+def _both(old: Ports, new: Ports) -> Iterator[tuple[str, Port, Port]]:
+    return ((name, port, new[name]) for name, port in old.items() if name in new)
+
+
+# ---- what else a description says
+
+
+def _labels(old: Model, new: Model) -> Iterator[Change]:
+    """Compare the labels that classifiers give back; a word is another label than a number."""
+    was, now = [_all_labels(each) for each in (old, new)]
+    for name, labels in was.items():
+        left = [label for label in labels if label not in now.get(name, labels)]
+        if left:
+            more = f" and {len(left) - _LISTED} more" if len(left) > _LISTED else ""
+            yield Change("label-removed", name, ", ".join(left[:_LISTED]) + more, None)
+
+
+def _all_labels(model: Model) -> Mapping[str, dict[str, None]]:
+    """Return the labels of each function, by its name and the place of its model in a pipeline."""
+    return {
+        " ".join(filter(None, (stage.place, name))): dict.fromkeys(map(_label, labels))
+        for stage in model.programs()
+        for name, labels in labels_of(stage.model.program).items()
+    }
+
+
+def _label(label: str | int) -> str:
+    return quote(label) if isinstance(label, str) else str(label)
+
+
+def _stated(old: Model, new: Model) -> Iterator[Change]:
+    if old.spec is not None and new.spec is not None and old.spec.isUpdatable and not new.spec.isUpdatable:
+        yield Change("update-removed", "", "updatable", None)
+    if old.description is None or new.description is None:
+        return
+    was, now = old.description.predictedFeatureName, new.description.predictedFeatureName
+    if was and was != now:
+        yield Change("predicted-feature", "", was, now or None)
+    entries, left = old.description.metadata.userDefined, new.description.metadata.userDefined
+    for key in sorted(entries):
+        if key not in left and not key.startswith(_TOOLS):
+            yield Change("metadata-removed", quote(key), quote(entries[key]), None)

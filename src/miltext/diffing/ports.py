@@ -1,0 +1,161 @@
+"""What callers of a model see of it: the functions, and what each takes, gives and keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.models.sizes import ANY, Size, spell_sizes
+from miltext.printing.flexible_shapes import flexible
+from miltext.schema.dtypes import BY_NUMBER
+from miltext.schema.features import COLORS, ELEMENTS, KINDS, word_of
+from miltext.schema.function_io import SIDES, interfaces
+from miltext.schema.proto import FeatureDescription, FeatureType
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.models.sizes import Sizes
+    from miltext.schema.function_io import Interface, Types
+    from miltext.schema.proto import ArrayFeatureType, FunctionDescription, ModelDescription, ValueType
+
+MAIN = "main"
+"""The function of a model that has only one, and does not name it."""
+
+
+_KEYS = {"stringKeyType": "strings", "int64KeyType": "integers", None: "nothing"}
+"""What the keys of a dictionary are called."""
+
+
+class Port(NamedTuple):
+    """An input, an output or a state.
+
+    `kind` is what it is, without sizes, as in `fp32` or `image, RGB`. `shapes` are the sizes that it may have, each of
+    them one way; none where that is not said. `is_needed`: a caller has to give it.
+    """
+
+    kind: str
+    shapes: tuple[Sizes, ...] = ()
+    is_needed: bool = True
+
+    def __str__(self) -> str:
+        shapes = " or ".join([f"[{spell_sizes(each).strip('[]')}]" for each in self.shapes])
+        return " ".join(filter(None, (self.kind, shapes))) + ("" if self.is_needed else ", optional")
+
+    def has_all(self, other: Port) -> bool:
+        """Whether it may have each shape that another one may have; also where one of them does not say its own."""
+        if not (self.shapes and other.shapes):
+            return True
+        return all(any(_is_within(each, own) for own in self.shapes) for each in other.shapes)
+
+
+Ports: TypeAlias = "Mapping[str, Port]"
+"""Inputs, outputs or states by name."""
+
+Function: TypeAlias = "Mapping[str, Ports]"
+"""What a function takes, gives and keeps, by the SIDES."""
+
+
+class Surface(NamedTuple):
+    """The functions of a model by name, and which of them is called without a name.
+
+    `has_several`: callers can name one.
+    """
+
+    functions: dict[str, Function]
+    default: str
+    has_several: bool
+
+
+def surface_of(model: Model, described: bool) -> Surface:
+    """Return what callers see of a model: what its description says or, unless it is `described`, its program."""
+    typed = interfaces(model.program) if model.type == PROGRAM else {}
+    description = model.description
+    if description is None or not described:
+        optional = _optional(description)
+        functions: dict[str, Function] = {name: _typed(each.sides, optional) for name, each in typed.items()}
+        default = MAIN if MAIN in functions or not functions else next(iter(functions))
+        return Surface(functions, default, len(functions) > 1)
+    if description.functions:
+        functions = {each.name: _described(each, typed.get(each.name)) for each in description.functions}
+        return Surface(functions, description.defaultFunctionName, True)
+    name, own = next(iter(typed.items())) if len(typed) == 1 else (MAIN, typed.get(MAIN))
+    return Surface({name: _described(description, own)}, name, False)
+
+
+def _optional(description: ModelDescription | None) -> set[str]:
+    """Return the inputs that a description lets callers leave out."""
+    functions = [description, *description.functions] if description is not None else []
+    return {each.name for function in functions for each in function.input if each.type.isOptional}
+
+
+def _typed(sides: Mapping[str, Types], optional: Collection[str]) -> Function:
+    return {
+        side: {name: _of_type(kind)._replace(is_needed=name not in optional) for name, kind in types.items()}
+        for side, types in sides.items()
+    }
+
+
+def _described(around: ModelDescription | FunctionDescription, typed: Interface | None) -> Function:
+    """Return what a description says; the shapes of outputs that it leaves out are those of the program."""
+    sides = {side: {each.name: _of_feature(each) for each in getattr(around, side)} for side in SIDES}
+    for name, port in sides["output"].items():
+        made = _of_type(typed.outputs.get(name)) if typed else port
+        if not port.shapes and made.kind == port.kind:
+            sides["output"][name] = port._replace(shapes=made.shapes)
+    return sides
+
+
+def _of_type(kind: ValueType | None) -> Port:
+    """Return a port of the type that a program states."""
+    if kind is None:
+        return Port("unknown")
+    inner = kind.stateType.wrappedType if kind.WhichOneof("type") == "stateType" else kind
+    if inner.WhichOneof("type") != "tensorType":
+        return Port(str(inner.WhichOneof("type")).removesuffix("Type"))
+    dtype = BY_NUMBER.get(inner.tensorType.dataType)
+    sizes = [
+        Size(each.constant.size, each.constant.size) if each.HasField("constant") else ANY
+        for each in inner.tensorType.dimensions
+    ]
+    return Port(dtype.name if dtype else "unknown", (tuple(sizes),))
+
+
+def _of_feature(feature: FeatureDescription) -> Port:
+    kind = feature.type.WhichOneof("Type") or ""
+    words = KINDS.get(kind, "nothing")
+    is_needed = not feature.type.isOptional
+    if kind == "multiArrayType":
+        return Port(_element(feature.type.multiArrayType), _shapes(feature), is_needed)
+    if kind == "stateType":
+        array = feature.type.stateType.arrayType
+        return Port(_element(array), _shapes(FeatureDescription(type=FeatureType(multiArrayType=array))))
+    if kind == "imageType":
+        color = feature.type.imageType.colorSpace
+        return Port(f"{words}, {word_of(color, COLORS) or color}", _shapes(feature), is_needed)
+    if kind == "dictionaryType":
+        return Port(f"{words} of {_KEYS.get(feature.type.dictionaryType.WhichOneof('KeyType'))}", (), is_needed)
+    return Port(words, (), is_needed)
+
+
+def _element(array: ArrayFeatureType) -> str:
+    return str(word_of(array.dataType, ELEMENTS) or array.dataType)
+
+
+def _shapes(feature: FeatureDescription) -> tuple[Sizes, ...]:
+    """Return the sizes that an array or an image may have."""
+    found = flexible(feature)
+    if found is None or not (found.default or found.shapes or found.ranges):
+        return ()
+    if found.ranges:
+        return (tuple(Size(least, None if most < 0 else most) for least, most in found.ranges),)
+    shapes = found.shapes if found.default in found.shapes else [found.default, *found.shapes]
+    return tuple(tuple(Size(size, size) for size in shape) for shape in shapes)
+
+
+def _is_within(sizes: Sizes, wider: Sizes) -> bool:
+    return len(sizes) == len(wider) and all(
+        own.least <= each.least
+        and (own.greatest is None or (each.greatest is not None and each.greatest <= own.greatest))
+        for each, own in zip(sizes, wider, strict=True)
+    )
