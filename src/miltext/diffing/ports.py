@@ -85,8 +85,10 @@ def surface_of(model: Model, described: bool) -> Surface:
 
 def _optional(description: ModelDescription | None) -> set[str]:
     """Return the inputs that a description lets callers leave out."""
-    functions = [description, *description.functions] if description is not None else []
-    return {each.name for function in functions for each in function.input if each.type.isOptional}
+    if description is None:
+        return set()
+    inputs = [*description.input, *(each for function in description.functions for each in function.input)]
+    return {each.name for each in inputs if each.type.isOptional}
 
 
 def _typed(sides: Mapping[str, Types], optional: Collection[str]) -> Function:
