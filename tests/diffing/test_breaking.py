@@ -61,9 +61,8 @@ def entry(made: Any, name: str) -> Any:
     return next(each for side in sides for each in side if each.name == name)
 
 
-def array(*shape: int, optional: bool = False, dtype: str = "FLOAT32") -> FeatureType:
-    kind = ArrayFeatureType(shape=shape, dataType=ArrayFeatureType.ArrayDataType.Value(dtype))
-    return FeatureType(multiArrayType=kind, isOptional=optional)
+def array(*shape: int, optional: bool = False, dtype: int = ArrayFeatureType.FLOAT32) -> FeatureType:
+    return FeatureType(multiArrayType=ArrayFeatureType(shape=shape, dataType=dtype), isOptional=optional)
 
 
 def ranged(*ranges: tuple[int, int]) -> FeatureType:
@@ -127,7 +126,7 @@ BREAKING: list[tuple[str, Edit, Edit, tuple[str, str, str | None, str | None]]] 
     (
         "input of another type",
         nothing,
-        typed("scale", array(1, 4, dtype="INT32")),
+        typed("scale", array(1, 4, dtype=ArrayFeatureType.INT32)),
         ("input-type", "scale", "fp32 [1,4]", "int32 [1,4]"),
     ),
     (
@@ -164,7 +163,7 @@ BREAKING: list[tuple[str, Edit, Edit, tuple[str, str, str | None, str | None]]] 
     (
         "output of another type",
         nothing,
-        typed("z", array(1, 4, dtype="FLOAT16")),
+        typed("z", array(1, 4, dtype=ArrayFeatureType.FLOAT16)),
         ("output-type", "z", "fp32 [1,4]", "fp16 [1,4]"),
     ),
     (
@@ -244,7 +243,10 @@ def several(default: str, *names: str) -> Edit:
         program.functions.clear()
         for name in names:
             program.functions[name].CopyFrom(kept)
-            description.functions.append(FunctionDescription(name=name, **sides))
+            described = FunctionDescription(name=name)
+            described.input.extend(sides["input"])
+            described.output.extend(sides["output"])
+            description.functions.append(described)
         description.defaultFunctionName = default
 
     return edit

@@ -126,8 +126,8 @@ class Files:
 
     @cached_property
     def folders(self) -> set[str]:
-        """All folders that files are in."""
-        return {parent for path in self.entries for parent in parents(path)}
+        """All folders that files are in, the top too."""
+        return {"", *(parent for path in self.entries for parent in parents(path))}
 
     def has(self, path: str) -> bool:
         """Whether there is a file or folder at a path, perhaps behind links."""

@@ -131,7 +131,7 @@ class Review:
                 if each in side.entries and side.entries[each].mode == SUBMODULE:
                     inner = self._repository.name_of(each)
                     raise refusal("MIL846", f"`{inner}` is a submodule, a repository of its own", name)
-        if path and not any(side.has(path) for side in self._sides):
+        if not any(side.has(path) for side in self._sides):
             raise refusal("MIL846", "neither of the two has a file or folder of this name", name)
         return path
 
@@ -282,7 +282,7 @@ def _models(side: Files, path: str) -> Iterator[str]:
 
 def _is_model(side: Files, path: str) -> bool:
     """Whether there is a file at a path, or a folder that is opened as a model."""
-    if path and path not in side.folders:
+    if path not in side.folders:
         return side.has(path)
     if path.lower().endswith(MODEL_FOLDERS):
         return True
