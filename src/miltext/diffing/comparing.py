@@ -195,14 +195,16 @@ class Comparison:
     ) -> Iterator[ChangedOperation]:
         """Yield the differences of an operation, with those of the constants that are `pending`, to be told here."""
         changes = self._changes(a, b, (function, b.label))
-        uses = [use for value in b.values for use in users().get(value, ())] if changes and not b.grounded else []
+        told = pending.pop(b.index, ())
+        is_constant = bool(changes or told) and not b.grounded
+        uses = [use for value in b.values for use in users().get(value, ())] if is_constant else []
         if _is_other_constant(a, b, changes) and (first := _first_user(b, uses, mates)) is not None:
             change = next(each for each in changes if each.name == "val")
             pending.setdefault(uses[first][0].index, []).append(
                 replace(change, kind="argument", name=uses[first][1], also=_labels([*uses[:first], *uses[first + 1 :]]))
             )
             return
-        changes = sorted([*changes, *pending.pop(b.index, ())], key=_place_of)
+        changes = sorted([*changes, *told], key=_place_of)
         blocks = self._blocks(inner, function)
         if changes or blocks:
             kind = name_text(b.operation.type)
