@@ -19,6 +19,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from support.laws.merging import held, statements
 
 
+def _outcome(seed: int, text: str, failures: list[str]) -> str:
+    try:
+        return held(Random(seed), text)
+    except AssertionError as failure:
+        failures.append(f"seed {seed}: {failure}")
+        return "failed"
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
 @click.option("--pairs", default=200, show_default=True, help="How many pairs of edits.")
@@ -30,14 +38,11 @@ def main(folder: Path, pairs: int, seed: int, largest: int) -> None:
     texts = [text for text in found if len(text) <= largest and len(statements(text)) > 3]
     counts, failures, start = Counter[str](), list[str](), time.perf_counter()
     for number in range(seed, seed + pairs):
-        try:
-            counts[held(Random(number), texts[number % len(texts)])] += 1
-        except AssertionError as failure:
-            failures.append(f"seed {number}: {failure}")
+        counts[_outcome(number, texts[number % len(texts)], failures)] += 1
     for outcome, count in sorted(counts.items()):
         click.echo(f"{count:6} {outcome}")
-    for failure in failures[:20]:
-        click.echo(failure)
+    for shown in failures[:20]:
+        click.echo(shown)
     merged = sum(count for outcome, count in counts.items() if outcome.endswith("merged"))
     took = time.perf_counter() - start
     click.echo(f"{pairs} pairs on {len(texts)} texts: {merged} merged, {len(failures)} failed, {took:.1f} s")

@@ -50,6 +50,9 @@ MODELS = (".mlmodel", ".mil")
 
 _everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of the user.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show what would be written, and where.")
+_build_info = click.option(
+    "--build-info", is_flag=True, help="Show which tools made a model, and when, which each export states anew."
+)
 _draft = click.option("--draft", is_flag=True, help="Show programs as drafts: without what `miltext infer` gives back.")
 
 
@@ -66,12 +69,13 @@ def git() -> None:
 @_everywhere
 @_dry_run
 @_draft
-def setup(everywhere: bool, dry_run: bool, draft: bool) -> None:
+@_build_info
+def setup(everywhere: bool, dry_run: bool, draft: bool, build_info: bool) -> None:
     """Write the attributes and the configuration; run it again after an upgrade of miltext, with the same options.
 
     A program with errors has no draft, and is shown in full.
     """
-    with _installation(everywhere, draft) as installation:
+    with _installation(everywhere, " --draft" * draft + " --build-info" * build_info) as installation:
         if not dry_run:
             installation.install()
         write_text("-", [installation.plan(), "\n"])
@@ -86,12 +90,12 @@ def undo(everywhere: bool) -> None:
 
 
 @contextmanager
-def _installation(everywhere: bool, draft: bool = False) -> Iterator[Installation]:
+def _installation(everywhere: bool, options: str = "") -> Iterator[Installation]:
     """Give the settings for git, and end the command at an error of git."""
     from miltext.review.git import GitError, Installation
 
     try:
-        yield Installation(Path.cwd(), everywhere, draft)
+        yield Installation(Path.cwd(), everywhere, options)
     except GitError as failure:
         fail(str(failure))
 
@@ -99,14 +103,15 @@ def _installation(everywhere: bool, draft: bool = False) -> Iterator[Installatio
 @click.command("textconv", epilog=TEXTCONV_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
 @_draft
-def textconv(file: Path, draft: bool) -> None:
+@_build_info
+def textconv(file: Path, draft: bool, build_info: bool) -> None:
     """Print FILE as text to compare: a .mlmodel, a coremldata.bin, or a weight file.
 
     git calls this after `miltext git setup`; it never fails because of the contents of the file.
     """
-    from miltext.review.textconv import file_text
+    from miltext.review.textconv import Shown, file_text
 
-    write_text("-", file_text(file, draft))
+    write_text("-", file_text(file, Shown(draft, build_info)))
 
 
 @click.command("difftool", epilog=DIFFTOOL_EPILOG)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic
+
+_WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
+"""A weight's file and place in a text."""
 
 
 def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
@@ -22,6 +26,14 @@ def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> 
         if known[_said(each)] < 0:
             told.append(each)
     return told
+
+
+def moved_weights(base: str, ours: str, theirs: str) -> str | None:
+    """Return what to say of a merged text whose sides place weights differently in a file; None if they do not."""
+    places = [{*_WEIGHT.findall(text)} for text in (base, ours, theirs)]
+    if places[1] in (places[0], places[2]) or places[2] == places[0]:
+        return None
+    return "both sides changed the places of weights, which are not merged with a text: see that each is where it is"
 
 
 def _errors(text: str, path: str | None) -> list[Diagnostic]:

@@ -44,6 +44,21 @@ def whole_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+def by_paths(manifest: Any) -> Manifest:
+    """Return a manifest with paths in place of the identifiers, which are random. Raise ValueError if that is not one,
+    or if items share a path.
+    """
+    try:
+        paths = {name: item["path"] for name, item in manifest["itemInfoEntries"].items()}
+        entries = {paths[name]: item for name, item in manifest["itemInfoEntries"].items()}
+        root = paths[manifest["rootModelIdentifier"]]
+    except (KeyError, TypeError, AttributeError) as failure:
+        raise ValueError("this is not a manifest") from failure
+    if len(entries) < len(paths):
+        raise ValueError("two items have one path")
+    return {**manifest, "itemInfoEntries": entries, "rootModelIdentifier": root}
+
+
 def _item_path(item: object) -> str | None:
     path = item.get("path") if isinstance(item, dict) else None
     return path if isinstance(path, str) and path else None

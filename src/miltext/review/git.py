@@ -14,17 +14,19 @@ DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"
 MANIFEST_DRIVER = "miltext-manifest"
 ATTRIBUTES = (
-    f"*.mlmodel diff={DRIVER}",
+    f"*.mlmodel diff={DRIVER} merge={DRIVER}",
     f"coremldata.bin diff={DRIVER}",
-    f"*weight.bin diff={DRIVER}",
-    f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER}",
+    f"*weight.bin diff={DRIVER} merge={DRIVER}",
+    f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER} merge={TEXT_DRIVER}",
     f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
+    f"**/*.mlmodelc/**/model.mil merge={DRIVER}",
 )
 """Which files are shown and merged how; `*.mil` is text already, and its hunks are headed by the function."""
 
 SECTIONS = (
     *(f"diff.{driver}" for driver in (DRIVER, TEXT_DRIVER, MANIFEST_DRIVER)),
     f"difftool.{DRIVER}",
+    f"merge.{DRIVER}",
     f"merge.{TEXT_DRIVER}",
 )
 """The sections of git's configuration that are ours."""
@@ -55,7 +57,8 @@ _MERGED = "%O %A %B %L %P %S %X %Y"
 """What git gives to a merge driver: base, ours, theirs, the size of markers, the path, and names of the versions."""
 
 _MERGE_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || return 1"
-"""The command for git's shell that merges as git does, and fails as a driver has to."""
+_KEEP_OURS = "return 1"
+"""The commands for git's shell that do as git does with texts and with other files, and fail as a driver has to."""
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
 _BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
 
@@ -67,14 +70,14 @@ class GitError(Exception):
 class Installation:
     """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
 
-    With `as_draft`, git shows programs as drafts.
+    The `options` are words for the command that shows models, with a space before each.
 
     Raise GitError if git cannot be run, or `folder` is not in a repository.
     """
 
-    def __init__(self, folder: Path, everywhere: bool, as_draft: bool = False) -> None:
+    def __init__(self, folder: Path, everywhere: bool, options: str = "") -> None:
         self._folder = folder
-        self._draft = " --draft" * as_draft
+        self._options = options
         self._everywhere = everywhere
         self.scope = "--global" if everywhere else "--local"
         self.attributes = self._attributes_file()
@@ -112,29 +115,35 @@ class Installation:
         command = _command()
         chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
-            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._draft}"),
+            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._options}"),
             f"diff.{DRIVER}.cachetextconv": "true",
             f"diff.{DRIVER}.xfuncname": _FUNCTION,
             f"diff.{DRIVER}.wordRegex": _WORDS,
             f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
             f"diff.{TEXT_DRIVER}.wordRegex": _WORDS,
             f"diff.{MANIFEST_DRIVER}.textconv": self._or_itself(f"{command} textconv"),
+            f"merge.{DRIVER}.name": "miltext: models with their weights, operation by operation",
+            f"merge.{DRIVER}.driver": self._or_else(f"{command} mergedriver", _KEEP_OURS),
+            f"merge.{DRIVER}.recursive": "binary",
             f"merge.{TEXT_DRIVER}.name": "miltext: MIL text, operation by operation",
-            f"merge.{TEXT_DRIVER}.driver": f"f() {{ {command} mergedriver {_MERGED}; case $? in 0) ;; "
-            f"{IN_CONFLICT}) return 1 ;; *) {_MERGE_LINES} ;; esac; }}; f",
+            f"merge.{TEXT_DRIVER}.driver": self._or_else(f"{command} mergedriver", _MERGE_LINES),
             f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
             **chosen,
         }
 
     def _or_name(self, command: str) -> str:
         """Return a command for git's shell that names the file if the given command fails, where git would stop."""
-        again = f"miltext git setup{self._draft}{' --global' * self._everywhere}"
+        again = f"miltext git setup{self._options}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {again}"'
         return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
 
     def _or_itself(self, command: str) -> str:
         """Return a command for git's shell that gives a file as it is if the given command fails."""
         return f'f() {{ {command} "$1" 2>/dev/null || cat "$1"; }}; f'
+
+    def _or_else(self, command: str, otherwise: str) -> str:
+        """Return a merge driver for git's shell that does something else where a command cannot be run."""
+        return f"f() {{ {command} {_MERGED}; case $? in 0) ;; {IN_CONFLICT}) return 1 ;; *) {otherwise} ;; esac; }}; f"
 
     def plan(self) -> str:
         """Return what `install` writes, for people."""

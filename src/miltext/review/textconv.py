@@ -6,25 +6,27 @@ The text depends on the bytes of the file alone, and not on the files around it:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.models.contents import refuse_pointer
 from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
-from miltext.models.manifest import MANIFEST
+from miltext.models.manifest import MANIFEST, by_paths
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.literals import quote
+from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-Written: TypeAlias = "Callable[[Program], Iterable[str]]"
+BUILD_INFO, STAMP = "buildInfo", "com.github.apple.coremltools."
+"""The attribute of a program, and how the keys of metadata begin, that say which tools made a model, and when."""
 
 ELIDE = 256
 """Literals of more elements than this are shown by their digest."""
@@ -33,8 +35,28 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 """The first bytes of a weight file's first record, which is at byte 64."""
 
 
-def file_text(path: Path, as_draft: bool = False) -> Iterator[str]:
-    """Yield the text of a file, in pieces; programs as drafts where that is asked for, and where there is one.
+class Shown(NamedTuple):
+    """How models are shown: as drafts, where there is one; and with what says which tools made them, and when."""
+
+    as_draft: bool = False
+    build_info: bool = False
+
+    def program(self, program: Program) -> Iterable[str]:
+        """Return the pieces of a program's text."""
+        if not self.build_info and BUILD_INFO in program.attributes:
+            program = own_copy(program)
+            del program.attributes[BUILD_INFO]
+        return _draft(program) if self.as_draft else _in_full(program)
+
+    def description(self, model: Model) -> list[str]:
+        """Return what surrounds the program of a model."""
+        description = None if self.build_info else model.description
+        stated = description.metadata.userDefined if description else ()
+        return around(model, [key for key in stated if key.startswith(STAMP)])
+
+
+def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
+    """Yield the text of a file, in pieces, as it is to be shown.
 
     Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that does not spell a
     program, as a draft does not, the reason and the text as it is.
@@ -43,7 +65,7 @@ def file_text(path: Path, as_draft: bool = False) -> Iterator[str]:
     """
     data = path.read_bytes()
     try:
-        yield from _pieces(path, data, _draft if as_draft else _in_full)
+        yield from _pieces(path, data, shown or Shown())
     except MiltextError as failure:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
@@ -52,7 +74,7 @@ def file_text(path: Path, as_draft: bool = False) -> Iterator[str]:
         yield f"// {finding.code}: {finding.message}\n{notes}{held}"
 
 
-def _pieces(path: Path, data: bytes, written: Written) -> Iterator[str]:
+def _pieces(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
     from miltext.models.contents import is_binary, is_spec, parse_spec
     from miltext.models.opening import read
 
@@ -62,10 +84,10 @@ def _pieces(path: Path, data: bytes, written: Written) -> Iterator[str]:
         return _weights(path)
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
-        return _coremldata(path, data, written)
+        return _coremldata(path, data, shown)
     if is_binary(data) and is_spec(data):  # perhaps not an ML Program, which is all that `read` gives
-        return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)), written)
-    return _model(read(data, path.name), written)
+        return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)), shown)
+    return _model(read(data, path.name), shown)
 
 
 def _digest(data: bytes) -> str:
@@ -79,7 +101,7 @@ def _in_full(program: Program) -> Iterable[str]:
     from miltext.printing.printing import pieces
     from miltext.printing.tensors import Style
 
-    return pieces(program, Style(elide=ELIDE))
+    return pieces(program, Style(floats="decimal", elide=ELIDE))
 
 
 def _draft(program: Program) -> Iterable[str]:
@@ -89,21 +111,23 @@ def _draft(program: Program) -> Iterable[str]:
     return [draft_text(program, Style(floats="decimal", elide=ELIDE))]
 
 
-def _model(model: Model, written: Written) -> Iterator[str]:
-    yield from around(model)
+def _model(model: Model, shown: Shown) -> Iterator[str]:
+    yield from shown.description(model)
     if model.type == PROGRAM:
-        yield from written(model.program)
+        yield from shown.program(model.program)
     elif not model.models:
         assert model.spec is not None  # all else is a Program
         wire = model.spec.SerializeToString(deterministic=True)
         yield f"// a {model.type}, which has no text: {_digest(wire)}, {len(wire)} bytes\n"
     for index, nested in enumerate(model.models):
         yield f"\n// ---- model {index} {quote(nested.pipeline_name)}: {nested.type}\n"
-        yield from _model(nested, written)
+        yield from _model(nested, shown)
 
 
-def around(model: Model) -> list[str]:
-    """Return what surrounds the program of a model, its version, its description and so on, as lines of comments."""
+def around(model: Model, without: Iterable[str] = ()) -> list[str]:
+    """Return what surrounds the program of a model, its version, its description and so on, as lines of comments;
+    `without` some of the metadata that its users defined.
+    """
     from google.protobuf import text_format
 
     shell = Spec()
@@ -112,13 +136,15 @@ def around(model: Model) -> list[str]:
         shell = Spec(**{field.name: content for field, content in fields if field.containing_oneof is None})
     elif model.description is not None:
         shell = Spec(specificationVersion=model.specification_version or 0, description=model.description)
+    for key in without:
+        del shell.description.metadata.userDefined[key]
     return [f"// {line}\n" for line in text_format.MessageToString(shell).splitlines()]
 
 
 # ---- the parts of bundles
 
 
-def _coremldata(path: Path, data: bytes, written: Written) -> Iterator[str]:
+def _coremldata(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
     from google.protobuf import text_format
 
     try:
@@ -129,7 +155,7 @@ def _coremldata(path: Path, data: bytes, written: Written) -> Iterator[str]:
                 return iter([f"model: {quote(name)}\n" for name in names])
         raise
     if known.spec is not None:
-        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec), written)
+        return _model(SpecModel("mlmodelc", path.name, None, None, known.spec), shown)
     head = f"type: {known.type}\nspecificationVersion: {known.specification_version}\n"
     return iter([head, text_format.MessageToString(known.description)])
 
@@ -139,18 +165,11 @@ def _manifest(data: bytes) -> Iterator[str]:
     import json
 
     try:
-        manifest = json.loads(data)
-        paths = {name: item["path"] for name, item in manifest["itemInfoEntries"].items()}
-        root = paths[manifest["rootModelIdentifier"]]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        manifest = by_paths(json.loads(data))
+    except (ValueError, RecursionError):
         yield data.decode(errors="replace")
-        return
-    entries = {paths[name]: item for name, item in sorted(manifest["itemInfoEntries"].items())}
-    if len(entries) < len(paths):
-        yield data.decode(errors="replace")
-        return
-    yield json.dumps({**manifest, "itemInfoEntries": entries, "rootModelIdentifier": root}, indent=4, sort_keys=True)
-    yield "\n"
+    else:
+        yield json.dumps(manifest, indent=4, sort_keys=True) + "\n"
 
 
 def _weights(path: Path) -> Iterator[str]:

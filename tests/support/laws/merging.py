@@ -161,13 +161,15 @@ def _change(random: Random, text: str, tag: str) -> Edit:
     """State an attribute more, or another number in one that is there."""
     match = random.choice(statements(text))
     number = str(random.randrange(10**8, 10**9))
-    if re.search(r"\(\[?-?\d+[\],)]", match[0]):
-        change: Callable[[str], str] = lambda line: re.sub(r"(\(\[?)-?\d+(?=[\],)])", rf"\g<1>{number}", line, count=1)
-    else:
-        change = lambda line: re.sub(r"\)(\[[^;]*\])?;", rf")[{tag} = int32({number})];", line, count=1)  # noqa: E731
-        if "[" in match["given"]:
-            change = lambda line: re.sub(r"\];", rf", {tag} = int32({number})];", line, count=1)  # noqa: E731
-    return Edit("", _replaced(match["name"], change), frozenset([match["name"]]), number)
+    added = f"{tag} = int32({number})"
+    patterns = {
+        r"(\(\[?)-?\d+(?=[\],)])": rf"\g<1>{number}",
+        r"\];": f", {added}];",
+        r"\);": f")[{added}];",
+    }
+    pattern = next(each for each in patterns if re.search(each, match[0]))
+    change = _replaced(match["name"], lambda line: re.sub(pattern, patterns[pattern], line, count=1))
+    return Edit("", change, frozenset([match["name"]]), number)
 
 
 def _parameter(random: Random, text: str, tag: str) -> Edit | None:

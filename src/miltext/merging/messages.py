@@ -1,0 +1,129 @@
+"""The merge of messages by their fields: what stands around a program in a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from miltext.merging.ordering import merged_order
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Message
+
+STAMP = "com.github.apple.coremltools."
+"""How the keys of metadata begin that say what exported a model, and when: ours stays where both sides differ."""
+
+
+def merge_messages(base: Message, ours: Message, theirs: Message, place: str = "") -> list[str]:
+    """Write into ours what theirs changed; return the places that both changed, where ours is left as it is."""
+    conflicts = list[str]()
+    if base.SerializeToString(deterministic=True) == theirs.SerializeToString(deterministic=True):
+        return conflicts
+    for group in ours.DESCRIPTOR.oneofs:
+        before, mine, other = (each.WhichOneof(group.name) for each in (base, ours, theirs))
+        if mine != other and before not in (mine, other):
+            return [f"{place}.{group.name}".lstrip(".")]
+    for field in ours.DESCRIPTOR.fields:
+        conflicts += _merge_field(field, (base, ours, theirs), f"{place}.{field.name}".lstrip("."))
+    return conflicts
+
+
+def _merge_field(field: Any, messages: tuple[Message, Message, Message], place: str) -> list[str]:
+    ours = messages[1]
+    values = [getattr(message, field.name) for message in messages]
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        return _merge_map(values[0], values[1], values[2], place)
+    if hasattr(values[0], "append") or hasattr(values[0], "extend"):
+        return _merge_list(values, place)
+    said = [_said(message, field) for message in messages]
+    if said[1] == said[2] or said[0] == said[2]:
+        return []
+    if field.message_type is not None and None not in said:
+        return merge_messages(values[0], values[1], values[2], place)
+    if said[0] != said[1]:
+        return [place]
+    if said[2] is None:
+        ours.ClearField(field.name)
+    elif field.message_type is not None:
+        values[1].CopyFrom(values[2])
+        values[1].SetInParent()
+    else:
+        setattr(ours, field.name, values[2])
+    return []
+
+
+def _said(message: Message, field: Any) -> object:
+    """Return what a message has in a field that is not repeated; None if that is not set."""
+    value = getattr(message, field.name)
+    if field.has_presence and not message.HasField(field.name):
+        return None
+    return value.SerializeToString(deterministic=True) if field.message_type is not None else value
+
+
+def _merge_map(base: Mapping[str, Any], ours: Any, theirs: Mapping[str, Any], place: str) -> list[str]:
+    """Merge maps of strings, key by key."""
+    conflicts = list[str]()
+    for key in sorted({*base, *theirs}):
+        before, mine, other = (each.get(key) for each in (base, ours, theirs))
+        if other in (mine, before) or (key.startswith(STAMP) and mine is not None):
+            continue
+        if mine != before:
+            conflicts.append(f"{place}[{key}]")
+        elif other is None:
+            del ours[key]
+        else:
+            ours[key] = other
+    return conflicts
+
+
+def _merge_list(values: list[Any], place: str) -> list[str]:
+    """Merge lists: of messages with names one by one, of others as a whole."""
+    said = [[_wire(each) for each in listed] for listed in values]
+    if said[1] == said[2] or said[0] == said[2]:
+        return []
+    if said[0] == said[1]:
+        _set(values[1], [*values[2]])
+        return []
+    named = [_named(listed) for listed in values]
+    if any(each is None for each in named):
+        return [place]
+    return _merge_named(named, values[1], place)
+
+
+def _merge_named(named: list[Any], ours: Any, place: str) -> list[str]:
+    base, mine, theirs = named
+    conflicts, kept = list[str](), list[Any]()
+    for name in merged_order([*base], [*mine], [*theirs]):
+        before, own, other = (each.get(name) for each in named)
+        said = [None if each is None else _wire(each) for each in (before, own, other)]
+        found = own
+        if None not in said:
+            conflicts += merge_messages(before, own, other, f"{place}[{name}]")
+        elif said[0] == said[1]:
+            found = other
+        elif said[1] != said[2] and said[0] != said[2]:
+            conflicts.append(f"{place}[{name}]")
+        if found is not None:
+            kept.append(found)
+    _set(ours, kept)
+    return conflicts
+
+
+def _named(listed: Iterable[Any]) -> dict[str, Any] | None:
+    """Return messages by their names; None where they have none, or one twice."""
+    found = [*listed]
+    if not all(hasattr(each, "DESCRIPTOR") and "name" in each.DESCRIPTOR.fields_by_name for each in found):
+        return None
+    named = {each.name: each for each in found}
+    return named if len(named) == len(found) else None
+
+
+def _wire(each: Any) -> object:
+    return each.SerializeToString(deterministic=True) if hasattr(each, "DESCRIPTOR") else each
+
+
+def _set(listed: Any, items: list[Any]) -> None:
+    copies = [deepcopy(each) for each in items]
+    del listed[:]
+    listed.extend(copies)
