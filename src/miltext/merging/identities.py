@@ -162,12 +162,12 @@ class _Added:
         """Link two items that correspond, and what is in them."""
         if mine.key is None and other.key is None:
             other.key = mine.key = mine
-            self._values(mine.results, other.results)
+        self._values(mine.results, other.results)
         for one, two in zip(mine.holes, other.holes, strict=False):
             if one.key is None and two.key is None:
                 two.key = one.key = one
-                self._values(one.inputs, two.inputs)
             if one.key is two.key:
+                self._values(one.inputs, two.inputs)
                 self._hole(one, two)
 
     def _hole(self, mine: Hole, other: Hole) -> None:
@@ -179,9 +179,9 @@ class _Added:
                 self.items(partner, item)
 
     def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
-        ours = {value.name.text: value for value in mine}
+        ours = {value.name.text: value for value in mine if value not in self._ours.keys}
         for value in other:
-            if value.name.text in ours:
+            if value.name.text in ours and value not in self._theirs.keys:
                 self._theirs.keys[value] = ours[value.name.text]
 
 

@@ -1,0 +1,316 @@
+"""Merges of texts: what becomes of each pair of changes, and what stands between markers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import miltext
+from miltext.merging.conflicts import Markers
+from miltext.merging.judging import moved_weights, new_errors
+from miltext.merging.merging import merge_texts
+
+BASE = """\
+program(1.3)
+[buildInfo = dict<string, string>({{"coremltools-version", "8.0"}})]
+{
+    func main<ios18>(tensor<fp16, [2]> x) {
+            // makes a
+            tensor<fp16, [2]> a = relu(x = x)[name = string("a")];
+            tensor<fp16, [2]> b = add(x = a, y = x)[name = string("b")]; // beside b
+            tensor<fp16, [2]> c = tanh(x = b)[name = string("c")];
+            tensor<fp16, [2]> d = add(x = c, y = a)[name = string("d")];
+        } -> (d);
+}
+"""
+LINES = {name: re.search(rf"^ *tensor\S* \S+ {name} = .*\n", BASE, re.MULTILINE)[0] for name in "abcd"}  # type: ignore[index]
+NEW = "            tensor<fp16, [2]> n = exp(x = a);\n"
+
+
+def edited(*changes: tuple[str, str], base: str = BASE) -> str:
+    """The base with something written in place of something else, each of which is there."""
+    for old, new in changes:
+        assert old in base, old
+        base = base.replace(old, new)
+    return base
+
+
+def after(name: str, line: str) -> tuple[str, str]:
+    return LINES[name], LINES[name] + line
+
+
+MERGES = {
+    "two parameters of one operation": (
+        [("add(x = a, y = x)", "add(x = x, y = x)")],
+        [('y = x)[name = string("b"', 'y = a)[name = string("b"')],
+    ),
+    "a rename and a new use": ([("fp16, [2]> a =", "fp16, [2]> aa ="), ("= a", "= aa")], [after("b", NEW)]),
+    "two renames": ([("> b =", "> bb ="), ("x = b", "x = bb")], [("> c =", "> cc ="), ("x = c", "x = cc")]),
+    "a rename and a change": ([("> b =", "> bb ="), ("x = b", "x = bb")], [("tanh", "sigmoid")]),
+    "two insertions at one place": ([after("b", NEW)], [after("b", NEW.replace("n =", "m =").replace("exp", "log"))]),
+    "one insertion twice": ([after("b", NEW)], [after("b", NEW)]),
+    "a deletion and a change elsewhere": ([(LINES["c"], ""), ("x = c", "x = b")], [("relu", "relu6")]),
+    "one deletion twice": ([(LINES["c"], ""), ("x = c", "x = b")], [(LINES["c"], ""), ("x = c", "x = b")]),
+    "a move and a change": ([(LINES["b"], ""), after("a", ""), (LINES["d"], LINES["d"])], [("tanh", "sigmoid")]),
+    "a layout and a change": ([("    ", "\t")], [("tanh", "sigmoid")]),
+    "a change and a layout": ([("tanh", "sigmoid")], [("    ", "  "), ("x = a, y = x", "y = x, x = a")]),
+    "a comment and a change": ([("// makes a", "// makes a, by relu")], [("relu", "sigmoid")]),
+    "a comment beside and a rename": ([("// beside b", "// here")], [("> b =", "> bb ="), ("x = b", "x = bb")]),
+    "a comment inside and a change": ([("x = a, y", "x = a /* in */, y")], [("y = x)[", "y = a)[")]),
+    "two outputs": ([("(d)", "(d, b)")], [("(d)", "(d, c)")]),
+    "two inputs": ([("> x)", "> x, tensor<fp16, [2]> y)")], [("> x)", "> x, tensor<fp16, [3]> z)")]),
+    "an input renamed and used": (
+        [("> x)", "> image)"), ("= x", "= image")],
+        [after("b", NEW.replace("x = a", "x = x"))],
+    ),
+    "two attributes": (
+        [('string("c")]', 'string("c"), k = int32(1)]')],
+        [('string("c")]', 'string("c"), l = int32(2)]')],
+    ),
+    "an attribute where there was none": ([("relu(x = x)[", "relu(x = x)[k = int32(1), ")], [("tanh", "cos")]),
+    "the function's name": ([("func main", "func predict")], [("tanh", "cos")]),
+    "two functions": (
+        [("    func main", "    func one<ios18>() {} -> ();\n    func main")],
+        [("    func main", "    func two<ios18>() {} -> ();\n    func main")],
+    ),
+    "the opset and a change": ([("ios18", "ios17")], [("tanh", "cos")]),
+    "stamps of both": ([('"8.0"', '"9.0"')], [('"8.0"', '"8.3"')]),
+    "a program's attribute of each": (
+        [("program(1.3)\n[", "program(1.3)\n[k = int32(1), ")],
+        [("program(1.3)\n[", "program(1.3)\n[l = int32(1), ")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_both_changes_are_there(name: str) -> None:
+    ours, theirs = (edited(*changes) for changes in MERGES[name])
+    for mine, other in ((ours, theirs), (theirs, ours)):
+        merged = merge_texts(BASE, mine, other)
+        assert not merged.conflicts, merged.text
+        program = miltext.parse(merged.text)
+        for side in (mine, other):
+            assert words(side) - words(BASE) - words(merged.text) <= STAMPS
+            assert not (words(BASE) - words(side)) & words(merged.text)
+        assert not new_errors(merged.text, mine, other)
+        assert merge_texts(BASE, merged.text, other).text == merged.text
+        assert miltext.parse(miltext.format_text(merged.text)) == program
+
+
+STAMPS = {'"9.0"', '"8.3"'}
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r'"[^"]*"|\w+ = \w+|//.*|/\*.*?\*/|\w+', text))
+
+
+def test_the_result_is_what_both_edits_give() -> None:
+    merged = merge_texts(BASE, edited(("tanh", "cos")), edited(after("b", NEW), ("y = a)", "y = n)")))
+    assert merged.text == edited(("tanh", "cos"), after("b", NEW), ("y = a)", "y = n)"))
+
+
+CONFLICTS = {
+    "one operation, two kinds": ([("tanh", "cos")], [("tanh", "sin")], ["cos", "sin"]),
+    "one argument": ([("y = a)", "y = b)")], [("y = a)", "y = c)")], ["y = b", "y = c"]),
+    "another kind, and another argument": (
+        [("tanh(x = b", "cos(x = b")],
+        [("tanh(x = b", "tanh(x = a")],
+        ["cos", "x = a"],
+    ),
+    "two names": (
+        [("> c =", "> e ="), ("x = c", "x = e")],
+        [("> c =", "> f ="), ("x = c", "x = f")],
+        ["> e =", "> f ="],
+    ),
+    "one new name for two things": ([after("b", NEW)], [after("c", NEW.replace("exp", "log"))], ["exp", "log"]),
+    "a new name that a rename takes": (
+        [after("b", NEW)],
+        [("> c =", "> n ="), ("x = c", "x = n")],
+        ["exp", "> n = tanh"],
+    ),
+    "deleted and changed": ([(LINES["c"], ""), ("x = c", "x = b")], [("tanh", "cos")], ["cos"]),
+    "deleted and renamed": (
+        [(LINES["c"], ""), ("x = c", "x = b")],
+        [("> c =", "> e ="), ("x = c", "x = e")],
+        ["> e ="],
+    ),
+    "deleted and used": ([(LINES["c"], ""), ("x = c", "x = b")], [after("c", NEW.replace("x = a", "x = c"))], ["tanh"]),
+    "deleted and given back": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
+    "two comments": ([("// makes a", "// one")], [("// makes a", "// two")], ["// one", "// two"]),
+    "one input's type": ([("[2]> x)", "[3]> x)")], [("[2]> x)", "[4]> x)")], ["[3]> x", "[4]> x"]),
+    "one output's type": ([("[2]> d", "[3]> d")], [("[2]> d", "[4]> d")], ["[3]> d", "[4]> d"]),
+    "what the program is for": (
+        [("program(1.3)", 'program(1.3) $doc("one")')],
+        [("program(1.3)", 'program(1.3) $doc("two")')],
+        ["one", "two"],
+    ),
+    "the function's opset": ([("ios18", "ios17")], [("ios18", "ios16")], ["ios17", "ios16"]),
+}
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_a_conflict_shows_both_sides(name: str) -> None:
+    mine, other, shown = CONFLICTS[name]
+    ours, theirs = edited(*mine), edited(*other)
+    for sides in ((ours, theirs), (theirs, ours)):
+        merged = merge_texts(BASE, *sides, Markers(with_base=True))
+        assert merged.conflicts
+        between = re.findall(r"^<{7} ours\n.*?^>{7} theirs\n", merged.text, re.MULTILINE | re.DOTALL)
+        assert len(between) == merged.conflicts
+        assert all(each in "".join(between) for each in shown), merged.text
+        assert len(between) <= 2
+        assert all("||||||| base\n" in each and "\n=======\n" in each for each in between)
+        for side, place in zip(sides, (0, 2), strict=True):
+            assert miltext.parse(resolved(merged.text, place)) is not None
+            uses = {word for word in words(side) if word[:4] in ("x = ", "y = ")}  # by the names of ours
+            assert words(side) - words(BASE) - uses <= words(merged.text)
+
+
+def resolved(text: str, place: int) -> str:
+    """The text with one side of each conflict: 0 is ours, 1 the base, 2 theirs."""
+    conflict = re.compile(r"^<{7}[^\n]*\n(.*?)^\|{7}[^\n]*\n(.*?)^={7}\n(.*?)^>{7}[^\n]*\n", re.MULTILINE | re.DOTALL)
+    return conflict.sub(lambda match: match[place + 1], text)
+
+
+def test_all_of_one_side_is_that_side() -> None:
+    ours, theirs = edited(("tanh", "cos"), after("b", NEW)), edited(("tanh", "sin"), ("(d)", "(d, c)"))
+    merged = merge_texts(BASE, ours, theirs, Markers(with_base=True)).text
+    assert resolved(merged, 0) == edited(("tanh", "cos"), after("b", NEW), ("(d)", "(d, c)"))
+    assert resolved(merged, 2) == edited(("tanh", "sin"), after("b", NEW), ("(d)", "(d, c)"))
+
+
+@pytest.mark.parametrize("side", ["base", "ours", "theirs"])
+def test_what_one_side_left_is_what_the_other_made(side: str) -> None:
+    changed = edited(("tanh", "cos"), ("    ", "\t"), ("// makes a", "/* a */"))
+    texts = {"base": (BASE, changed, changed), "ours": (BASE, changed, BASE), "theirs": (BASE, BASE, changed)}
+    assert merge_texts(*texts[side]) == (changed, 0)
+
+
+def test_labels_and_the_size_of_markers_are_as_asked_for() -> None:
+    markers = Markers("HEAD", "0123abc", "a branch", 12, with_base=True)
+    text = merge_texts(BASE, edited(("tanh", "cos")), edited(("tanh", "sin")), markers).text
+    for sign, label in (("<", " HEAD"), ("|", " 0123abc"), ("=", ""), (">", " a branch")):
+        assert f"\n{sign * 12}{label}\n" in text
+
+
+@pytest.mark.parametrize(
+    "crlf", [("ours",), ("theirs",), ("base", "theirs"), ("base", "ours", "theirs"), ("ours", "theirs")]
+)
+def test_line_ends_are_the_ones_that_a_side_changed_to(crlf: tuple[str, ...]) -> None:
+    texts = {"base": BASE, "ours": edited(("tanh", "cos")), "theirs": edited(("relu", "relu6"))}
+    for name in crlf:
+        texts[name] = texts[name].replace("\n", "\r\n")
+    merged = merge_texts(*texts.values())
+    is_changed = ("base" in crlf) != ("ours" in crlf)
+    wanted = ("ours" in crlf) if is_changed else ("theirs" in crlf)
+    assert merged.conflicts == 0
+    assert ("\r\n" in merged.text) == wanted
+    assert merged.text.replace("\r\n", "\n") == edited(("tanh", "cos"), ("relu", "relu6"))
+
+
+@pytest.mark.parametrize("base", ["", "\n", "<<<<<<< a\n=======\n>>>>>>> b\n", "not MIL\n"])
+def test_what_both_added_is_merged_by_name(base: str) -> None:
+    assert merge_texts(base, BASE, BASE) == (BASE, 0)
+    merged = merge_texts(base, edited(after("b", NEW)), edited(after("c", NEW.replace("n =", "m ="))))
+    assert merged == (edited(after("b", NEW), after("c", NEW.replace("n =", "m ="))), 0)
+    merged = merge_texts(base, edited(("tanh", "cos")), edited(("tanh", "sin")))
+    assert merged.conflicts == 1
+    assert merged.text.count("relu") == 1
+
+
+def test_a_base_with_conflicts_has_not_agreed_on_them() -> None:
+    one, two = (LINES["c"].replace("tanh", kind) for kind in ("cos", "sin"))
+    conflict = f"<<<<<<<<< one\n{one}=========\n{two}>>>>>>>>> two\n"
+    base = BASE.replace(LINES["c"], conflict)
+    assert merge_texts(base, edited(("tanh", "cos")), edited(("tanh", "cos"))).conflicts == 0
+    merged = merge_texts(base, edited(("tanh", "cos")), edited(("tanh", "sin")))
+    assert merged.conflicts == 1
+    assert "cos" in merged.text
+    assert "sin" in merged.text
+
+
+@pytest.mark.parametrize("broken", ["ours", "theirs"])
+def test_a_side_that_is_no_text_is_told_by_its_name(broken: str) -> None:
+    texts = {"ours": BASE, "theirs": BASE, broken: "program(1.3"}
+    with pytest.raises(miltext.ParseError) as failure:
+        merge_texts(BASE, texts["ours"], texts["theirs"])
+    assert failure.value.path == broken
+
+
+NESTED = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2]> x, bool p) {
+            tensor<fp16, [2]> y = cond(pred = p)[name = string("y")]
+                () {
+                    tensor<fp16, [2]> s = relu(x = x)[name = string("s")];
+                } -> (s)
+                () {
+                    tensor<fp16, [2]> t = tanh(x = x)[name = string("t")];
+                } -> (t);
+        } -> (y);
+}
+"""
+
+
+def test_blocks_inside_are_merged_too() -> None:
+    ours, theirs = (
+        NESTED.replace("relu", "relu6"),
+        NESTED.replace("tanh", "cos").replace("> y", "> z").replace("(y)", "(z)"),
+    )
+    merged = merge_texts(NESTED, ours, theirs)
+    assert merged == (theirs.replace("relu", "relu6"), 0)
+    merged = merge_texts(NESTED, ours, NESTED.replace("relu", "silu"))
+    assert merged.conflicts == 1
+    assert merged.text.count("cond") == 1
+    assert merged.text.count("tanh") == 1
+
+
+def test_a_name_does_not_come_to_mean_another_value() -> None:
+    """Ours gives a name to a value outside that theirs gives to a new one inside."""
+    ours = NESTED.replace("x, bool p", "u, bool p").replace("x = x", "x = u")
+    inside = (
+        "                    tensor<fp16, [2]> u = exp(x = x);\n                    tensor<fp16, [2]> v = exp(x = x);\n"
+    )
+    theirs = NESTED.replace("                } -> (s)", f"{inside}                }} -> (s)")
+    assert merge_texts(NESTED, ours, theirs).conflicts
+
+
+DRAFT = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 8]> x) {
+            h = silu(linear(x, $npy("w.npy"))); // hidden
+            y = mul(h, rsqrt(square(x), epsilon = 1e-5));
+        } -> (y);
+}
+"""
+
+
+def test_drafts_are_merged_as_they_are_written() -> None:
+    ours, theirs = DRAFT.replace("1e-5", "1e-6"), DRAFT.replace("h = ", "hidden = ").replace("mul(h,", "mul(hidden,")
+    assert merge_texts(DRAFT, ours, theirs) == (theirs.replace("1e-5", "1e-6"), 0)
+    assert merge_texts(DRAFT, ours, DRAFT.replace("1e-5", "1e-7")).conflicts == 1
+
+
+def test_types_that_no_longer_fit_are_told() -> None:
+    ours = edited(("[2]> x)", "[3]> x)"), *[(f"[2]> {name}", f"[3]> {name}") for name in "abcd"])
+    theirs = edited(after("b", NEW))
+    merged = merge_texts(BASE, ours, theirs)
+    assert not merged.conflicts
+    assert [found.code for found in new_errors(merged.text, ours, theirs)] == ["MIL701"]
+    assert new_errors(ours, ours, theirs) == []
+    wrong = edited(("tanh", "tanhh"), ("add(x = a", "addd(x = a"))
+    assert new_errors(merge_texts(wrong, wrong, wrong.replace("relu", "relu6")).text, wrong, wrong) == []
+
+
+def test_places_of_weights_that_both_changed_are_a_doubt() -> None:
+    def placed(offset: int) -> str:
+        value = f'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({offset}))'
+        return edited(after("b", f"            tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>({value})];\n"))
+
+    assert moved_weights(placed(64), placed(128), placed(64)) is None
+    assert moved_weights(placed(64), placed(128), placed(128)) is None
+    assert moved_weights(placed(64), placed(128), placed(192))
+    assert moved_weights(BASE, BASE, BASE) is None
