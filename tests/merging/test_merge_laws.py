@@ -13,7 +13,7 @@ NAMES = ("handwritten/Espresso__fused_qkv.mil", "apple/FluidAudio__joint_decisio
 
 @pytest.fixture(scope="module", params=NAMES)
 def text(request: pytest.FixtureRequest) -> str:
-    path = CORPUS / request.param
+    path = CORPUS / str(request.param)
     if not path.exists():
         pytest.skip("needs the corpus")
     return path.read_text(encoding="utf-8")

@@ -201,7 +201,7 @@ def test_line_ends_are_the_ones_that_a_side_changed_to(crlf: tuple[str, ...]) ->
     texts = {"base": BASE, "ours": edited(("tanh", "cos")), "theirs": edited(("relu", "relu6"))}
     for name in crlf:
         texts[name] = texts[name].replace("\n", "\r\n")
-    merged = merge_texts(*texts.values())
+    merged = merge_texts(texts["base"], texts["ours"], texts["theirs"])
     is_changed = ("base" in crlf) != ("ours" in crlf)
     wanted = ("ours" in crlf) if is_changed else ("theirs" in crlf)
     assert merged.conflicts == 0
