@@ -58,10 +58,10 @@ _draft = click.option("--draft", is_flag=True, help="Show programs as drafts: wi
 
 @click.group("git", cls=Commands, epilog=EPILOG)
 def git() -> None:
-    """Let `git diff`, `git log -p` and `git show` print models as MIL text.
+    """Let `git diff`, `git log -p` and `git show` print models as MIL text, and `git merge` merge them.
 
     Models and the parts of compiled ones are shown as text, weight files as a table of digests, and `git difftool`
-    compares models by structure. No committed file is changed.
+    compares models by structure. Texts and packages are merged operation by operation. No committed file is changed.
     """
 
 
