@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -36,6 +38,7 @@ VERBS = {
     "git": "Let git show models as text.",
     "sidecar": "Write a model's text beside it, for review.",
     "lsp": "Serve an editor as a language server.",
+    "completion": "Let a shell complete the rest of command lines.",
     "help": "Show the help of a verb.",
 }
 
@@ -45,6 +48,9 @@ _TOGETHER = {
     "mergedriver": "merge_verb",
 }
 """The modules that hold several verbs. git calls `textconv`, `difftool` and `mergedriver`, which no list shows."""
+
+COMPLETE = "_MILTEXT_COMPLETE"
+"""The variable of a shell that asks for completion: its name and `_complete`."""
 
 EPILOG = """\b
 Examples:
@@ -106,7 +112,19 @@ class Verbs(Commands):
         module = import_module(f"miltext.cli.{_TOGETHER.get(name, own)}")
         from miltext.cli.habits import with_habits
 
-        return with_habits(getattr(module, name if name in _TOGETHER else "command"), name)
+        verb = with_habits(getattr(module, name if name in _TOGETHER else "command"), name)
+        if not ctx.resilient_parsing:
+            return verb
+        from miltext.cli.completed_words import with_words
+
+        return with_words(verb, name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return the verbs and options that a word may become, without an import of verbs."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(name, help=told) for name, told in VERBS.items() if name.startswith(incomplete)]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -120,6 +138,10 @@ class Verbs(Commands):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command as a process, which signals end, and report failures outside of verbs, too."""
+        if COMPLETE in os.environ:
+            from miltext.cli.completing import answer
+
+            sys.exit(answer(self))
         from miltext.cli.streams import report_failures
         from miltext.models.interrupts import ended_by_signals
 

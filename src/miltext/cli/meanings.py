@@ -31,7 +31,7 @@ VERBS_MEANT = {
     **dict.fromkeys(("predict", "eval", "evaluate", "exec", "execute", "interpret"), ("run",)),
     **dict.fromkeys(("cmp", "snr", "equal"), ("diff", "compare")),
     **dict.fromkeys(("random", "fuzz", "sample"), ("generate",)),
-    **dict.fromkeys(("setup", "install", "init"), ("git setup", "setup")),
+    **dict.fromkeys(("setup", "install", "init"), ("git setup", "completion", "setup")),
     **dict.fromkeys(("server", "language-server", "serve"), ("lsp",)),
     **dict.fromkeys(("code", "error", "why"), ("explain",)),
     **dict.fromkeys(("remove", "uninstall"), ("undo",)),

@@ -1,0 +1,205 @@
+"""What a word of the command line may become: the table of the words that verbs take, and where each is from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    _Type: TypeAlias = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # which older releases of click do not let stand for any
+
+Item: TypeAlias = "CompletionItem[str]"
+Source: TypeAlias = Callable[[click.Context, str], Iterable[Item]]
+"""Returns what the beginning of a word may become."""
+
+MODELS = (".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb")
+BUILT = (".mlpackage", ".mlmodel", ".mlmodelc")
+FILES, PART = "files", "part"
+"""Kinds of items besides click's own: files that the shell is to list, and what is only the beginning of a word."""
+
+
+def files(*endings: str) -> Source:
+    """Return the source of files with one of the endings, and of folders; of all files without any."""
+
+    def found(_context: click.Context, begun: str) -> list[Item]:
+        return [CompletionItem(begun, FILES, endings=endings)]
+
+    return found
+
+
+def nothing(_context: click.Context, _begun: str) -> list[Item]:
+    """Return nothing: only who types the word knows it."""
+    return []
+
+
+def words(known: Callable[[], Iterable[tuple[str, str]]], *, by_commas: bool = False) -> Source:
+    """Return the source of words that are known by themselves, with what each is; several may have commas between."""
+
+    def found(_context: click.Context, begun: str) -> Iterator[Item]:
+        before = begun[: begun.rfind(",") + 1] if by_commas else ""
+        last = begun[len(before) :].lower()
+        for word, meaning in known():
+            if word.lower().startswith(last):
+                yield CompletionItem(before + word, help=meaning)
+
+    return found
+
+
+def in_model(kind: str, after: str = "", value: Source | None = None) -> Source:
+    """Return the source of names that the model has which stands earlier on the line.
+
+    `after` follows the name, as does then what `value` gives.
+    """
+
+    def found(context: click.Context, begun: str) -> Iterator[Item]:
+        name, sign, rest = begun.partition(after) if after else (begun, "", "")
+        if sign and value is not None:
+            for item in value(context, rest):
+                yield CompletionItem(f"{name}{sign}{item.value}", item.type, item.help, endings=item.endings)
+        if not sign:
+            yield from _named(context, kind, begun, after)
+
+    return found
+
+
+def _named(context: click.Context, kind: str, begun: str, after: str) -> Iterator[Item]:
+    from miltext.cli.model_names import names_in
+
+    params: Mapping[str, Any] = context.obj or {}
+    model = params.get("model") or params.get("old")
+    given = {each for value in params.values() if isinstance(value, tuple) for each in value}
+    for name in names_in(model, kind) if isinstance(model, str) else ():
+        if name.startswith(begun) and name not in given:
+            yield CompletionItem(name + after, PART if after else "plain")
+
+
+# ---- what is known by itself
+
+
+def _codes() -> Iterable[tuple[str, str]]:
+    from miltext.diagnostics.codes import TITLES
+
+    return TITLES.items()
+
+
+def _operations() -> Iterable[tuple[str, str]]:
+    from miltext.reference.entries import entries
+
+    return [(name, entry.description) for name, entry in entries().items()]
+
+
+def _families() -> Iterable[tuple[str, str]]:
+    from miltext.reference.entries import families
+
+    return [(name, "") for name in families()]
+
+
+def _opsets() -> Iterable[tuple[str, str]]:
+    from miltext.schema.opsets import OPSETS
+
+    return [(opset.text, "") for opset in OPSETS]
+
+
+def _dtypes() -> Iterable[tuple[str, str]]:
+    from miltext.schema.dtypes import BY_NAME
+
+    return [(name, "") for name in BY_NAME]
+
+
+def _commands(context: click.Context, begun: str) -> list[Item]:
+    """Return the verbs, or the commands of the verb that was named before."""
+    found = context.find_root()
+    for word in context.params.get("words") or ():
+        verb = found.command.get_command(found, word) if isinstance(found.command, click.Group) else None
+        if verb is None:
+            return []
+        found = click.Context(verb, found, word)
+    shown = found.command.shell_complete(found, begun) if isinstance(found.command, click.Group) else []
+    return [item for item in shown if not item.value.startswith("-")]
+
+
+CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
+ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
+ANY, FOLDERS = files(), files(os.sep)
+
+WORDS: dict[str, Source] = {
+    **dict.fromkeys(("model", "old", "new", "paths", "original", "stdin_filename"), files(*MODELS)),
+    "models": files(*BUILT),
+    "draft": files(".mil"),
+    "fmt paths": files(".mil"),
+    # what is written
+    "output": files(*BUILT, ".mil"),
+    "print output": files(".mil", ".html"),
+    "parse output": files(".pb", ".txtpb"),
+    "infer output": files(".mil"),
+    "describe output": files(".toml"),
+    "run outputs": files(".npz", ".npy", ".png"),
+    "save": FOLDERS,
+    # other files
+    **dict.fromkeys(("config", "description"), files(".toml")),
+    **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
+    "weights": files(*BUILT, ".bin"),
+    **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
+    **dict.fromkeys(("reduce line", "textconv file", "difftool old", "difftool new"), ANY),
+    # what is known by itself
+    "code": words(_codes),
+    **dict.fromkeys(("select", "ignore"), CODES),
+    **dict.fromkeys(("only", "ops words"), OPERATIONS),
+    "opset": words(_opsets),
+    "family": words(_families),
+    "dtype": words(_dtypes),
+    "help words": _commands,
+    # what the model has
+    **dict.fromkeys(("values", "inputs"), in_model("values")),
+    "rename old": in_model("names"),
+    "function": in_model("functions"),
+    "nested": in_model("stages"),
+    "words": in_model("inputs", "=", ARRAYS),
+    **dict.fromkeys(("reshape words", "ranges", "shapes"), in_model("inputs", "=", nothing)),
+    # what only who types it knows
+    **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
+}
+"""What completes the word that a parameter takes, by its name, or by its verb and its name."""
+
+
+def source_of(verb: str, parameter: str) -> Source | None:
+    """Return what completes a word of a verb; None where nothing is known of it."""
+    return WORDS.get(f"{verb} {parameter}") or WORDS.get(parameter)
+
+
+class Word(_Type):
+    """The type of a word while a line is completed: what it was, with the source of what the word may become."""
+
+    name = "text"
+
+    def __init__(self, source: Source, type: _Type) -> None:
+        self._source = source
+        self._type = type
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._type.convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Item]:
+        return list(self._source(ctx, incomplete))
+
+
+def takes_text(parameter: click.Parameter) -> bool:
+    """Tell whether a parameter takes a word of which its type says nothing: not a number, nor one of some."""
+    is_flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
+    return not is_flag and (parameter.type is click.STRING or isinstance(parameter.type, click.Path))
+
+
+def with_words(verb: click.Command, name: str) -> click.Command:
+    """Return a verb whose words are completed as the table says, and as names of files where it says nothing."""
+    for parameter in verb.params:
+        if takes_text(parameter):
+            parameter.type = Word(source_of(name, parameter.name or "") or ANY, parameter.type)
+    for inner in verb.commands.values() if isinstance(verb, click.Group) else ():
+        with_words(inner, f"{name} {inner.name}")
+    return verb

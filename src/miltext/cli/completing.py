@@ -1,0 +1,196 @@
+"""Completion in a shell: its script asks this command what the word at the cursor may become.
+
+The script runs `miltext` with a variable that names the shell, and click's own machinery answers. Each item is a line:
+its kind, what the whole word becomes, and what that is, with tabs between.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, shell_complete, split_arg_string
+
+from miltext.cli import COMPLETE
+from miltext.cli.completed_words import ANY, FILES, Item
+
+FOLDER = "folder"
+"""The kind of item that is a folder to look into."""
+
+CURSOR = "\x01"
+"""Stands where a word ends that is not finished: an open quotation mark, or nothing yet."""
+
+REDIRECTIONS = (">", ">>", "<", "2>", "2>>", "&>", "&>>", ">|")
+
+
+def answer(verbs: click.Group) -> int:
+    """Write what the word at the cursor may become, and return an exit status."""
+    return shell_complete(verbs, {}, "miltext", COMPLETE, os.environ[COMPLETE])
+
+
+def script(shell: str) -> str:
+    """Return the script that has a shell ask this command."""
+    return Path(__file__).with_name(f"completion.{shell}").read_text(encoding="utf-8")
+
+
+class Completion(ShellComplete):
+    """What all shells share. The script gives the words of the line, the last of which is to be completed."""
+
+    source_template = ""
+
+    def source(self) -> str:
+        """Return the shell's script."""
+        return script(self.name)
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        *args, incomplete = sys.argv[1:] or [""]
+        return args, incomplete
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        """Return the items, each with the whole word: click leaves out the option that stands before a value."""
+        assert isinstance(self.cli, click.Group)
+        at = _place_of_verb(args, self.cli)
+        verb = self.cli.get_command(click.Context(self.cli), args[at]) if at < len(args) else None
+        if at < len(args) and verb is None:
+            return []
+        open_option = _open_option(args, verb)
+        if verb is not None:  # click reads no arguments where an option has no value yet, of which the words may speak
+            given = args[at + 1 : -1] if open_option else args[at + 1 :]
+            self.ctx_args["obj"] = verb.make_context(args[at], given, resilient_parsing=True).params
+        if open_option and type(open_option.flag_value) is int:
+            args = args[:-1]  # its number may be left out, and nothing completes one
+        option = incomplete[: incomplete.find("=") + 1] if incomplete.startswith("--") else ""
+        found = super().get_completions(args, incomplete)
+        for item in found:
+            item.value = f"{option}{item.value}"
+        return found
+
+    def format_completion(self, item: Item) -> str:
+        return f"{item.type}\t{item.value}\t{' '.join((item.help or '').split())}"
+
+
+class Listing(Completion):
+    """Completion for a shell that gets the names of files from here, as its own words cannot say which are wanted."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        return list(_listed(super().get_completions(args, incomplete)))
+
+
+@add_completion_class
+class Bash(Listing):
+    """Completion for bash, which gives the line up to the cursor, and what it takes for the word there.
+
+    For it, a word ends at `=` and `:`; only what comes after that is to be given.
+    """
+
+    name = "bash"
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        args, incomplete = _begun(sys.argv[1])
+        self._cut = len(incomplete) - len(_begun(sys.argv[2])[1].lstrip("=:"))
+        return args[1:], incomplete
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        if args and args[-1] in REDIRECTIONS:
+            return list(_listed(ANY(click.Context(self.cli), incomplete)))
+        return super().get_completions(args, incomplete)
+
+    def format_completion(self, item: Item) -> str:
+        item.value = item.value[self._cut :]
+        return super().format_completion(item)
+
+
+@add_completion_class
+class Zsh(Completion):
+    """Completion for zsh, which lists files itself, by a pattern for their names."""
+
+    name = "zsh"
+
+    def format_completion(self, item: Item) -> str:
+        if item.type != FILES:
+            return super().format_completion(item)
+        before = item.value[: item.value.rfind("=") + 1]
+        return f"{FILES}\t{len(before)}\t{_pattern(item.endings)}"
+
+
+@add_completion_class
+class Fish(Listing):
+    """Completion for fish, which gives the words before the last, and that one as it is written."""
+
+    name = "fish"
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        *args, last = sys.argv[1:] or [""]
+        return args, _begun(last)[1]
+
+    def format_completion(self, item: Item) -> str:
+        return super().format_completion(item).partition("\t")[2].removesuffix("\t")
+
+
+def _begun(line: str) -> tuple[list[str], str]:
+    """Return the words of a line as a shell reads them, and the last one, which may be empty or not finished."""
+    *words, last = split_arg_string(line + CURSOR) or [CURSOR]
+    return words, last.replace(CURSOR, "")
+
+
+def _place_of_verb(args: list[str], verbs: click.Group) -> int:
+    """Return the place of the first word that is neither an option nor the value of one; that behind all for none."""
+    options = [each for each in verbs.params if isinstance(each, click.Option) and not each.is_flag]
+    valued = {name for each in options for name in each.opts}
+    pairs = enumerate(zip(["", *args], args, strict=False))
+    found = (at for at, (before, word) in pairs if not word.startswith("-") and before not in valued)
+    return next(found, len(args))
+
+
+def _open_option(args: list[str], verb: click.Command | None) -> click.Option | None:
+    """Return the option of a verb that is the last word, and waits for its value."""
+    options = [each for each in verb.params if isinstance(each, click.Option) and not each.is_flag] if verb else []
+    return next((each for each in options if args[-1] in each.opts), None)
+
+
+# ---- files
+
+
+def _listed(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items with the files that are there in the place of those that are wanted."""
+    for item in items:
+        if item.type in (FILES, "file", "dir"):
+            endings = (os.sep,) if item.type == "dir" else item.endings or ()
+            yield from _files(item.value, endings)
+        else:
+            yield item
+
+
+def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
+    """Yield the files with these endings that a word may become, and folders; what stands before a `=` is not theirs.
+
+    A folder with such an ending is a model, which is wanted itself.
+    """
+    before = begun[: begun.rfind("=") + 1]
+    folder, start = os.path.split(begun[len(before) :])
+    parent = f"{folder}{'' if folder.endswith(os.sep) or not folder else os.sep}"
+    try:
+        found = sorted(os.scandir(os.path.expanduser(folder) or os.curdir), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in found:
+        name = entry.name
+        is_hidden = name.startswith(".") and not start.startswith(".")
+        if not name.startswith(start) or is_hidden or "\n" in name or "\t" in name:
+            continue
+        if entry.is_dir() and not name.lower().endswith(endings or (os.sep,)):
+            yield CompletionItem(f"{before}{parent}{name}{os.sep}", FOLDER)
+        elif not endings or name.lower().endswith(endings):
+            yield CompletionItem(f"{before}{parent}{name}", "file")
+
+
+def _pattern(endings: tuple[str, ...] | None) -> str:
+    """Return zsh's pattern of files with these endings; nothing for folders alone."""
+    if not endings:
+        return "*"
+    if endings == (os.sep,):
+        return ""
+    return f"*{endings[0]}" if len(endings) == 1 else f"*({'|'.join(endings)})"

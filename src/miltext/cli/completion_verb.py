@@ -1,0 +1,32 @@
+"""`miltext completion`: the script that lets a shell complete command lines."""
+
+from __future__ import annotations
+
+import click
+
+from miltext.cli.streams import write_text
+
+SHELLS = ("bash", "zsh", "fish")
+
+EPILOG = """\b
+Examples:
+  eval "$(miltext completion bash)"      # in ~/.bashrc
+  eval "$(miltext completion zsh)"       # in ~/.zshrc, after compinit
+  miltext completion zsh > ~/.zfunc/_miltext   # in a folder of $fpath; starts faster
+  miltext completion fish > ~/.config/fish/completions/miltext.fish
+\b
+Exit status: 0 it is written; 2 usage.
+"""
+
+
+@click.command("completion", epilog=EPILOG)
+@click.argument("shell", type=click.Choice(SHELLS))
+def command(shell: str) -> None:
+    """Write the script that lets SHELL complete miltext's command lines.
+
+    It completes verbs, options and their choices, the files that a verb takes, codes and operations, and names in the
+    model that stands before: the values of `miltext expose Model.mlpackage`, for example.
+    """
+    from miltext.cli.completing import script
+
+    write_text("-", [script(shell)])
