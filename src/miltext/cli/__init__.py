@@ -141,7 +141,7 @@ class Verbs(Commands):
         if COMPLETE in os.environ:
             from miltext.cli.completing import answer
 
-            sys.exit(answer(self))
+            sys.exit(answer(self, COMPLETE))
         from miltext.cli.streams import report_failures
         from miltext.models.interrupts import ended_by_signals
 

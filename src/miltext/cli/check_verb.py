@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ Examples:
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository whose texts are to be whole programs
+  miltext check --watch .                    # again after each change
   miltext check --format sarif *.mil > found.sarif
   miltext print Model.mlpackage | miltext check -
 \b
@@ -84,9 +86,10 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--drafts/--no-drafts", default=None, help="Take drafts, or refuse them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
 @click.option("--isolated", is_flag=True, help="Take no pyproject.toml's settings.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file that was read has changed, until Ctrl-C.")
 @click.option("--force-exclude", is_flag=True, help="Pass over what the settings exclude even if it is named.")
 def command(
-    paths: tuple[str, ...], fix: bool, diff: bool, form: str, original: str | None, loader: bool, **choices: Any
+    paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Any
 ) -> None:
     """Report all problems of each PATH, and how to fix them.
 
@@ -95,10 +98,30 @@ def command(
     one another has to be there, and of the type that is taken.
     """
     paths = named_paths(paths, "models or folders to check")
-    _refuse_unclear(paths, form, fix, diff)
+    _refuse_unclear(paths, form, fix, diff, watch)
     if loader:
         logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
-    rules = rules_of(unsafe=choices.pop("unsafe_fixes"), **choices)
+    once = partial(_check, paths, fix, diff, form, loader, **choices)
+    if watch:
+        from miltext.cli.watching import run_again
+
+        run_again(once, paths)
+    sys.exit(once())
+
+
+def _check(
+    paths: Sequence[str],
+    fix: bool,
+    diff: bool,
+    form: str,
+    loader: bool,
+    *,
+    original: str | None,
+    unsafe_fixes: bool | None,
+    **choices: Any,
+) -> int:
+    """Check the paths, report what is found, and return the exit status."""
+    rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
     run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
     reports: list[Report] = []
@@ -111,7 +134,7 @@ def command(
         write_text("-", [_for_machines(form, reports)])
     else:
         tell(run.summary(reports))
-    sys.exit(run.status(reports))
+    return run.status(reports)
 
 
 def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], Source | None]:
@@ -133,7 +156,10 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
     return [each.model.program for each in whole.select_all()], source
 
 
-def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool) -> None:
+def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watch: bool) -> None:
+    if watch and ("-" in paths or form != "text"):
+        message = "--watch reports to people, on files that can be read again"
+        raise click.UsageError(f"{message}: leave out {'`-`' if '-' in paths else f'--format {form}'}")
     if form != "text" and (diff or (fix and "-" in paths)):
         raise click.UsageError(f"standard output cannot have both the text and the report: leave out --format {form}")
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, shell_complete, split_arg_string
 
-from miltext.cli import COMPLETE
 from miltext.cli.completed_words import ANY, FILES, Item
 
 FOLDER = "folder"
@@ -26,9 +25,9 @@ CURSOR = "\x01"
 REDIRECTIONS = (">", ">>", "<", "2>", "2>>", "&>", "&>>", ">|")
 
 
-def answer(verbs: click.Group) -> int:
-    """Write what the word at the cursor may become, and return an exit status."""
-    return shell_complete(verbs, {}, "miltext", COMPLETE, os.environ[COMPLETE])
+def answer(verbs: click.Group, variable: str) -> int:
+    """Write what the word at the cursor may become, as a variable asks for it, and return an exit status."""
+    return shell_complete(verbs, {}, "miltext", variable, os.environ[variable])
 
 
 def script(shell: str) -> str:

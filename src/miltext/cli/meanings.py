@@ -12,6 +12,7 @@ from miltext.diagnostics.suggestions import nearest
 VERBS_MEANT = {
     **dict.fromkeys(("lint", "validate", "verify", "test", "analyze"), ("check",)),
     "fix": ("check --fix",),
+    "watch": ("check --watch",),
     **dict.fromkeys(("format", "indent", "pretty", "prettify", "beautify", "tidy"), ("fmt",)),
     **dict.fromkeys(("cat", "dis", "disassemble", "dump", "show", "decompile", "text", "export"), ("print",)),
     **dict.fromkeys(("view", "html", "open", "browse", "graph", "visualize", "plot", "draw"), ("print --html",)),
@@ -55,6 +56,7 @@ OPTIONS_MEANT = {
     **dict.fromkeys(("--enable", "--codes", "--extend-select"), ("--select",)),
     **dict.fromkeys(("--output-format", "--report"), ("--format",)),
     **dict.fromkeys(("--line-length", "--columns"), ("--width",)),
+    **dict.fromkeys(("--follow", "-w"), ("--watch",)),
     "--no-config": ("--isolated",),
     "--seed": ("--random",),
     "--stage": ("--model",),
