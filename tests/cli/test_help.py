@@ -8,7 +8,7 @@ import pytest
 from support.commands import miltext as run
 from support.verbs import examples, verbs
 
-STATUSES = re.compile(r"^ *Exit status: 0 .+?;\s2 ", re.DOTALL | re.MULTILINE)
+STATUSES = re.compile(r"^ *Exit status: 0 .+?;\s+2 ", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -236,9 +236,9 @@ def _spec(stem: str, line: str) -> bytes:
 
 
 def _mil(stem: str, line: str) -> bytes:
-    if stem in ("draft", "program", "mine", "a", "b"):
+    if stem in ("draft", "program", "mine", "base", "yours", "a", "b"):
         text = _text("tensor<fp32, [3]> x", VECTOR)
-        text = text.replace("        } ->", "            z = exp(x);\n        } ->") if stem == "b" else text
+        text = text.replace("        } ->", "            z = exp(x);\n        } ->") if stem in ("b", "yours") else text
         return (text if stem == "draft" else miltext.infer_draft(text)).encode()
     if stem == "odd":
         return miltext.infer_draft(_text("tensor<fp32, [3]> x", VECTOR)).replace("[3]> y", "[4]> y").encode()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import note_format
 from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
@@ -74,6 +75,7 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     "form",
     type=click.Choice(["text", "json", "sarif", "github"]),
     default="text",
+    callback=note_format,
     help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
 )
 @click.option(

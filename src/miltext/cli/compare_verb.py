@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from contextlib import nullcontext
@@ -11,9 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
-from miltext.cli.streams import FAILED, WRONG, OptionalNumbers, colored, load_model, nested_option, show, write_text
+from miltext.cli.streams import (
+    FAILED,
+    WRONG,
+    OptionalNumbers,
+    colored,
+    load_model,
+    nested_option,
+    show_failure,
+    write_json,
+    write_text,
+)
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -26,7 +36,7 @@ Examples:
   miltext compare fp32.mlpackage fp16.mlpackage --input image=cat.jpg
   miltext compare model.mlpackage quantized.mlpackage --inputs x.npz --min-snr 25
   miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
-  miltext compare a.mil b.mil --random 7 --json | jq .first
+  miltext compare a.mil b.mil --random 7 --format json | jq .first
 \b
 Exit status: 0 no output is below the threshold; 1 one is, or B lacks one; 2 the two cannot be compared: a
 model cannot be read or run, inputs or the shapes of outputs differ, or nothing in one corresponds to the other.
@@ -68,11 +78,10 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
 )
 @click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
 @click.option("--all", "full", is_flag=True, help="List all values, not only the worst.")
-@click.option("--json", "as_json", is_flag=True, help="Write everything as JSON.")
+@format_option
+@json_option
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
-def command(
-    old: str, new: str | None, against: str | None, full: bool, as_json: bool, nested: str | None, **options: Any
-) -> None:
+def command(old: str, new: str | None, against: str | None, full: bool, nested: str | None, **options: Any) -> None:
     """Run the models A and B on the same inputs, and show how far the values of B are from those of A.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
@@ -89,14 +98,14 @@ def command(
     given = Given(**{name: options.pop(name) for name in Given._fields})
     try:
         comparison = _compared(old, new, against, nested, given, options)
-        if as_json:
-            text = json.dumps(comparison.to_json(), indent=2) + "\n"
-        else:
-            text = comparison.to_text(color=colored(sys.stdout), full=full)
+        told = comparison.to_json() if asks_json() else comparison.to_text(color=colored(sys.stdout), full=full)
     except MiltextError as error:
-        show(error.diagnostics, error.text, error.path)
+        show_failure(error)
         sys.exit(FAILED)
-    write_text("-", [text])
+    if isinstance(told, str):
+        write_text("-", [told])
+    else:
+        write_json(told)
     sys.exit(0 if comparison.ok else WRONG)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, show, write_text
 from miltext.cli.writing_verbs import (
@@ -16,13 +16,16 @@ from miltext.cli.writing_verbs import (
     model_output,
     no_loss_option,
     range_option,
-    show_changes,
+    tell_written,
 )
 
 if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.model import Model
+
+FORM = 2
+"""The version of the JSON of this verb; in that of `Conversion.to_json`, `warnings` is a list."""
 
 TEXTS = ("mil", "pb", "txtpb")
 """The kinds of programs that are by themselves."""
@@ -53,9 +56,7 @@ Examples:
     "several times for several.  [its folder]",
 )
 @click.option("--full", is_flag=True, help="List all constants that lost something, not only the ten that lost most.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The output format.  [text]"
-)
+@format_option
 @range_option
 @no_loss_option
 @force_option
@@ -68,7 +69,6 @@ def command(
     nested: str | None,
     weights: tuple[str, ...],
     full: bool,
-    form: str,
     ranges: tuple[str, ...],
     **choices: bool,
 ) -> None:
@@ -84,12 +84,14 @@ def command(
     if weights and whole.kind not in TEXTS:
         raise click.UsageError("MODEL has weights of its own: leave out --weights")
     told = {"to": to, "output": output, "io": io, "weights": given_weights(weights), "ranges": read_sizes(ranges)}
-    made = _convert(whole, nested, **told, **choices)
-    write_text("-", [json.dumps(made.to_json(), indent=2) + "\n" if form == "json" else made.to_text(full=full)])
+    made, changes = _convert(whole, nested, **told, **choices)
+    tell_written(output, changes, {**made.to_json(), "form": FORM})
+    if not asks_json():
+        write_text("-", [made.to_text(full=full)])
 
 
-def _convert(whole: Model, nested: str | None, **choices: Any) -> Conversion:
-    """Convert a model, and show bars, warnings and what changed in its description."""
+def _convert(whole: Model, nested: str | None, **choices: Any) -> tuple[Conversion, list[DescriptionChange]]:
+    """Convert a model, and show bars and warnings; return what changed in its description, too."""
     from miltext.conversion.converting import convert_weights
 
     source = whole.select(nested)
@@ -99,5 +101,4 @@ def _convert(whole: Model, nested: str | None, **choices: Any) -> Conversion:
         told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
         made = convert_weights(whole, stage=nested, reading=reading.add, **told, **choices)
     show(made.warnings, whole.text, whole.name)
-    show_changes(changes)
-    return made
+    return made, changes

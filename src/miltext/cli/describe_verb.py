@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_text
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -20,6 +22,7 @@ Examples:
 @click.command("describe", epilog=EPILOG + STATUSES)
 @model_argument
 @output_option("The file to write; a description that is there is updated, and keeps its comments.")
+@format_option
 def command(model: str, output: str) -> None:
     """Show all that MODEL holds besides program and weights, as TOML that `miltext build --description` takes.
 
@@ -33,8 +36,18 @@ def command(model: str, output: str) -> None:
     before = _there(output)
     whole = open_whole(model)
     text = describe(whole) if before is None else update(whole, before, output)
-    if text != before:
+    if text != before and not (output == "-" and asks_json()):
         write_text(output, [text], "toml", model)
+    if asks_json():
+        write_json(_record(text, output, text != before))
+
+
+def _record(text: str, output: str, is_new: bool) -> dict[str, Any]:
+    """Return the description as JSON has it, and where it was written; None for a stream."""
+    from miltext.toml.reading import read_toml
+
+    where = {"output": None, "written": False} if output == "-" else {"output": output, "written": is_new}
+    return {**where, "description": read_toml(text)}
 
 
 def _there(output: str) -> str | None:

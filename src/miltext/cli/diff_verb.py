@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from miltext.cli.as_json import json_text, note_format
 from miltext.cli.progress import weights_bar
-from miltext.cli.streams import FAILED, WRONG, colored, nested_option, open_whole, output_option, show, write_text
+from miltext.cli.streams import (
+    FAILED,
+    WRONG,
+    colored,
+    nested_option,
+    open_whole,
+    output_option,
+    show_failure,
+    write_text,
+)
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -55,6 +64,7 @@ found and a weight or a model was not read.
     "form",
     type=click.Choice(["text", "json", "unified", "markdown", "html"]),
     default="text",
+    callback=note_format,
     help="The output format.  [text]",
 )
 @click.option(
@@ -120,7 +130,7 @@ def command(
             with between(Path.cwd(), revisions, cached) as review:  # whose files are there until all is written
                 write(review.difference(names, compare, breaking=breaking))
     except MiltextError as error:
-        show(error.diagnostics, error.text, error.path)
+        show_failure(error)
         sys.exit(FAILED)
 
 
@@ -170,7 +180,7 @@ class Form(NamedTuple):
     def text(self, difference: Difference, output: str) -> str:
         """Return a difference in this form; in colours only on a terminal."""
         if self.form == "json":
-            return json.dumps(difference.to_json(), indent=2) + "\n"
+            return json_text(difference.to_json())
         if self.form == "unified":
             return difference.to_unified(draft=self.draft)
         if self.form == "markdown":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from miltext.cli.streams import write_text
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.streams import write_json, write_text
 
 EPILOG = """\b
 Examples:
@@ -17,14 +18,27 @@ Exit status: 0 it is explained; 2 usage, as a code that there is not.
 
 @click.command("explain", epilog=EPILOG)
 @click.argument("code", required=False)
+@format_option
 def command(code: str | None) -> None:
     """Explain CODE, with an example and the fix. Without CODE, list all codes."""
     from miltext.diagnostics.codes import TITLES, explanation
 
+    if code is None and asks_json():
+        write_json({"codes": [_record(each) for each in TITLES]})
+        return
     if code is None:
         write_text("-", (f"{each}  {title}\n" for each, title in TITLES.items()), "markdown")
         return
     known = code.upper()
     if known not in TITLES:
         raise click.UsageError(f"unknown code {code}; `miltext explain` lists all codes")
-    write_text("-", [explanation(known)], "markdown")
+    if asks_json():
+        write_json({"codes": [_record(known)]})
+    else:
+        write_text("-", [explanation(known)], "markdown")
+
+
+def _record(code: str) -> dict[str, str]:
+    from miltext.diagnostics.codes import TITLES, explanation
+
+    return {"code": code, "title": TITLES[code], "explanation": explanation(code)}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.progress import Progress
-from miltext.cli.streams import nested_option, open_whole, show, write_text
+from miltext.cli.streams import nested_option, open_whole, show, write_json, write_text
 from miltext.cli.writing_verbs import (
     check_option,
     force_option,
@@ -16,7 +17,7 @@ from miltext.cli.writing_verbs import (
     given_weights,
     no_loss_option,
     range_option,
-    show_changes,
+    tell_written,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and 
 @nested_option()
 @click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="Where weight files are that a text names.")
 @range_option
+@format_option
 @no_loss_option
 @force_option
 @check_option
@@ -88,7 +90,10 @@ def command(
     if output == "-":
         text, told = part_text(source, values, inputs, function=function)
         show(told, source.text, source.name)
-        write_text(output, [text], "mil")
+        if asks_json():
+            write_json({"output": None, "changes": [], "text": text})
+        else:
+            write_text(output, [text], "mil")
     else:
         _write(source, output, values, inputs=inputs, function=function, **choices)
 
@@ -112,4 +117,4 @@ def _write(
         given: dict[str, Any] = {"ranges": read_sizes(ranges), "weights": given_weights(weights)}
         warnings = extract(source, values, output, **given, **told, **how)
     show(warnings, source.text, source.name)
-    show_changes(changes)
+    tell_written(output, changes)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import named_paths, shown_name
 from miltext.cli.streams import (
     CANNOT_READ,
@@ -23,6 +24,7 @@ from miltext.cli.streams import (
     texts_in,
     unified,
     write_back,
+    write_json,
     write_text,
 )
 from miltext.diagnostics import MiltextError
@@ -66,6 +68,7 @@ class Outcome(NamedTuple):
     metavar="N",
     help="Break lists of arguments in lines of more than N columns; without it, an operation is one line.",
 )
+@format_option
 def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) -> None:
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
@@ -73,8 +76,12 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     that are found in a folder keep their texts.
     """
     paths = named_paths(paths, "files or folders to format")
-    statuses = {_settle(outcome, check, diff) for outcome in _outcomes(_files(paths), width)}
-    sys.exit(max(statuses))
+    if asks_json() and (diff or ("-" in paths and not check)):
+        raise click.UsageError("standard output cannot have both the text and the report: leave out --format json")
+    settled = [(outcome.name, *_settle(outcome, check, diff)) for outcome in _outcomes(_files(paths), width)]
+    if asks_json():
+        write_json({"files": [{"path": shown_name(name), "status": became} for name, _, became in settled]})
+    sys.exit(max(status for _, status, _ in settled))
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
@@ -113,12 +120,12 @@ def _format(name: str, width: int | None) -> Outcome:
         return Outcome(name, error.text, None, error.diagnostics, error.path)
 
 
-def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
-    """Do with an outcome as asked, and return its exit status."""
+def _settle(outcome: Outcome, check: bool, diff: bool) -> tuple[int, str]:
+    """Do with an outcome as asked, and return its exit status, and what became of the file."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)
-        return FAILED if outcome.findings[0].code == CANNOT_READ else WRONG
+        return (FAILED if outcome.findings[0].code == CANNOT_READ else WRONG), "wrong"
     changed = formatted != text
     if diff:
         write_text("-", unified(shown_name(name), text, formatted, "formatted"), "diff")
@@ -126,9 +133,9 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> int:
         write_text("-", [formatted], "mil")
     elif changed and not check:
         if not write_back(name, text, formatted):
-            return FAILED
+            return FAILED, "not written"
         tell(f"reformatted {name}")
-        return 0
-    elif changed:
+        return 0, "reformatted"
+    elif changed and not asks_json():
         click.echo(f"would reformat {shown_name(name)}", err=True)
-    return WRONG if changed and (check or diff) else 0
+    return (WRONG if changed and (check or diff) else 0), "would be reformatted" if changed else "unchanged"

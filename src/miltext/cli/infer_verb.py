@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import place_of, shown_name
 from miltext.cli.streams import (
     FAILED,
@@ -18,6 +19,7 @@ from miltext.cli.streams import (
     read_stdin,
     show,
     write_back,
+    write_json,
     write_text,
 )
 
@@ -47,6 +49,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.option("--names", is_flag=True, help="Give each operation without a `name` that of its first output.")
 @click.option("--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
+@format_option
 def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
 
@@ -76,12 +79,24 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
     show(completed.diagnostics, text, name)
     if completed.text is None:
+        _tell(None, None)
         sys.exit(WRONG)
     if anew and _is_itself(draft, output, text):
-        sys.exit(0 if write_back(output, text, completed.text) else FAILED)
+        if not write_back(output, text, completed.text):
+            sys.exit(FAILED)
+        _tell(output, None)
+        return
     if output != "-":
         _refuse_elsewhere(completed.text, draft, output)
-    write_text(output, [completed.text], "mil", draft)
+    if output != "-" or not asks_json():
+        write_text(output, [completed.text], "mil", draft)
+    _tell(*((None, completed.text) if output == "-" else (output, None)))
+
+
+def _tell(output: str | None, text: str | None) -> None:
+    """Tell as JSON, if that is asked for, where the text was written, or else what it is."""
+    if asks_json():
+        write_json({"output": output, "text": text})
 
 
 def _is_itself(draft: str, output: str, text: str) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_text
+from miltext.cli.as_json import asks_json, format_option, json_option
+from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.models.summary import Summary
@@ -17,15 +18,16 @@ Examples:
   miltext info Model.mlpackage
   miltext info Pipeline.mlpackage --model 1
   miltext info Model.mlmodelc                # with the hash of what it was compiled from
-  miltext info Model.mlpackage --json | jq .weights
+  miltext info Model.mlpackage --format json | jq .weights
 """
 
 
 @click.command("info", epilog=EPILOG + STATUSES)
 @model_argument
 @nested_option()
-@click.option("--json", "as_json", is_flag=True, help="Write it as JSON.")
-def command(model: str, nested: str | None, as_json: bool) -> None:
+@format_option
+@json_option
+def command(model: str, nested: str | None) -> None:
     """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with what they
     give one another, and what a compiled model states of itself.
     """
@@ -33,10 +35,8 @@ def command(model: str, nested: str | None, as_json: bool) -> None:
 
     whole = open_whole(model)
     record = summarize(whole.at(nested), whole)
-    if as_json:
-        import json
-
-        write_text("-", [json.dumps(record, indent=2, ensure_ascii=False) + "\n"])
+    if asks_json():
+        write_json(record)
     else:
         write_text("-", [f"{line}\n" for line in _lines(record)])
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import STATUSES, compiled_text, load_model, nested_option, write_text
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.streams import STATUSES, compiled_text, load_model, nested_option, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.parsing.locating import Located
@@ -30,6 +31,7 @@ LONGEST = 2000
 @click.argument("model", metavar="MODEL")
 @click.argument("place", metavar="LINE[:COL]")
 @nested_option()
+@format_option
 def command(model: str, place: str, nested: str | None) -> None:
     """Show the operation at LINE[:COL] of the model.mil that Core ML made of MODEL.
 
@@ -56,7 +58,18 @@ def command(model: str, place: str, nested: str | None) -> None:
     if found is None:
         parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
         raise refusal("MIL433", f"no operation found at {shown}", loaded.name)
-    write_text("-", [_shown(text, found)])
+    if asks_json():
+        write_json(_record(text, found))
+    else:
+        write_text("-", [_shown(text, found)])
+
+
+def _record(text: str, found: Located) -> dict[str, Any]:
+    from miltext.diagnostics.reports import place
+
+    code = text[found.span.start : found.span.end]
+    names = ("type", "outputs", "name", "function", "depth")
+    return {**{name: getattr(found, name) for name in names}, **place(text, found.span), "text": code}
 
 
 def _shown(text: str, found: Located) -> str:

@@ -35,6 +35,12 @@ BESIDE = ".conflict.mil"
 
 Names = tuple[str, str, str]
 """The names of the base, of ours and of theirs."""
+DRIVER_EPILOG = """\b
+Example:
+  miltext mergedriver base.mil mine.mil yours.mil 7 model.mil
+\b
+Exit status: 0 merged; 3 conflicts, or errors that neither side has; 2 a version cannot be read.
+"""
 
 
 @click.command("merge", epilog=EPILOG)
@@ -84,7 +90,7 @@ def _merge_texts(names: Names, output: str, markers: Markers, shown: str, place:
 
     base, ours, theirs = (_read(name, may_be_empty=index == 0) for index, name in enumerate(names))
     merged = merge_texts(base, ours, theirs, markers)
-    write_text(output, [merged.text])
+    write_text(output, [merged.text], "mil")
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"
         _tell(shown, f"{conflicts}, between markers")
@@ -143,7 +149,7 @@ def _tell_conflicts(name: str, reasons: Sequence[str], text: str | None, beside:
 # ---- for git
 
 
-@click.command("mergedriver")
+@click.command("mergedriver", epilog=DRIVER_EPILOG)
 @click.argument("base")
 @click.argument("ours")
 @click.argument("theirs")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import colored, write_text
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.streams import colored, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.reference.searching import Found
@@ -31,7 +32,8 @@ Exit status: 0 something was found; 2 usage, as an operation that is not known.
 @click.argument("words", nargs=-1, metavar="[WORD...]")
 @click.option("--opset", metavar="OPSET", help="Operations as this opset has them, such as ios17; else the newest.")
 @click.option("--family", metavar="FAMILY", help="Only this family, such as pooling; words are searched, not names.")
-@click.option("--json", "as_json", is_flag=True, help="Write all that is known as JSON.")
+@format_option
+@click.option("--json", "as_json", is_flag=True, help="Write the list of --format json alone: all that is known.")
 @click.option("--example", is_flag=True, help="Write only the example, a draft of a whole program.")
 def command(words: tuple[str, ...], opset: str | None, family: str | None, as_json: bool, example: bool) -> None:
     """Tell about the operations that the WORDs name, or list those that speak of all of them.
@@ -44,20 +46,26 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, as_js
         found = find(words, opset, family)
     except Unknown as unknown:
         raise click.UsageError(str(unknown)) from None
-    if as_json and example:
+    if (as_json or asks_json()) and example:
         raise click.UsageError("--json has the examples, too: leave --example out")
-    if example:
+    if asks_json():
+        write_json({"operations": _records(found)})
+    elif example:
         write_text("-", _examples(found), "mil")
     else:
         write_text("-", _json(found) if as_json else _lines(found))
 
 
+def _records(found: Found) -> list[dict[str, Any]]:
+    from miltext.reference.records import record
+
+    return [record(entry, found.opset) for entry in found.entries]
+
+
 def _json(found: Found) -> Iterator[str]:
     import json
 
-    from miltext.reference.records import record
-
-    yield json.dumps([record(entry, found.opset) for entry in found.entries], indent=2, ensure_ascii=False) + "\n"
+    yield json.dumps(_records(found), indent=2, ensure_ascii=False) + "\n"
 
 
 def _examples(found: Found) -> Iterator[str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import quiet
-from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_text
+from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_json, write_text
 from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, warning
 from miltext.diagnostics.wording import tally
@@ -72,6 +73,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 )
 @nested_option()
 @range_option
+@format_option
 @click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
 @force_option
 def command(
@@ -106,7 +108,10 @@ def command(
     work = _Work(Path(output), force, Command(line, timeout, _shown if verbose else bool))
     with work.kept():
         work.reduce(source, read_sizes(ranges), kind=kind, jobs=jobs, max_tests=max_tests)
-    write_text("-", [work.told()])
+    if asks_json():
+        write_json({"output": output, **work.record()})
+    else:
+        write_text("-", [work.told()])
 
 
 def _shown(text: str) -> None:
@@ -171,14 +176,24 @@ class _Work:
         """Return what was done, in words."""
         from miltext.reduction.report import told
 
-        done = self._done
-        assert done is not None  # it ended well
+        done = self._ended()
         if not done.is_complete:
             run = tally(done.tests, "test")
             tell(f"miltext: stopped after {run}, as --max-tests says: more may be left out")
-        if not done.is_steady:
-            show([UNSTEADY], None, str(self._output))
         return told(done.original, done.best, done.tests, done.reused)
+
+    def record(self) -> dict[str, Any]:
+        """Return what was done, for programs."""
+        from miltext.reduction.report import record
+
+        return record(self._ended())
+
+    def _ended(self) -> Reduction:
+        """Return the reduction, which ended well, and warn of one that cannot be relied on."""
+        assert self._done is not None
+        if not self._done.is_steady:
+            show([UNSTEADY], None, str(self._output))
+        return self._done
 
     @contextmanager
     def kept(self) -> Iterator[None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -209,10 +208,10 @@ class Shown:
             self._looks[each.side][each.name] = self._look(each.name, each.value, each.declared)
             yield each
 
-    def to_json(self, function: str) -> str:
-        """Return what the results are as JSON."""
-        sides = {side: list(looks.values()) for side, looks in self._looks.items()}
-        return json.dumps({"function": function, **sides}, indent=2, ensure_ascii=False) + "\n"
+    @property
+    def records(self) -> dict[str, list[Any]]:
+        """The records of the results, by their sides."""
+        return {side: list(looks.values()) for side, looks in self._looks.items()}
 
     def to_text(self, *, color: bool = False) -> str:
         """Return a table of the results, with an empty line between sides; in colour, what is not finite is red."""

@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
-from miltext.cli.streams import OptionalNumbers, colored, load_model, model_argument, nested_option, tell, write_text
+from miltext.cli.streams import (
+    OptionalNumbers,
+    colored,
+    load_model,
+    model_argument,
+    nested_option,
+    tell,
+    write_json,
+    write_text,
+)
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -60,14 +70,14 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
     multiple=True,
     help="Write all to an .npz instead of a table; or one value to an .npy, an image to a .png.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write the table as JSON, also beside -o.")
+@format_option
+@json_option
 def command(
     model: str,
     nested: str | None,
     state: str | None,
     state_out: str | None,
     outputs: tuple[str, ...],
-    as_json: bool,
     **options: Any,
 ) -> None:
     """Compute what MODEL makes of its inputs, in numpy on any machine, and show a table of it.
@@ -82,6 +92,7 @@ def command(
     given = Given(**{name: options[name] for name in Given._fields})
     files = targets(outputs, state_out)
     files.check([model, *given.read], state)
+    as_json = asks_json()
     if as_json and files.archive == "-":
         raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
     from miltext.evaluation.evaluator import Evaluator
@@ -99,8 +110,10 @@ def command(
         results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
     if shown is not None:
-        color = colored(sys.stdout)
-        write_text("-", [shown.to_json(evaluator.function) if as_json else shown.to_text(color=color)])
+        if as_json:
+            write_json({"function": evaluator.function, **shown.records})
+        else:
+            write_text("-", [shown.to_text(color=colored(sys.stdout))])
 
 
 @contextmanager

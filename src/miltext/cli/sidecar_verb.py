@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.progress import Progress, size_below
-from miltext.cli.streams import WRONG, existing, tell
+from miltext.cli.streams import WRONG, existing, tell, write_json
 
 EPILOG = """\b
 Examples:
@@ -37,6 +39,7 @@ Exit status: 0 all are up to date, or written; 1 with --check, one is stale; or 
     metavar="N",
     help="Break lists of arguments in lines of more than N columns; without it, an operation is one line.",
 )
+@format_option
 def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width: int | None) -> None:
     """Write the text of each MODEL beside it, for pages that show no models: GitHub's, GitLab's, Gitea's.
 
@@ -50,19 +53,22 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     if full and draft:
         raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
     form = "full" if full else "draft" if draft else COMPACT
-    stale = False
+    files: list[dict[str, Any]] = []
     for path in dict.fromkeys(map(_whole, models)):
         existing(str(path))
         for sidecar, text in _made(path, form, width):
-            if is_current(sidecar, text):
-                continue
-            stale = True
-            if not check:
+            status = "current" if is_current(sidecar, text) else "stale" if check else "written"
+            files.append({"path": str(sidecar), "model": str(path), "status": status})
+            if status == "written":
                 check_content(sidecar, "sidecar")
                 write(sidecar, text)
-            remake = f"; to write it: {' '.join(['miltext sidecar', *options_of(form, width), str(path)])}"
-            click.echo(f"stale: {sidecar}{remake}", err=True) if check else tell(f"wrote {sidecar}")
-    if check and stale:
+                tell(f"wrote {sidecar}")
+            elif status == "stale" and not asks_json():
+                remake = " ".join(["miltext sidecar", *options_of(form, width), str(path)])
+                click.echo(f"stale: {sidecar}; to write it: {remake}", err=True)
+    if asks_json():
+        write_json({"files": files})
+    if any(each["status"] == "stale" for each in files):
         sys.exit(WRONG)
 
 

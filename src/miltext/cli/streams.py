@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
 
 import click
 
+from miltext.cli.as_json import asks_json, json_text, keep
 from miltext.cli.habits import asked, quiet, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics import Diagnostic, MiltextError
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -213,8 +214,8 @@ def _named(stream: str) -> Iterator[None]:
 
 
 def tell(message: str) -> None:
-    """Tell something beside the result, on standard error, unless only results and errors are to be told."""
-    if not quiet():
+    """Tell something beside the result, on standard error, unless only results and errors, or JSON, are asked for."""
+    if not quiet() and not asks_json():
         click.echo(message, err=True)
 
 
@@ -226,9 +227,14 @@ def show(
     err: bool = True,
     is_result: bool = False,
 ) -> None:
-    """Show diagnostics on standard error, or on standard output; with `--quiet` only errors, or what is the result."""
+    """Show diagnostics on standard error, or on standard output; with `--quiet` only errors, or what is the result.
+
+    Where JSON is asked for, they are kept for its object.
+    """
     from miltext.diagnostics import render
 
+    if keep(diagnostics, text, path):
+        return
     if quiet() and not is_result:
         diagnostics = [each for each in diagnostics if each.severity == "error"]
     for diagnostic in diagnostics:
@@ -237,6 +243,11 @@ def show(
         if colored(sys.stderr if err else sys.stdout):
             shown = shown.replace(word, click.style(word, fg=COLORS[diagnostic.severity], bold=True), 1)
         click.echo(shown, err=err, color=True)
+
+
+def write_json(record: dict[str, Any]) -> None:
+    """Write the object of a verb to standard output, with the findings that were kept for it."""
+    write_text("-", [json_text(record)])
 
 
 def compiled_text(model: Model, program: Program) -> str:
@@ -270,6 +281,13 @@ def fail(message: str) -> NoReturn:
     sys.exit(FAILED)
 
 
+def show_failure(error: MiltextError) -> None:
+    """Show what is wrong with an input; where JSON is asked for, as an object of findings alone."""
+    show(error.diagnostics, error.text, error.path)
+    if asks_json():
+        write_json({})
+
+
 @contextmanager
 def report_failures() -> Iterator[None]:
     """Turn a failure of an input (status 1) or a file (2) into one message and an exit status."""
@@ -278,7 +296,7 @@ def report_failures() -> Iterator[None]:
     try:
         yield
     except MiltextError as error:
-        show(error.diagnostics, error.text, error.path)
+        show_failure(error)
         is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (
             CANNOT_READ,
             *NO_OUTPUT,

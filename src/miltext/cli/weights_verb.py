@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.progress import Progress
-from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_text
+from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.models.model_weights import Weight, Weights
@@ -18,6 +20,7 @@ EPILOG = """\b
 Examples:
   miltext weights Model.mlpackage
   miltext weights Model.mlpackage --save weights     # weights/conv_1_weight.npy, ...
+  miltext weights Model.mlpackage --format json | jq '.weights[].digest'
 """
 
 HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
@@ -26,6 +29,7 @@ HEADINGS = ("name", "type", "shape", "bytes", "offset", "digest")
 @click.command("weights", epilog=EPILOG + STATUSES)
 @model_argument
 @nested_option()
+@format_option
 @click.option("--save", metavar="DIR", help="Also write each as a .npy file in DIR.")
 def command(model: str, nested: str | None, save: str | None) -> None:
     """List MODEL's weights: name, type, shape, bytes, offset in the weight file, and SHA-256 of type and data.
@@ -40,22 +44,42 @@ def command(model: str, nested: str | None, save: str | None) -> None:
         check_place(save, model)
     entries = weights.entries
     with Progress("reading weights", lambda: sum(weight.size for weight in entries.values())) as progress:
-        rows = [HEADINGS, *(_row(weights, name, weight, progress) for name, weight in entries.items())]
+        records = [_record(weights, name, weight, progress) for name, weight in entries.items()]
+    if not asks_json():
+        write_text("-", [f"{line}\n" for line in _table(records)])
+    files = {} if save is None else save_arrays(weights, Path(save))
+    if asks_json():
+        write_json({"weights": [{**each, "saved": files.get(each["name"])} for each in records]})
+
+
+def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> dict[str, Any]:
+    """Return what is told of a weight; it has no `file` and no `offset` if it is in the program itself."""
+    return {
+        "name": name,
+        "dtype": weight.dtype.name,
+        "shape": list(weight.shape),
+        "bytes": weight.size,
+        "file": weight.blob and weight.blob.fileName,
+        "offset": weight.blob and weight.blob.offset,
+        "digest": weights.digest(weight, progress.add),
+    }
+
+
+def _table(records: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the lines of a table."""
+    rows = [HEADINGS, *map(_row, records)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    write_text("-", [f"{line}\n" for line in lines])
-    if save is not None:
-        save_arrays(weights, Path(save))
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _row(weights: Weights, name: str, weight: Weight, progress: Progress) -> tuple[str, ...]:
-    offset = "-" if weight.blob is None else str(weight.blob.offset)
-    shape = "x".join(map(str, weight.shape)) or "scalar"
-    return name, weight.dtype.name, shape, str(weight.size), offset, weights.digest(weight, progress.add)
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    offset = "-" if record["offset"] is None else str(record["offset"])
+    shape = "x".join(map(str, record["shape"])) or "scalar"
+    return record["name"], record["dtype"], shape, str(record["bytes"]), offset, record["digest"]
 
 
-def save_arrays(weights: Weights, folder: Path) -> None:
-    """Write each weight as `NAME.npy`, all of them or none.
+def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
+    """Write each weight as `NAME.npy`, all of them or none; return the files by names.
 
     Characters that are not allowed in file names are written as `%2F` and the like.
     """
@@ -64,13 +88,15 @@ def save_arrays(weights: Weights, folder: Path) -> None:
     from miltext.models.staging import Staging
 
     entries = weights.entries
+    files = {name: folder / f"{file_stem(name)}.npy" for name in entries}
     with (
         Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress,
         Staging(replace=True, parents=True) as staging,
     ):
         for name, weight in entries.items():
-            write_new(staging.place(folder / f"{file_stem(name)}.npy"), npy_pieces(weights, weight, progress.add))
+            write_new(staging.place(files[name]), npy_pieces(weights, weight, progress.add))
         staging.commit()
+    return {name: str(path) for name, path in files.items()}
 
 
 def file_stem(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -22,6 +23,7 @@ from miltext.cli.streams import (
     nested_option,
     open_whole,
     show,
+    write_json,
 )
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ range_option = click.option(
 )
 @click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
 @range_option
+@format_option
 @click.option(
     "--coremlc-version",
     metavar="VERSION",
@@ -187,7 +190,8 @@ def given_weights(words: Sequence[str]) -> GivenWeights | None:
 
 def edit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of verbs that make one edit."""
-    for option in (check_option, force_option, no_loss_option, nested_option(), function_option, model_output):
+    options = (check_option, force_option, no_loss_option, format_option, nested_option(), function_option)
+    for option in (*options, model_output):
         command = option(command)
     return command
 
@@ -261,6 +265,7 @@ def edit_model(
     if as_text:
         check_name(Path(output), "mil")
         write_file(Path(output), [edited], replace=choices["force"])
+        tell_written(output, [])
         return
     source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)
     source.model_path = chosen.model_path
@@ -283,7 +288,20 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
         told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
         warnings = build(source, output, original=original, **told, **choices)
     show(warnings, source.text, source.name)
-    show_changes(changes)
+    tell_written(output, changes)
+
+
+def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[str, Any] | None = None) -> None:
+    """Tell what was written: as JSON all of it, with what else is `told`; or what changed in the description."""
+    if asks_json():
+        write_json({"output": output, "changes": [_record(each) for each in changes], **(told or {})})
+    else:
+        show_changes(changes)
+
+
+def _record(change: DescriptionChange) -> dict[str, Any]:
+    names = ("sign", "kind", "name", "old_name", "function", "model", "text")
+    return {**{name: getattr(change, name) for name in names}, "details": [each._asdict() for each in change.details]}
 
 
 def show_changes(changes: Sequence[DescriptionChange]) -> None:

@@ -17,6 +17,9 @@ from miltext.diagnostics.codes import TITLES, explanation
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
+FORM = 1
+"""The version of the JSON form: another one where a reader of this would go wrong."""
+
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
 
@@ -46,10 +49,15 @@ class Report(NamedTuple):
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """`{"diagnostics": [...], "errors": 1, "warnings": 0}`, a record for each diagnostic in order."""
+    """`{"form": 1, "diagnostics": [...], "errors": 1, "warnings": 0}`, as `findings` has them."""
+    return _text({"form": FORM, **findings(reports)})
+
+
+def findings(reports: Sequence[Report]) -> Record:
+    """Return what was found as `diagnostics`, a record for each in order, and how many `errors` and `warnings`."""
     found = [(report, diagnostic) for report in reports for diagnostic in report.diagnostics]
     counts = {f"{kind}s": sum(diagnostic.severity == kind for _, diagnostic in found) for kind in ("error", "warning")}
-    return _text({"diagnostics": [_record(*pair) for pair in found], **counts})
+    return {"diagnostics": [_record(*pair) for pair in found], **counts}
 
 
 def _text(record: Record) -> str:
@@ -64,10 +72,10 @@ def _record(report: Report, diagnostic: Diagnostic) -> Record:
         "severity": diagnostic.severity,
         "code": diagnostic.code,
         "message": diagnostic.message,
-        **_place(report.text, diagnostic.span),
+        **place(report.text, diagnostic.span),
         "suggestion": diagnostic.suggestion,
         "applicability": None if diagnostic.suggestion is None else diagnostic.applicability,
-        "notes": [{"message": note.message, **_place(report.text, note.span)} for note in diagnostic.notes],
+        "notes": [{"message": note.message, **place(report.text, note.span)} for note in diagnostic.notes],
     }
 
 
@@ -76,7 +84,8 @@ def _path(report: Report) -> str:
     return os.fsencode(report.path).decode(errors="replace")
 
 
-def _place(text: str | None, span: Span | None) -> Record:
+def place(text: str | None, span: Span | None) -> Record:
+    """Return the `start` and the `end` of a span; None where it has no place in a text."""
     if text is None or span is None:
         return {"start": None, "end": None}
     return {"start": _point(text, span.start), "end": _point(text, span.end)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics.wording import tally
 from miltext.diffing import diff
@@ -10,25 +10,43 @@ from miltext.reduction.graph import count_operations
 from miltext.schema.walk import is_constant, operations
 
 if TYPE_CHECKING:
+    from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
     from miltext.schema.proto import Function, Program
 
 
-def sizes(program: Program) -> str:
-    """Count a program's operations, constants, inputs and outputs; and its functions, if it has several."""
+def counts(program: Program) -> dict[str, int]:
+    """Count a program's functions, operations, constants, inputs and outputs."""
     functions = [program.functions[name] for name in program.functions]
-    counts = [
-        (count_operations(program), "operation"),
-        (sum(is_constant(operation) for _, operation in operations(program)), "constant"),
-        (sum(len(each.inputs) for each in functions), "input"),
-        (sum(map(_outputs, functions)), "output"),
-    ]
-    several = [(len(functions), "function")] if len(functions) > 1 else []
-    return ", ".join(tally(count, noun) for count, noun in [*several, *counts])
+    return {
+        "functions": len(functions),
+        "operations": count_operations(program),
+        "constants": sum(is_constant(operation) for _, operation in operations(program)),
+        "inputs": sum(len(each.inputs) for each in functions),
+        "outputs": sum(map(_outputs, functions)),
+    }
+
+
+def sizes(program: Program) -> str:
+    """Say how much a program has of what is counted; functions only if it has several."""
+    found = [(count, noun) for noun, count in counts(program).items() if noun != "functions" or count > 1]
+    return ", ".join(tally(count, noun.removesuffix("s")) for count, noun in found)
 
 
 def _outputs(function: Function) -> int:
     return len({name for block in function.block_specializations.values() for name in block.outputs})
+
+
+def record(done: Reduction) -> dict[str, Any]:
+    """Return what was made of a model with how many tests, for programs."""
+    return {
+        "before": counts(done.original.program),
+        "after": counts(done.best.program),
+        "tests": done.tests,
+        "reused": done.reused,
+        "complete": done.is_complete,
+        "steady": done.is_steady,
+    }
 
 
 def told(original: Candidate, best: Candidate, tests: int, reused: int) -> str:

@@ -17,7 +17,6 @@ from miltext.diffing.difference import Difference
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.bundle import SIGNS
 from miltext.models.coremldata import FILE_NAME as COREMLDATA
-from miltext.models.coremldata import TEXT
 from miltext.models.files import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
 from miltext.models.metadata_json import FILE_NAME as METADATA
@@ -286,7 +285,7 @@ def _is_model(side: Files, path: str) -> bool:
         return side.has(path)
     if path.lower().endswith(MODEL_FOLDERS):
         return True
-    signs = [posixpath.join(path, name) for name in (MANIFEST, TEXT, *SIGNS)]
+    signs = [posixpath.join(path, name) for name in (MANIFEST, COREMLDATA, *SIGNS)]
     return any(each in side.entries or each in side.folders for each in signs)
 
 

@@ -1,0 +1,91 @@
+"""What verbs tell as JSON: one object on standard output, which has findings as `miltext check` has them.
+
+docs/json.md says what each verb's object has. Under `--format json`, findings that are else shown on standard error are
+kept for the object, and a failure of an input is an object that has findings alone. What is wrong with the command
+line, or with a file as such, stays a message on standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics.reports import Report
+
+Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
+
+JSON = "json"
+_KEPT = f"{__name__}.findings"
+
+
+def note_format(context: click.Context, _option: click.Parameter, form: str) -> str:
+    """Note whether JSON is asked for: the callback of a `--format` that has further choices."""
+    if form == JSON:
+        context.meta.setdefault(_KEPT, [])
+    return form
+
+
+def _note_flag(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        context.meta.setdefault(_KEPT, [])
+
+
+format_option: Decorator = click.option(
+    "--format",
+    type=click.Choice(["text", JSON]),
+    default="text",
+    expose_value=False,
+    callback=note_format,
+    help="The output format; docs/json.md says what JSON has.  [text]",
+)
+
+json_option: Decorator = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_note_flag, help="The same as --format json."
+)
+
+
+def asks_json() -> bool:
+    """Whether the verb that runs is asked for JSON."""
+    return _kept() is not None
+
+
+def keep(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) -> bool:
+    """Keep findings for the object, if JSON is asked for; return whether that is so."""
+    from miltext.diagnostics.reports import Report
+
+    kept = _kept()
+    if kept is not None and diagnostics:
+        kept.append(Report(path or "", diagnostics, text))
+    return kept is not None
+
+
+def json_text(record: dict[str, Any]) -> str:
+    """Return the object of a verb, with the findings that were kept for it."""
+    import json
+
+    from miltext.diagnostics.reports import FORM, findings
+
+    whole = {"form": FORM, **_plain(record), **findings(_kept() or [])}
+    return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _kept() -> list[Report] | None:
+    context = click.get_current_context(silent=True)
+    found: list[Report] | None = context.meta.get(_KEPT) if context else None
+    return found
+
+
+def _plain(thing: Any) -> Any:
+    """Return what JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`."""
+    if isinstance(thing, float):
+        return thing if math.isfinite(thing) else str(thing)
+    if isinstance(thing, dict):
+        return {key: _plain(each) for key, each in thing.items()}
+    return [_plain(each) for each in thing] if isinstance(thing, (list, tuple)) else thing
