@@ -134,7 +134,8 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> tuple[int, str]:
     elif changed and not check:
         if not write_back(name, text, formatted):
             return FAILED, "not written"
-        tell(f"reformatted {name}")
+        if not asks_json():
+            tell(f"reformatted {name}")
         return 0, "reformatted"
     elif changed and not asks_json():
         click.echo(f"would reformat {shown_name(name)}", err=True)

@@ -62,8 +62,11 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
             if status == "written":
                 check_content(sidecar, "sidecar")
                 write(sidecar, text)
+            if asks_json():
+                continue
+            if status == "written":
                 tell(f"wrote {sidecar}")
-            elif status == "stale" and not asks_json():
+            elif status == "stale":
                 remake = " ".join(["miltext sidecar", *options_of(form, width), str(path)])
                 click.echo(f"stale: {sidecar}; to write it: {remake}", err=True)
     if asks_json():

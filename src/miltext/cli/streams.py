@@ -214,8 +214,8 @@ def _named(stream: str) -> Iterator[None]:
 
 
 def tell(message: str) -> None:
-    """Tell something beside the result, on standard error, unless only results and errors, or JSON, are asked for."""
-    if not quiet() and not asks_json():
+    """Tell something beside the result, on standard error, unless only results and errors are to be told."""
+    if not quiet():
         click.echo(message, err=True)
 
 
