@@ -187,14 +187,19 @@ def applied(text: str, fixes: Iterable[Diagnostic]) -> str:
     return _applied(text, fixes)[0]
 
 
+def replaced(text: str, fix: Diagnostic) -> tuple[int, int]:
+    """Return the stretch that a finding's suggestion takes the place of: with blanks around it, where it is removed."""
+    assert fix.span is not None
+    return fix.span if fix.suggestion else _with_blanks(text, *fix.span)
+
+
 def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
     """Return a text with suggestions in place of their spans, and where each of them stands then."""
     pieces, starts = list[str](), list[int]()
     last = length = 0
     for fix in fixes:
-        assert fix.span is not None
         assert fix.suggestion is not None
-        start, end = fix.span if fix.suggestion else _with_blanks(text, *fix.span)
+        start, end = replaced(text, fix)
         pieces += text[last : max(start, last)], fix.suggestion
         length += len(pieces[-2])
         starts.append(length)

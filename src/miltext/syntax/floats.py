@@ -228,7 +228,7 @@ def pack_floats(elements: Sequence[str], form: Format) -> bytes:
 
 def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
     """Return the texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
-    if decimal or len(data) < MANY * 4:
+    if decimal or len(data) < MANY * 4 or not _has_numpy():
         return [(decimal_text if decimal else hex_text)(code, form) for code in _codes(data, form)]
     step = MANY * 8
     joined = b"".join([_hex_columns(data[start : start + step], form) for start in range(0, len(data), step)]).decode()
@@ -246,6 +246,15 @@ def _codes(data: bytes, form: Format) -> tuple[int, ...]:
 
 MANY = 4096
 """The least count of numbers for which doing all of them at once is worth the import of numpy."""
+
+
+def _has_numpy() -> bool:
+    """Whether numpy is there: in a browser it is not."""
+    try:
+        import numpy as np  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:

@@ -16,6 +16,7 @@ from miltext.checking.inference.clash_codes import INCOMPATIBLE, OUT_OF_RANGE, W
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
 from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
+from miltext.syntax.encoding import decode
 
 if TYPE_CHECKING:
     from miltext.schema import proto
@@ -325,10 +326,8 @@ def read_value(message: proto.Value, type: Type) -> Value:
 def _unpack(data: bytes, dtype: str, size: int) -> Row:
     described = BY_NAME[dtype]
     if described.packed:
-        from miltext.schema.packing import packed_size, unpack
-
-        fits = len(data) == packed_size(size, described.bits)
-        return tuple(unpack(data, described, size).tolist()) if fits else ()
+        fits = len(data) == (size * described.bits + 7) // 8
+        return tuple(map(int, decode(data, described, size))) if fits else ()
     code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
     if code is None or len(data) % struct.calcsize(code):
         return ()

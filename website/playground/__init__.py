@@ -1,0 +1,1 @@
+"""The playground: miltext itself in a page, under Pyodide. `building` makes its folder, `session` runs in the page."""

@@ -1,0 +1,113 @@
+"""Files that are dropped on the playground's page, as texts: texts, models, folders of packages, or those zipped."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from miltext.diagnostics import MiltextError, ModelError, refusing
+from miltext.models.contents import is_binary, is_spec
+from miltext.models.manifest import MANIFEST
+from miltext.models.opening import open_model
+from miltext.models.refusals import refusal
+from miltext.printing.printing import to_text
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto import Program
+from website.playground.lost_numbers import lost_nans
+
+FOLDERS = (".mlpackage", ".mlmodelc")
+FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
+WEIGHTS = (".bin", ".npy", ".npz", ".safetensors")
+"""How the names of files end that hold weights: a text does not need them, and they are large."""
+
+MOST_FILES = 2000
+MOST_BYTES = 64 << 20
+"""How much of a zip is unpacked: so many files, and so many bytes."""
+
+LOST = (
+    "{}: protobuf's backend in the browser loses the sign and payload of NaNs: of {} of them here, which are `nan`; "
+    "`miltext print` shows them."
+)
+
+
+def opened(place: str) -> dict[str, Any]:
+    """Tell the texts of what is in a folder, which is removed: of each model, or of each program of a pipeline.
+
+    The notes tell what was not read, and what a text does not have of its file.
+    """
+    folder = Path(place)
+    texts: list[dict[str, str]] = []
+    notes = [] if any(folder.iterdir()) else ["This is empty, or holds nothing but weights."]
+    for path in sorted(folder.iterdir()):
+        with _telling(path.name, notes):
+            top = _unpacked(path) if path.suffix.lower() == ".zip" else path
+            found = [*_models(top)]
+            if not found:
+                notes.append(f"{path.name}: there is no {', '.join((*FOLDERS, *FILES))} in this")
+            for model in found:
+                name = path.name if model == path else f"{path.name}/{model.relative_to(top).as_posix()}"
+                with _telling(name, notes):
+                    texts += _texts(model, name)
+                    notes += _lost(model, name)
+    shutil.rmtree(folder)
+    return {"texts": texts, "notes": notes}
+
+
+@contextmanager
+def _telling(name: str, notes: list[str]) -> Iterator[None]:
+    """Add what is refused in a `with` block to the notes."""
+    try:
+        yield
+    except MiltextError as error:
+        notes.append(f"{name}: {error.diagnostics[0].message}")
+
+
+def _unpacked(archive: Path) -> Path:
+    """Return a folder with the files of a zip but weights. Raise ModelError for one that is broken or too large."""
+    folder = archive.with_name(f"{archive.name} unpacked")
+    folder.mkdir()
+    with refusing(partial(_no_zip, archive.name)), zipfile.ZipFile(archive) as files:
+        wanted = [each for each in files.infolist() if not each.filename.lower().endswith(WEIGHTS)]
+        size = sum(each.file_size for each in wanted)
+        if len(wanted) > MOST_FILES or size > MOST_BYTES:
+            message = f"this holds {len(wanted)} files of {size} bytes, which is too much for a page"
+            raise refusal("MIL250", f"{message}; use `miltext print`", archive.name)
+        files.extractall(folder, wanted)
+    return folder
+
+
+def _no_zip(name: str, failure: Exception) -> ModelError:
+    return refusal("MIL250", f"this is not a whole zip: {failure}", name)
+
+
+def _models(path: Path) -> Iterator[Path]:
+    """Yield the models and texts at a path or below it, none of those inside another."""
+    if path.is_dir() and path.suffix.lower() not in FOLDERS and not (path / MANIFEST).exists():
+        for inside in sorted(path.iterdir()):
+            if inside.name != "__MACOSX":
+                yield from _models(inside)
+    elif path.is_dir() or path.suffix.lower() in FILES:
+        yield path
+
+
+def _texts(path: Path, name: str) -> Iterator[dict[str, str]]:
+    """Yield the text of each program of a model: its own where it is one, or else what `miltext print` prints."""
+    for stage in open_model(path).select_all():
+        title = f"{name}, model {stage.title}" if stage.place else name
+        text = stage.model.text
+        yield {"name": title, "text": to_text(stage.model.program) if text is None else text}
+
+
+def _lost(path: Path, name: str) -> list[str]:
+    """Tell of the numbers in a model's messages that its text does not have."""
+    lost = 0
+    for file in (path, *path.rglob("*.mlmodel")):
+        data = file.read_bytes() if file.is_file() else b""
+        if data and is_binary(data):
+            lost += lost_nans(data, Spec if is_spec(data) else Program)
+    return [LOST.format(name, lost)] if lost else []

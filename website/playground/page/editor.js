@@ -1,0 +1,82 @@
+// The editor of the text, and the views of texts that are made of it.
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { bracketMatching, indentUnit } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { mil } from "./highlight.js";
+
+const SEVERITIES = { error: "error", warning: "warning", note: "info" };
+const SHARED = [lineNumbers(), drawSelection(), search({ top: true }), bracketMatching(), indentUnit.of("    ")];
+
+export class Editor {
+  // `onEdit(text)` hears of each change of the text.
+  constructor(parent, label, onEdit) {
+    const heard = EditorView.updateListener.of((update) => update.docChanged && onEdit());
+    const keys = keymap.of([...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]);
+    const extensions = [SHARED, history(), highlightActiveLine(), mil, keys, heard, named(label)];
+    this.view = new EditorView({ parent, state: EditorState.create({ extensions }) });
+  }
+
+  get text() {
+    return this.view.state.doc.toString();
+  }
+
+  // Puts another text in place, which the history can undo.
+  replace(text) {
+    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: 0 }, scrollIntoView: true });
+  }
+
+  apply(edit) {
+    this.view.dispatch({ changes: edit, userEvent: "input.fix" });
+  }
+
+  // Shows a stretch of the text, and goes there.
+  show(from, to = from) {
+    const most = this.view.state.doc.length;
+    const selection = { anchor: Math.min(from, most), head: Math.min(to, most) };
+    this.view.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: "center" }) });
+    this.view.focus();
+  }
+
+  showLine(number) {
+    const line = this.view.state.doc.line(Math.max(1, Math.min(number, this.view.state.doc.lines)));
+    this.show(line.from, line.to);
+  }
+
+  // Underlines findings; each offers what it suggests.
+  underline(findings) {
+    const most = this.view.state.doc.length;
+    const marks = findings.filter((each) => each.start).map((each) => ({
+      from: Math.min(each.start.unit, most),
+      to: Math.min(each.end.unit, most),
+      severity: SEVERITIES[each.severity],
+      source: each.code,
+      message: [each.message, ...each.notes.map((note) => `note: ${note.message}`)].join("\n"),
+      actions: each.edit ? [{ name: "Apply", apply: () => this.apply(each.edit) }] : [],
+    }));
+    this.view.dispatch(setDiagnostics(this.view.state, marks));
+  }
+}
+
+// A text to read, in a pane.
+export class Reading {
+  constructor(parent, label, isMil) {
+    const keys = keymap.of([...searchKeymap, ...defaultKeymap]);
+    this.extensions = [SHARED, isMil ? mil : [], keys, EditorState.readOnly.of(true), named(label)];
+    this.view = new EditorView({ parent, state: EditorState.create({ extensions: this.extensions }) });
+  }
+
+  set text(text) {
+    this.view.setState(EditorState.create({ doc: text, extensions: this.extensions }));
+  }
+
+  get text() {
+    return this.view.state.doc.toString();
+  }
+}
+
+function named(label) {
+  return EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" });
+}

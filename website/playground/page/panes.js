@@ -1,0 +1,71 @@
+// What stands on the right: a pane for each question, made of its answer.
+import { Reading } from "./editor.js";
+
+// What each pane is asked, what it says before, and how its text is shown.
+export const PANES = {
+  findings: {},
+  inferred: { label: "Inferred text", isMil: true, about: "All types of outputs that follow, inferred anew: `miltext infer --all`." },
+  formatted: { label: "Formatted text", isMil: true, about: "Canonical layout, comments kept: `miltext fmt`." },
+  program: { label: "The Program as protobuf text", isMil: false, about: "The message in the model file: `miltext parse --to txtpb`." },
+  graph: { label: "The graph of the operations" },
+};
+
+export function element(name, properties = {}, ...children) {
+  const { dataset, ...others } = properties;
+  const made = Object.assign(document.createElement(name), others);
+  Object.assign(made.dataset, dataset);
+  made.append(...children);
+  return made;
+}
+
+// Words with `code` in them.
+export function worded(text) {
+  return text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? element("code", {}, part) : part));
+}
+
+export function notes(answer) {
+  return (answer.notes ?? []).map((note) => element("p", { className: "note" }, ...worded(note)));
+}
+
+// A list of findings. `show(point, point)` goes to a place, `apply(edit)` makes an edit, `page` is that of the codes.
+export function findingsList(findings, { show, apply, page }) {
+  return element("ol", { className: "findings" }, ...findings.map((each) => finding(each, { show, apply, page })));
+}
+
+function finding(found, { show, apply, page }) {
+  const code = element("a", { href: `${page}#${found.code.toLowerCase()}`, target: "_blank", title: found.title }, found.code);
+  const parts = [element("p", { className: "head" }, element("b", {}, found.severity), " ", code, " ", ...at(found, show))];
+  parts.push(element("p", { className: "message" }, ...worded(found.message)));
+  for (const note of found.notes) parts.push(element("p", { className: "aside" }, "note: ", ...worded(note.message), " ", ...at(note, show)));
+  if (found.edit) {
+    const [put, is_sure] = [found.suggestion.trim(), found.applicability === "safe"];
+    const says = put ? `${is_sure ? "Apply" : "Try"}: ` : `${is_sure ? "Apply" : "Try"}: remove this`;
+    const shown = put ? [element("code", {}, put.length > 60 ? `${put.slice(0, 60)}…` : put)] : [];
+    parts.push(element("button", { type: "button", className: "fix", onclick: () => apply(found.edit) }, says, ...shown));
+  }
+  return element("li", { className: found.severity }, ...parts);
+}
+
+function at({ start, end }, show) {
+  if (!start) return [];
+  const place = element("button", { type: "button", className: "place", title: "Go there" }, `${start.line}:${start.column}`);
+  place.onclick = () => show(start.unit, end.unit);
+  return [place];
+}
+
+// A pane with a text to read; `take(text)` puts it into the editor.
+export function textPane(pane, answer, { label, isMil, about }, take) {
+  const copy = element("button", { type: "button", onclick: () => navigator.clipboard.writeText(answer.text) }, "Copy");
+  const tools = [copy];
+  if (isMil) tools.push(element("button", { type: "button", onclick: () => take(answer.text) }, "Put into the editor"));
+  const box = element("div", { className: "reading" });
+  pane.replaceChildren(element("div", { className: "bar" }, element("p", {}, ...worded(about)), ...tools), ...notes(answer), box);
+  new Reading(box, label, isMil).text = answer.text;
+}
+
+// The graph, which `graph.js` draws.
+export function graphPane(pane, answer, onLine) {
+  const box = element("div", { className: "graph" });
+  pane.replaceChildren(...notes(answer), box);
+  return drawGraph(box, answer.graph, { onSelect: onLine });
+}
