@@ -51,21 +51,24 @@ def files(page: str) -> dict[str, str]:
     return {block.word: block.text for block in blocks(page) if block.word and block.language != "sh"}
 
 
-def follow(page: str, folder: Path) -> str:
-    """Do in `folder` what a page says, and return the page with what its commands write now."""
-    return "".join(_followed(page, folder))
+def follow(page: str, folder: Path, commands: str = COMMANDS, *, others: bool = True) -> str:
+    """Do in `folder` what a page says, and return the page with what its commands write now.
+
+    The shell has these `commands` first. Without `others`, it has no packages besides miltext and pytest.
+    """
+    return "".join(_followed(page, folder, commands, others))
 
 
-def _followed(page: str, folder: Path) -> Iterator[str]:
+def _followed(page: str, folder: Path, commands: str, others: bool) -> Iterator[str]:
     done = 0
     for block in blocks(page):
         if block.language == "sh":
             yield page[done : block.end]
             done = block.end
             shown = re.compile(r"\s*^```text\n(.*?)^```\n", re.DOTALL | re.MULTILINE).match(page, done)
-            if block.word and find_spec(block.word) is None:
+            if block.word and (not others or find_spec(block.word) is None):
                 continue
-            written = _run(block, folder)
+            written = _run(block, folder, commands)
             yield f"\n```text\n{written}```\n" if written else ""
             done = shown.end() if shown else done
         elif block.word:
@@ -75,10 +78,10 @@ def _followed(page: str, folder: Path) -> Iterator[str]:
     yield page[done:]
 
 
-def _run(block: Block, folder: Path) -> str:
+def _run(block: Block, folder: Path, commands: str) -> str:
     """Return what a block's commands write, with the time that the pages have."""
     result = subprocess.run(
-        ["bash", "-c", COMMANDS + block.text],
+        ["bash", "-c", commands + block.text],
         cwd=folder,
         env=_environment(),
         stdin=subprocess.DEVNULL,

@@ -37,12 +37,13 @@ eval "$(miltext completion zsh)"; echo ready""",
 class Shell:
     """A shell that runs on a pseudo-terminal, in a folder."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, tools: Path = Path(sys.executable).parent) -> None:
+        """Start it; `tools` is the folder of the `miltext` that it finds."""
         import pty
 
         master, slave = pty.openpty()
         self._master = master
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
         environment = {"PATH": path, "HOME": str(folder), "TERM": "vt100", "COLUMNS": "400", "LC_ALL": "C.UTF-8"}
         self._process = subprocess.Popen(
             STARTS[name],
