@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import CORPUS, EXAMPLE
+from conftest import CORPUS, EXAMPLE, Check
 from support.containers import write_package
-from support.diff_cases import CASES, FOLDER, WEIGHTS, write_weights
+from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 from support.pipelines import binary, piped, unary
 from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
 
@@ -18,11 +21,12 @@ import miltext
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import Told, report
 from miltext.models.opening import open_model
+from miltext.syntax.names import name_text
 
 Made = Callable[[Path], miltext.Difference]
 
 
-def case(name: str, **options: bool) -> Made:
+def case(name: str, **options: Any) -> Made:
     def made(folder: Path) -> miltext.Difference:
         for text in ("a.mil", "b.mil"):
             shutil.copy(FOLDER / name / text, folder / text)
@@ -58,9 +62,9 @@ def descriptions(folder: Path) -> miltext.Difference:
 
 
 def long_lists(folder: Path) -> miltext.Difference:
-    names = [f"v{index}" for index in range(40)]
+    names = [f"v{index}" for index in range(100)]
     lines = [f"fp16 {name} = relu(x = {last});" for last, name in zip(["x", *names], names, strict=False)]
-    text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + "\n".join(lines) + "} -> (v39); }"
+    text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + "\n".join(lines) + "} -> (v99); }"
     return miltext.diff(miltext.parse(text), miltext.parse(text.replace("v", "w")))
 
 
@@ -96,6 +100,17 @@ def test_html_says_line_by_line_what_the_text_says(difference: miltext.Differenc
         assert told.counts == difference.to_stat().splitlines()
     assert {link[1:] for link in told.links} <= {*told.ids}
     assert len(told.ids) == len({*told.ids})
+
+
+@pytest.mark.parametrize(
+    "name", ["everything_at_once", "inner_block", "odd_names", "rename_interface", "weight_inline"]
+)
+def test_the_page_is_as_it_was(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matches_golden: Check
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = case(name)(tmp_path).to_html().partition("<main>\n")[2].partition("</main>")[0]
+    matches_golden(FOLDER / name / "expected.html", body)
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -134,3 +149,115 @@ def _all(told: Sequence[Told]) -> Iterator[Told]:
     for each in told:
         yield each
         yield from _all(each.inner)
+
+
+# ---- the panes
+
+ALONE = {"rename_function"}
+"""A case whose functions stand in another order in the old text, as the new names have it."""
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
+def test_the_panes_are_the_two_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    difference = case(name, build_info=True)(tmp_path)
+    assert difference._texts
+    panes = Panes(difference._texts)
+    for side, text in enumerate(("a.mil", "b.mil")):
+        lines = [row.sides[side] for row in panes.rows]
+        printed = miltext.to_text(miltext.load(text).program, elide=16, floats="decimal").splitlines()
+        shown = [line for line in lines if line]
+        assert [line.text.partition(" // sha256:")[0] for line in shown] == printed
+        assert [line.number for line in shown] == [*range(1, len(printed) + 1)]
+    signs = Counter(sign for sign, _, _ in numbered(difference.to_unified()))
+    sides = [sum(bool(row.sides[side]) and row.mark not in " =" for row in panes.rows) for side in (0, 1)]
+    if signs:
+        assert sides == [signs["-"], signs["+"]]
+
+
+# ---- names that mean something to a browser, or to GitHub
+
+ODD = [
+    "</details><script>alert(1)</script>",
+    "@octocat",
+    "` @octocat `",
+    "````",
+    "a|b",
+    "![x](http://example.com/x.png)",
+    "**x** _y_ ~~z~~ $z$ &lt; :tada: #1 <!--",
+    "\u202e\u2028\r\n| x |",
+    "\\`",
+]
+TEXT = """program(1.3)
+{{
+    func {function}<ios18>(tensor<fp16, [2]> {name}) {{
+            tensor<fp16, [2]> {weight} = const()[name = string("w"), val = tensor<fp16, [2]>(BLOBFILE(path = string("x"), offset = uint64({offset})))];
+            tensor<fp16, [2]> y = {operation}(x = {name}, y = {weight})[name = string("y")];
+        }} -> (y);
+}}
+"""  # noqa: E501
+
+
+@pytest.fixture(params=range(len(ODD)))
+def odd(request: pytest.FixtureRequest) -> miltext.Difference:
+    """A difference of programs in which functions, values, weights and files have such a name."""
+    said = ODD[request.param]
+    names = {"function": name_text(said), "name": name_text(said), "weight": name_text(f"w{said}")}
+    texts = [
+        TEXT.format(**names, offset=offset, operation=operation) for offset, operation in ((64, "add"), (128, "sub"))
+    ]
+    return replace(miltext.diff(*map(miltext.parse, texts)), old=said, notes=(f"x: {said}",))
+
+
+def test_nothing_of_a_name_is_markup(odd: miltext.Difference) -> None:
+    html = odd.to_html()
+    page = Page(html)
+    assert html.count("<script>") == 1
+    assert {link[:1] for link in page.links} == {"#"}
+    assert "\u202e" not in html
+
+
+def test_github_reads_nothing_into_a_name(odd: miltext.Difference) -> None:
+    markdown = odd.to_markdown()
+    assert [line for line in markdown if line in "\r\u202e\u2028"] == []
+    outside, fence = [], ""
+    for line in markdown.split("\n"):
+        if fence:
+            fence = "" if line == fence else fence
+        elif line.startswith("```"):
+            fence = line.removesuffix("diff")
+        else:
+            outside.append(re.sub(r"`[^`|]+`|<code>[^<>|`@_*\\]*</code>", "CODE", line))
+    assert not fence
+    rest = "\n".join(outside)
+    assert "CODE" in rest
+    assert re.sub(r"\*\*[\w :,]+\*\*|\*\*CODE\*\*|^\|---\|---\|---\|$", "", rest, flags=re.MULTILINE).count("**") == 0
+    assert not re.search(r"[<>@`\\_~$!\[\]]|http", rest)
+
+
+# ---- how long a comment may be
+
+
+def test_a_comment_is_cut_at_whole_lines_and_says_how_many_are_left_out(tmp_path: Path) -> None:
+    difference = long_lists(tmp_path)
+    whole = difference.to_markdown(full=True)
+    assert "left out" not in whole
+    lines = of_markdown(whole)
+    for limit in (1000, 1200, len(whole) - 1):
+        cut = difference.to_markdown(full=True, limit=limit)
+        assert len(cut) <= limit
+        (left_out,) = re.findall(r"^_(\d+) lines? (?:is|are) left out here: ", cut, re.MULTILINE)
+        told = of_markdown(cut)
+        assert len(told) + int(left_out) == len(lines)
+        assert told == lines[: len(told)]
+    assert difference.to_markdown(full=True, limit=len(whole)) == whole
+    with pytest.raises(ValueError, match="1000"):
+        difference.to_markdown(limit=999)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "é`|" * 3000])
+def test_a_name_that_is_too_long_for_a_comment_is_left_out(name: str, tmp_path: Path) -> None:
+    difference = replace(long_lists(tmp_path), old=name)
+    cut = difference.to_markdown(limit=1000)
+    assert len(cut) <= 1000
+    assert "lines are left out" in cut

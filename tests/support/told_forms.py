@@ -114,7 +114,7 @@ class Page(HTMLParser):
         tags = [tag for tag, _ in self._open]
         if ("ul", "counts") in self._open:
             self.counts[-1] += data.strip("\n")
-        elif "small" in tags or "section" not in tags or ("section", "panes") in self._open or "th" in tags:
+        elif "small" in tags or "section" not in tags or ("div", "panes") in self._open or "th" in tags:
             return
         elif tags[-1] == "b":
             self.lines[-1] = data, ""

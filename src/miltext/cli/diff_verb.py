@@ -105,7 +105,12 @@ def command(
     """
     form = Form(**{name: options.pop(name) for name in Form._fields})
     form.refuse_unclear()
-    _check_names(names, revisions, cached, output)
+    _check_names(names, revisions, cached)
+    if output != "-":
+        from miltext.models.outputs import check_output
+
+        for name in names or ("-",):
+            check_output(output, form.kind, name)
 
     def compare(old: Model, new: Model) -> Difference:
         from miltext.diffing import diff
@@ -134,13 +139,8 @@ def command(
         sys.exit(FAILED)
 
 
-def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool, output: str) -> None:
-    """Raise UsageError for names that do not go together, and ModelError for an output that is one of the models."""
-    if output != "-":
-        from miltext.models.outputs import check_place
-
-        for name in names:
-            check_place(output, name)
+def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
+    """Raise UsageError for names that do not go together."""
     if revisions is not None:
         if "-" in names:
             raise click.UsageError("standard input is in no revision: name a path, or leave out --git")

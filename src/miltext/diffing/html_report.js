@@ -1,7 +1,8 @@
 const starts = [...document.querySelectorAll(".panes > .row:not(.equal)")].filter(
-  (row) => !row.previousElementSibling?.matches(".row:not(.equal)"),
+  (row) => !row.previousElementSibling?.matches(".row:not(.equal)"), // those in folds are no children of the panes
 );
-const now = document.getElementById("now");
+const steps = document.getElementById("steps");
+const [now, back, forth] = steps.children;
 let current = -1;
 
 function unfold() {
@@ -23,10 +24,10 @@ function step(by) {
 
 addEventListener("hashchange", unfold);
 unfold();
-document.querySelector("nav").hidden = !starts.length;
+steps.hidden = !starts.length;
 now.textContent = `${starts.length} ${starts.length === 1 ? "place" : "places"}`;
-document.getElementById("next").addEventListener("click", () => step(1));
-document.getElementById("previous").addEventListener("click", () => step(-1));
+forth.addEventListener("click", () => step(1));
+back.addEventListener("click", () => step(-1));
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "n") step(1);

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.html_rows import folded_row, row_id, shown_row
 from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED, Panes
-from miltext.diffing.report import COLUMNS, SIGNS, Report
+from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report
 from miltext.diffing.telling import counted, model_title
 from miltext.printing.html_page import COLOURS
 from miltext.syntax.literals import visible
@@ -47,12 +47,17 @@ _PAGE = """<!DOCTYPE html>
 <body>
 <header>
 <h1><span>{old}</span> → <span>{new}</span></h1>
-<nav hidden><output id="now"></output>
-<button id="previous" title="Previous change (p)">↑</button>
-<button id="next" title="Next change (n)">↓</button></nav>
+<nav><a href="#report">Report</a> <a href="#texts">Texts</a></nav>
+<nav id="steps" hidden><output></output>
+<button title="Previous change (p)">↑</button>
+<button title="Next change (n)">↓</button></nav>
 </header>
 <main>
-{report}{panes}</main>
+<section id="report">
+{report}</section>
+<section id="texts">
+{panes}</section>
+</main>
 <script>
 {script}</script>
 </body>
@@ -97,7 +102,6 @@ class _Page:
 
     def report(self, report: Report) -> Iterator[str]:
         """Yield the counts, and all that is told."""
-        yield '<section id="report">\n'
         if report.same is False:
             counts = [f"<li><b>{escape(visible(what))}</b>: {escape(much)}</li>" for what, much in report.counts]
             yield f'<ul class="counts">{"".join(counts)}</ul>\n'
@@ -105,16 +109,23 @@ class _Page:
         if report.same is not False:
             yield f"<p>{escape(report.verdict)}</p>\n"
         yield from self._list(report.found)
-        yield "</section>\n"
 
     def _list(self, told: Sequence[Told]) -> Iterator[str]:
-        """Yield told things as lists, and rows as tables."""
+        """Yield told things as lists, and rows as tables; what is too long to be looked through is folded."""
         for is_row, group in groupby(told, lambda each: len(each.words) > 1):
-            if is_row:
-                heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
-                yield f'<div class="table"><table><tr>{heads}</tr>\n{"".join(map(self._row, group))}</table></div>\n'
-            else:
-                yield f'<ul class="told">\n{"".join(map(self._entry, group))}</ul>\n'
+            listed = [*group]
+            shown = len(listed) if len(listed) < 2 * LISTED else LISTED
+            draw = self._table if is_row else self._entries
+            yield draw(listed[:shown])
+            if listed[shown:]:
+                yield f"<details><summary>{len(listed) - shown} more</summary>\n{draw(listed[shown:])}</details>\n"
+
+    def _entries(self, told: Sequence[Told]) -> str:
+        return f'<ul class="told">\n{"".join(map(self._entry, told))}</ul>\n'
+
+    def _table(self, told: Sequence[Told]) -> str:
+        heads = "".join(f"<th>{column}</th>" for column in COLUMNS)
+        return f'<div class="table"><table><tr>{heads}</tr>\n{"".join(map(self._row, told))}</table></div>\n'
 
     def _entry(self, told: Told) -> str:
         entry, place = self._enter(told.at)
@@ -153,9 +164,9 @@ class _Page:
         for path, panes in self.drawn.items():
             if path:
                 yield f"<h2>model {escape(titles[path])}</h2>\n"
-            yield '<section class="panes">\n'
+            yield '<div class="panes">\n'
             yield from self._panes(path, panes)
-            yield "</section>\n"
+            yield "</div>\n"
 
     def _panes(self, path: str, panes: Panes) -> Iterator[str]:
         """Yield the rows, with what is neither told of nor near to such folded."""

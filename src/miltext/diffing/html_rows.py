@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
 
+_TITLES = {**SIGNS, "=": "no change but names, or places of weights"}
+"""What the signs of rows mean."""
+
 _STATES = {"p": ("root",), "[": ("root",), "{": ("root",), "}": ("root",)}
 """The lexer's state at the beginning of a line of the program itself, by its first character."""
 
@@ -56,8 +59,8 @@ def shown_row(panes: Panes, path: str, place: int, entry: int | None) -> str:
         elsewhere = "" if line else _elsewhere(panes, path, place, side)
         cells.append(_cell(line, "".join(_drawn(tokens, marked[side], links))) if line else elsewhere)
     shown = "" if row.mark == EQUAL else row.mark
-    title = f' title="{SIGNS[row.mark]}"' if shown else ""
-    sign = f'<a href="#t{entry}"{title}>{escape(shown or "@")}</a>' if entry else f"<i{title}>{escape(shown)}</i>"
+    title = f' title="{_TITLES[row.mark]}"' if shown else ""
+    sign = f'<a href="#t{entry}"{title}>{escape(shown or "↑")}</a>' if entry else f"<i{title}>{escape(shown)}</i>"
     return _row(row, row_id(path, place), sign, cells)
 
 
@@ -91,10 +94,13 @@ def _lexer() -> MilLexer:
 
 @lru_cache(maxsize=64)
 def _tokens(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the tokens of a line, each with its class; `v` is that of a name that stands for a value."""
+    """Return the tokens of a line, each with its class; `v` is that of a name that stands for a value, and `i` that of
+    an indent.
+    """
     inside = _FUNCTION if text.startswith("    func ") else _STATEMENT
     found = _lexer().get_tokens_unprocessed(f"{text}\n", stack=_STATES.get(text[:1], inside))
-    return tuple([(_class(kind), part.rstrip("\n")) for _, kind, part in found if part != "\n"])
+    tokens = [(_class(kind), part.rstrip("\n")) for _, kind, part in found if part != "\n"]
+    return (("i", tokens[0][1]), *tokens[1:]) if tokens and tokens[0][1].isspace() else tuple(tokens)
 
 
 def _class(kind: _TokenType) -> str:
