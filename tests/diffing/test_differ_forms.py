@@ -19,7 +19,7 @@ from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
 
 import miltext
 from miltext.diffing.panes import Panes
-from miltext.diffing.report import Told, report
+from miltext.diffing.report import Told, path_of, report
 from miltext.models.opening import open_model
 from miltext.syntax.names import name_text
 
@@ -142,7 +142,7 @@ def _models(difference: miltext.Difference, path: str = "") -> Iterator[tuple[st
     yield path, difference
     for model in difference.models:
         if model.difference:
-            yield from _models(model.difference, model.place)
+            yield from _models(model.difference, path_of(model, path))
 
 
 def _all(told: Sequence[Told]) -> Iterator[Told]:

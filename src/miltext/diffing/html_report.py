@@ -7,30 +7,23 @@ next and the previous change need the script.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diffing.html_rows import folded_row, row_id, shown_row
-from miltext.diffing.lining_up import EQUAL
-from miltext.diffing.panes import RENAMED, Panes
-from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report
-from miltext.diffing.telling import counted, model_title
+from miltext.diffing.html_rows import DrawnPanes
+from miltext.diffing.panes import Panes
+from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
+from miltext.diffing.telling import model_title
 from miltext.printing.html_page import COLOURS
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
-    from miltext.diffing.panes import Row
+    from miltext.diffing.lining_up import Texts
     from miltext.diffing.report import At, Told
-
-CONTEXT = 3
-"""How many unchanged lines are shown around a change."""
-
-FOLDED = 4
-"""The fewest unchanged lines that are folded."""
 
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", "#": "note", "@": "head", "": "detail"}
 """The class of an element by its sign."""
@@ -67,8 +60,10 @@ _PAGE = """<!DOCTYPE html>
 
 def render_html(difference: Difference, report: Report) -> str:
     """Return the page of a Difference and its Report."""
-    drawn = {path: Panes(each._texts) for path, each in _models(difference) if each._texts and report.same is False}
-    page = _Page(drawn)
+    inside = _models(difference) if report.same is False else []
+    page = _Page(
+        {path: (title, DrawnPanes(Panes(texts), f"r{index}-")) for index, (path, title, texts) in enumerate(inside)}
+    )
     here = Path(__file__)
     old, new = [escape(visible(name)) for name in (report.old, report.new)]
     return _PAGE.format(
@@ -77,26 +72,27 @@ def render_html(difference: Difference, report: Report) -> str:
         new=new,
         style="".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css"))),
         report="".join(page.report(report)),  # first, as rows lead back to what is told of them
-        panes="".join(page.panes(difference)),
+        panes="".join(page.panes()),
         script=here.with_suffix(".js").read_text(encoding="utf-8"),
     )
 
 
-def _models(difference: Difference, path: str = "") -> Iterator[tuple[str, Difference]]:
-    """Yield a Difference, and those of the models in it, by their paths."""
-    yield path, difference
+def _models(difference: Difference, path: str = "", title: str = "") -> Iterator[tuple[str, str, Texts]]:
+    """Yield the path, the title and the texts of a Difference, and of those in it."""
+    if difference._texts:
+        yield path, title, difference._texts
     for model in difference.models:
         if model.difference:
-            yield from _models(model.difference, model.place)
+            name = f"{title} · model {model_title(model)}" if title else f"model {model_title(model)}"
+            yield from _models(model.difference, path_of(model, path), name)
 
 
 @dataclass
 class _Page:
-    """A page that is made: the panes by the model's path, and the entries that tell of their rows."""
+    """A page that is made: titles and panes by the path of the model, and the number of entries so far."""
 
-    drawn: dict[str, Panes]
+    drawn: dict[str, tuple[str, DrawnPanes]]
     entries: int = 0
-    told: dict[tuple[str, int], int] = field(default_factory=dict)
 
     # ---- the report
 
@@ -142,61 +138,25 @@ class _Page:
 
     def _enter(self, at: At) -> tuple[str, str]:
         """Return the id of an entry, and links to the lines that it tells of; nothing of what has no line."""
-        panes = self.drawn.get(at[0]) if at else None
-        row = panes.row_at(at[1:]) if panes else None
-        if panes is None or row is None:
+        _, drawn = self.drawn.get(at[0], ("", None)) if at else ("", None)
+        row = drawn.panes.row_at(at[1:]) if drawn else None
+        if drawn is None or row is None:
             return "", ""
         self.entries += 1
-        for place in (row, *[place for _, place, _ in panes.places(row)]):
-            self.told.setdefault((at[0], place), self.entries)
+        entry, places = f"t{self.entries}", [*drawn.panes.places(row)]
+        drawn.tell(entry, [row, *[place for _, place, _ in places]])
         lines = [
-            f'<a href="#{row_id(at[0], place)}" title="line {number} of the {"new" if side else "old"} text">'
+            f'<a href="#{drawn.id(place)}" title="line {number} of the {"new" if side else "old"} text">'
             f"{'+' if side else '-'}{number}</a>"
-            for side, place, number in panes.places(row)
+            for side, place, number in places
         ]
-        return f' id="t{self.entries}"', f"<small> {' '.join(lines)}</small>"
+        return f' id="{entry}"', f"<small> {' '.join(lines)}</small>"
 
-    # ---- the panes
-
-    def panes(self, difference: Difference) -> Iterator[str]:
+    def panes(self) -> Iterator[str]:
         """Yield the two texts of each model."""
-        titles = dict(_titles(difference))
-        for path, panes in self.drawn.items():
-            if path:
-                yield f"<h2>model {escape(titles[path])}</h2>\n"
+        for title, drawn in self.drawn.values():
+            if title:
+                yield f"<h2>{escape(visible(title))}</h2>\n"
             yield '<div class="panes">\n'
-            yield from self._panes(path, panes)
+            yield from drawn.rows()
             yield "</div>\n"
-
-    def _panes(self, path: str, panes: Panes) -> Iterator[str]:
-        """Yield the rows, with what is neither told of nor near to such folded."""
-        shown = self._shown(path, panes.rows)
-        for is_shown, group in groupby(range(len(panes.rows)), shown.__contains__):
-            places = [*group]
-            if is_shown or len(places) < FOLDED:
-                yield from (shown_row(panes, path, place, self.told.get((path, place))) for place in places)
-                continue
-            yield f"<details><summary>{_fold_title([panes.rows[place] for place in places])}</summary>\n"
-            yield from (folded_row(panes.rows[place], row_id(path, place)) for place in places)
-            yield "</details>\n"
-
-    def _shown(self, path: str, rows: Sequence[Row]) -> set[int]:
-        """Return the rows that are shown: what differs or is told of, and the lines around it."""
-        told = [
-            place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED) or (path, place) in self.told
-        ]
-        return {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
-
-
-def _titles(difference: Difference) -> Iterator[tuple[str, str]]:
-    """Yield the title of each model inside, by its path."""
-    for model in difference.models:
-        yield model.place, model_title(model)
-        if model.difference:
-            yield from _titles(model.difference)
-
-
-def _fold_title(rows: Sequence[Row]) -> str:
-    """Return how many lines are folded, and in how many something stands that is not a difference."""
-    others = sum(row.mark == RENAMED for row in rows)
-    return f"{counted(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
 from itertools import groupby
@@ -11,13 +12,21 @@ from typing import TYPE_CHECKING
 from pygments.token import Name, _TokenType
 
 from miltext.diffing.lining_up import EQUAL
+from miltext.diffing.panes import RENAMED
 from miltext.diffing.report import SIGNS
+from miltext.diffing.telling import counted
 from miltext.highlight import MilLexer
 from miltext.models.pairing.sequences import common
 from miltext.printing.html_page import CLASSES
 
 if TYPE_CHECKING:
     from miltext.diffing.panes import Line, Panes, Row
+
+CONTEXT = 3
+"""How many unchanged lines are shown around a change."""
+
+FOLDED = 4
+"""The fewest unchanged lines that are folded."""
 
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
@@ -32,40 +41,75 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 """The lexer's states at the head of a function, and at any line in it."""
 
 
-def row_id(path: str, place: int) -> str:
-    """Return the id of a row in the panes of a model, whose path it begins with in a pipeline."""
-    return f"r{path.replace('/', '.')}{'-' if path else ''}{place}"
+@dataclass
+class DrawnPanes:
+    """Two panes that are drawn: the ids of their rows begin with `name`. `told` are the entries that tell of rows."""
 
+    panes: Panes
+    name: str
+    told: dict[int, str] = field(default_factory=dict)
 
-def folded_row(row: Row, name: str) -> str:
-    """Return a row that is folded, in plain text: lines that are equal as one."""
-    old, new = row.sides
-    if row.mark == EQUAL and old and new:
-        number = f"{new.number}" if old.number == new.number else f"{old.number} {new.number}"
-        return f'<div class="both" id="{name}" data-n="{number}">{escape(new.text, quote=False)}</div>\n'
-    return _row(
-        row, name, "", [_cell(line, escape(line.text, quote=False)) if line else _NO_LINE for line in row.sides]
-    )
+    def id(self, place: int) -> str:
+        """Return the id of a row."""
+        return f"{self.name}{place}"
 
+    def tell(self, entry: str, places: Iterable[int]) -> None:
+        """Have rows lead back to an entry, unless they lead to one."""
+        for place in places:
+            self.told.setdefault(place, entry)
 
-def shown_row(panes: Panes, path: str, place: int, entry: int | None) -> str:
-    """Return a row that is shown, and that leads back to the entry that tells of it."""
-    row = panes.rows[place]
-    read = [_tokens(line.text) if line else () for line in row.sides]
-    marked = _differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
-    cells = []
-    for side, (line, tokens) in enumerate(zip(row.sides, read, strict=True)):
-        links = {name: row_id(path, found) for name, found in panes.links(row, side).items()}
-        elsewhere = "" if line else _elsewhere(panes, path, place, side)
-        cells.append(_cell(line, "".join(_drawn(tokens, marked[side], links))) if line else elsewhere)
-    shown = "" if row.mark == EQUAL else row.mark
-    title = f' title="{_TITLES[row.mark]}"' if shown else ""
-    sign = f'<a href="#t{entry}"{title}>{escape(shown or "↑")}</a>' if entry else f"<i{title}>{escape(shown)}</i>"
-    return _row(row, row_id(path, place), sign, cells)
+    def rows(self) -> Iterator[str]:
+        """Yield the rows, with what is neither told of nor near to such folded."""
+        rows = self.panes.rows
+        told = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED) or place in self.told]
+        shown = {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
+        for is_shown, group in groupby(range(len(rows)), shown.__contains__):
+            places = [*group]
+            if is_shown or len(places) < FOLDED:
+                yield from map(self._shown, places)
+            else:
+                yield f"<details><summary>{_fold_title([rows[place] for place in places])}</summary>\n"
+                yield from map(self._folded, places)
+                yield "</details>\n"
 
+    def _folded(self, place: int) -> str:
+        """Return a row that is folded, in plain text: lines that are equal as one."""
+        row = self.panes.rows[place]
+        old, new = row.sides
+        if row.mark == EQUAL and old and new:
+            number = f"{new.number}" if old.number == new.number else f"{old.number} {new.number}"
+            text = escape(new.text, quote=False)
+            return f'<div class="both" id="{self.id(place)}" data-n="{number}">{text}</div>\n'
+        cells = [_cell(line, escape(line.text, quote=False)) if line else _NO_LINE for line in row.sides]
+        return self._row(place, "<i></i>", cells)
 
-def _row(row: Row, name: str, sign: str, cells: Sequence[str]) -> str:
-    return f'<div class="row {KINDS[row.mark]}" id="{name}">{sign or "<i></i>"}{"".join(cells)}</div>\n'
+    def _shown(self, place: int) -> str:
+        """Return a row that is shown, and that leads back to the entry that tells of it."""
+        row = self.panes.rows[place]
+        read = [_tokens(line.text) if line else () for line in row.sides]
+        marked = _differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
+        cells = []
+        for side, (line, tokens) in enumerate(zip(row.sides, read, strict=True)):
+            links = {name: self.id(found) for name, found in self.panes.links(row, side).items()}
+            drawn = "".join(_drawn(tokens, marked[side], links))
+            cells.append(_cell(line, drawn) if line else self._elsewhere(place, side))
+        return self._row(place, self._sign(row.mark.strip(), self.told.get(place)), cells)
+
+    def _sign(self, mark: str, entry: str | None) -> str:
+        title = f' title="{_TITLES[mark]}"' if mark else ""
+        return f'<a href="#{entry}"{title}>{escape(mark or "↑")}</a>' if entry else f"<i{title}>{escape(mark)}</i>"
+
+    def _elsewhere(self, place: int, side: int) -> str:
+        """Return the empty side of a row, with the place where a moved operation stands there."""
+        for other, row, number in self.panes.places(place):
+            if other == side:
+                word = "now" if side else "was"
+                return f'<div class="none"><a href="#{self.id(row)}">{word} in line {number}</a></div>'
+        return _NO_LINE
+
+    def _row(self, place: int, sign: str, cells: Sequence[str]) -> str:
+        kind = KINDS[self.panes.rows[place].mark]
+        return f'<div class="row {kind}" id="{self.id(place)}">{sign}{"".join(cells)}</div>\n'
 
 
 _NO_LINE = '<div class="none"></div>'
@@ -75,13 +119,10 @@ def _cell(line: Line, drawn: str) -> str:
     return f'<div data-n="{line.number}">{drawn}</div>'
 
 
-def _elsewhere(panes: Panes, path: str, place: int, side: int) -> str:
-    """Return the empty side of a row, with the place where a moved operation stands there."""
-    for other, row, number in panes.places(place):
-        if other == side:
-            word = "now" if side else "was"
-            return f'<div class="none"><a href="#{row_id(path, row)}">{word} in line {number}</a></div>'
-    return _NO_LINE
+def _fold_title(rows: Sequence[Row]) -> str:
+    """Return how many lines are folded, and in how many something stands that is not a difference."""
+    others = sum(row.mark == RENAMED for row in rows)
+    return f"{counted(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"
 
 
 # ---- a line

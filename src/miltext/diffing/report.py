@@ -11,6 +11,7 @@ from miltext.diffing.structure import (
     Change,
     ChangedOperation,
     FunctionDifference,
+    ModelDifference,
     MovedOperations,
     OperationDifference,
     RemovedOperation,
@@ -46,9 +47,9 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "@"}
 """The sign of a function, a block or a model by its status."""
 
 At: TypeAlias = "tuple[str, ...]"
-"""The place of a told thing: the model's path in a pipeline; `function` with its name, `operation` with the function,
-the block, and the index in it, and so on into inner blocks, or `value` with the function and the value's name. An index
-is that in the new program; one after `-` is that of an operation which only the old program has.
+"""The place of a told thing: the `path_of` its model, empty for the whole; then `function` with its name, `operation`
+with the function, the block, and the index in it, and so on into inner blocks, or `value` with the function and the
+value's name. An index is that in the new program; one after `-` is that of an operation that only the old program has.
 """
 
 
@@ -94,8 +95,14 @@ def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
     yield from _weights(difference.weights, limit, model)
     for each in difference.models:
         kind = "" if each.difference else f": {each.type}"
-        inner = tuple(_found(each.difference, limit, each.place)) if each.difference else ()
-        yield Told(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (each.place,))
+        path = path_of(each, model)
+        inner = tuple(_found(each.difference, limit, path)) if each.difference else ()
+        yield Told(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (path,))
+
+
+def path_of(model: ModelDifference, above: str) -> str:
+    """Return what a model is told apart by from all others in a Difference, as the first of an At."""
+    return f"{above}/{model.place}"
 
 
 def _changes(changes: Sequence[Change], at: At = ()) -> Iterator[Told]:
