@@ -1,0 +1,105 @@
+"""The page of a difference in a real Chromium: links between what is told and the texts, keys, folds, a phone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from support.browser import PHONE, Opener
+
+import miltext
+
+NAMES = ["x", *[f"v{index}" for index in range(60)]]
+OLD = "program(1.3)\n{{ func main<ios18>(fp16 x) {{ {} }} -> (v59); }}".format(
+    " ".join(
+        f"fp16 {name} = leaky_relu(x = {taken}, alpha = fp16(0.{index + 1}));"
+        for index, (taken, name) in enumerate(pairwise(NAMES))
+    )
+)
+NEW = OLD.replace("v20 = leaky_relu", "v20 = elu").replace("fp16(0.41)", "fp16(0.5)").replace("v30", "other")
+TITLE = '<img src=x onerror="alert(1)">'
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of two programs: `v20` is made otherwise, `v40` from another number, `v30` is called `other`."""
+    path = tmp_path_factory.mktemp("page") / "diff.html"
+    path.write_text(miltext.diff(miltext.parse(OLD), miltext.parse(NEW)).to_html(), encoding="utf-8")
+    return path.as_uri()
+
+
+def test_what_is_told_and_the_lines_lead_to_each_other(url: str, open_page: Opener) -> None:
+    page = open_page(url)
+    page.locator("li.change", has_text="v20: elu").locator("a").first.click()
+    row = page.locator(".row:target")
+    assert "v20 = leaky_relu(alpha" in row.locator("div").first.inner_text()
+    assert "v20 = elu(alpha" in row.locator("div").nth(1).inner_text()
+    assert row.locator("mark").all_inner_texts() == ["leaky_relu", "elu"]
+    row.locator("> a").click()
+    assert page.locator("li:target > span").inner_text() == "v20: elu"
+    renamed = page.locator(".row.name", has=page.locator("mark", has_text="other")).first
+    assert renamed.locator("mark").all_inner_texts()[0] == "v30"
+
+
+def test_keys_and_buttons_go_from_change_to_change(url: str, open_page: Opener) -> None:
+    page = open_page(url)
+    steps = page.locator("#steps output")
+    assert steps.inner_text() == "3 places"
+    seen = []
+    for press in ("n", "n", "n", "n", "p"):
+        page.keyboard.press(press)
+        seen.append(page.locator(".row.now > div").nth(1).inner_text().split(" = ")[0].split()[-1])
+    assert seen == ["v20", "other", "v40", "v20", "v40"]
+    assert steps.inner_text() == "3 of 3"
+    page.get_by_title("Next change (n)").click()
+    assert steps.inner_text() == "1 of 3"
+    page.keyboard.press("Control+n")
+    assert steps.inner_text() == "1 of 3"
+
+
+def test_equal_lines_are_folded_and_a_link_unfolds_them(url: str, open_page: Opener) -> None:
+    page = open_page(url)
+    folds = page.locator("#texts details")
+    titles = [f"{count} equal lines" for count in (14, 18)]
+    assert folds.locator("summary").all_inner_texts() == titles
+    hidden = folds.first.locator(".both").nth(2)
+    assert not hidden.is_visible()
+    page.evaluate("id => { location.hash = id }", hidden.get_attribute("id"))
+    hidden.wait_for(state="visible")
+    page.locator(".row", has_text="v20 = elu").locator("div a").nth(1).click()  # to where v19 is made
+    assert "v19 = leaky_relu" in page.locator(".row:target").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_lines_stand_one_below_the_other(url: str, open_page: Opener, scheme: str) -> None:
+    page = open_page(url, width=PHONE, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE
+    old, new = (page.locator(".row.change > div").nth(side).bounding_box() for side in (0, 1))
+    assert old
+    assert new
+    assert old["x"] == new["x"]
+    assert old["y"] + old["height"] == pytest.approx(new["y"])
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert light == (scheme == "light")
+    wide = open_page(url)
+    sides = [wide.locator(".row.change > div").nth(side).bounding_box() for side in (0, 1)]
+    assert [box["y"] for box in sides if box] == [sides[0]["y"]] * 2
+
+
+def test_without_a_script_all_can_be_read(url: str, open_page: Opener) -> None:
+    page = open_page(url, scripts=False)
+    assert not page.locator("#steps").is_visible()
+    page.locator("li.change", has_text="v20: elu").locator("a").first.click()
+    assert "v20 = elu" in page.locator(".row:target").inner_text()
+    page.locator("summary").first.click()
+    assert page.locator(".both").first.is_visible()
+
+
+def test_nothing_that_a_name_says_is_run(tmp_path: Path, open_page: Opener) -> None:
+    text = OLD.replace("v20", f"${miltext.syntax.literals.quote(TITLE)}")
+    other = text.replace("v21 = leaky_relu", "v21 = elu")
+    (tmp_path / "odd.html").write_text(miltext.diff(miltext.parse(text), miltext.parse(other)).to_html(), "utf-8")
+    page = open_page((tmp_path / "odd.html").as_uri())
+    assert page.locator("img").count() == 0
+    assert TITLE.replace('"', '\\"') in page.locator(".row", has_text="onerror").first.inner_text()
