@@ -175,6 +175,16 @@ def test_the_panes_are_the_two_texts(name: str, tmp_path: Path, monkeypatch: pyt
         assert sides == [signs["-"], signs["+"]]
 
 
+def test_many_renamed_values_are_folded_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    difference = long_lists(tmp_path)
+    assert "</summary>" not in difference.to_html().partition('id="texts"')[2]
+    monkeypatch.setattr("miltext.diffing.html_rows.NAMES", 99)
+    page = Page(difference.to_html())
+    assert "<summary>99 equal lines, 98 with other names or places</summary>" in difference.to_html()
+    assert page.rows.count("name") == 101
+    assert {link[1:] for link in page.links} <= {*page.ids}
+
+
 # ---- names that mean something to a browser, or to GitHub
 
 ODD = [

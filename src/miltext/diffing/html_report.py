@@ -62,7 +62,7 @@ def render_html(difference: Difference, report: Report) -> str:
     """Return the page of a Difference and its Report."""
     inside = _models(difference) if report.same is False else []
     page = _Page(
-        {path: (title, DrawnPanes(Panes(texts), f"r{index}-")) for index, (path, title, texts) in enumerate(inside)}
+        {path: (title, DrawnPanes(Panes(texts), f"m{index}")) for index, (path, title, texts) in enumerate(inside)}
     )
     here = Path(__file__)
     old, new = [escape(visible(name)) for name in (report.old, report.new)]
@@ -141,7 +141,7 @@ class _Page:
         _, drawn = self.drawn.get(at[0], ("", None)) if at else ("", None)
         row = drawn.panes.row_at(at[1:]) if drawn else None
         if drawn is None or row is None:
-            return "", ""
+            return "", f'<small> <a href="#{drawn.name}">texts</a></small>' if drawn else ""
         self.entries += 1
         entry, places = f"t{self.entries}", [*drawn.panes.places(row)]
         drawn.tell(entry, [row, *[place for _, place, _ in places]])
@@ -157,6 +157,6 @@ class _Page:
         for title, drawn in self.drawn.values():
             if title:
                 yield f"<h2>{escape(visible(title))}</h2>\n"
-            yield '<div class="panes">\n'
+            yield f'<div class="panes" id="{drawn.name}">\n'
             yield from drawn.rows()
             yield "</div>\n"

@@ -28,6 +28,9 @@ CONTEXT = 3
 FOLDED = 4
 """The fewest unchanged lines that are folded."""
 
+NAMES = 1000
+"""Of more renamed values than this, each is folded with its line: that everything is called otherwise is said once."""
+
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
 
@@ -43,7 +46,10 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 
 @dataclass
 class DrawnPanes:
-    """Two panes that are drawn: the ids of their rows begin with `name`. `told` are the entries that tell of rows."""
+    """Two panes that are drawn: their id is `name`, and those of their rows begin with it.
+
+    `told` are the entries that tell of rows.
+    """
 
     panes: Panes
     name: str
@@ -51,7 +57,7 @@ class DrawnPanes:
 
     def id(self, place: int) -> str:
         """Return the id of a row."""
-        return f"{self.name}{place}"
+        return f"{self.name}-{place}"
 
     def tell(self, entry: str, places: Iterable[int]) -> None:
         """Have rows lead back to an entry, unless they lead to one."""
@@ -61,7 +67,10 @@ class DrawnPanes:
     def rows(self) -> Iterator[str]:
         """Yield the rows, with what is neither told of nor near to such folded."""
         rows = self.panes.rows
-        told = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED) or place in self.told]
+        told = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED)]
+        told += [place for place in self.told if rows[place].mark == EQUAL]
+        names = [place for place in self.told if rows[place].mark == RENAMED]
+        told += names if len(names) <= NAMES else []
         shown = {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
         for is_shown, group in groupby(range(len(rows)), shown.__contains__):
             places = [*group]
