@@ -75,6 +75,8 @@ COMPARING = (
     "diff EXAMPLE",
     "diff --format json EXAMPLE",
     "diff --format unified EXAMPLE",
+    "diff --format markdown EXAMPLE",
+    "diff --format html EXAMPLE",
     "diff --format unified --draft EXAMPLE",
     "sidecar",
     "sidecar --full",
