@@ -17,7 +17,7 @@ from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
 from miltext.diffing.telling import model_title
-from miltext.printing.html_page import COLOURS
+from miltext.printing.html_page import COLOURS, policy
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>
-{style}</style>
+<style>{style}</style>
 </head>
 <body>
 <header>
@@ -51,8 +51,7 @@ _PAGE = """<!DOCTYPE html>
 <section id="texts">
 {panes}</section>
 </main>
-<script>
-{script}</script>
+<script>{script}</script>
 </body>
 </html>
 """
@@ -65,15 +64,18 @@ def render_html(difference: Difference, report: Report) -> str:
         {path: (title, DrawnPanes(Panes(texts), f"m{index}")) for index, (path, title, texts) in enumerate(inside)}
     )
     here = Path(__file__)
+    style = "".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css")))
+    script = here.with_suffix(".js").read_text(encoding="utf-8")
     old, new = [escape(visible(name)) for name in (report.old, report.new)]
     return _PAGE.format(
         title=f"{old} → {new}",
         old=old,
         new=new,
-        style="".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css"))),
+        policy=policy(style, script),
+        style=style,
         report="".join(page.report(report)),  # first, as rows lead back to what is told of them
         panes="".join(page.panes()),
-        script=here.with_suffix(".js").read_text(encoding="utf-8"),
+        script=script,
     )
 
 

@@ -75,13 +75,18 @@ def page(text: str, title: str) -> str:
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     return _PAGE.format(
-        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'",
+        policy=policy(style, script),
         title=escape(title),
         style=style,
         lines=lines,
         data=json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
         script=script,
     )
+
+
+def policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy of a page that has this style and this script, and nothing else."""
+    return f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
 
 
 def _hash(source: str) -> str:
