@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import CORPUS, EXAMPLE, Check
+from printing.test_colours import GIVEN
 from support.containers import write_package
 from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 from support.pipelines import binary, piped, unary
@@ -121,6 +122,15 @@ def test_markdown_has_a_place_for_each_line_of_the_text(difference: miltext.Diff
         assert counts_of_markdown(markdown) == difference.to_stat().splitlines()
 
 
+def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> None:
+    html = pipelines(tmp_path).to_html()
+    told = re.findall(r"<span>(model [^<]*)</span>(?:<small> <a href=\"#(\w+)\">texts)?", html)
+    titles = dict(re.findall(r'<h2>([^<]*)</h2>\n<div class="panes" id="(\w+)">', html))
+    assert told == [(title, titles.get(title, "")) for title, _ in told]
+    assert [title for title, _ in told] == ['model 0 "head"', 'model 1 "middle": mlProgram', 'model 1 "tail"']
+    assert len(titles) == 2
+
+
 def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
     for path, inner in _models(difference):
         if inner._texts is None or difference.same is not False:
@@ -160,7 +170,7 @@ ALONE = {"rename_function"}
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
 def test_the_panes_are_the_two_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    difference = case(name, build_info=True)(tmp_path)
+    difference = case(name)(tmp_path)
     assert difference._texts
     panes = Panes(difference._texts)
     for side, text in enumerate(("a.mil", "b.mil")):
@@ -271,3 +281,8 @@ def test_a_name_that_is_too_long_for_a_comment_is_left_out(name: str, tmp_path: 
     cut = difference.to_markdown(limit=1000)
     assert len(cut) <= 1000
     assert "lines are left out" in cut
+
+
+def test_the_page_uses_the_colours_that_all_pages_share(tmp_path: Path) -> None:
+    page = long_lists(tmp_path).to_html()
+    assert {"plus-line", "minus-word", "moved-line"} <= {*re.findall(r"var\(--([\w-]+)\)", page)} <= {*GIVEN}

@@ -158,7 +158,7 @@ class _Page:
         """Yield the two texts of each model."""
         for title, drawn in self.drawn.values():
             if title:
-                yield f"<h2>{escape(visible(title))}</h2>\n"
+                yield f"<h2>{escape(visible(title), quote=False)}</h2>\n"
             yield f'<div class="panes" id="{drawn.name}">\n'
             yield from drawn.rows()
             yield "</div>\n"

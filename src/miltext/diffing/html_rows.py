@@ -34,7 +34,7 @@ NAMES = 1000
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
 
-_TITLES = {**SIGNS, "=": "no change but names, or places of weights"}
+_TITLES = {**SIGNS, "=": "no change but names, places of weights, or tools"}
 """What the signs of rows mean."""
 
 _STATES = {"p": ("root",), "[": ("root",), "{": ("root",), "}": ("root",)}

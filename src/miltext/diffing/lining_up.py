@@ -100,7 +100,7 @@ class Texts:
         old, new, page = self.old.program, self.new.program, self._page
         yield _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
-        yield _either(now if self.same_attributes else before, now)
+        yield Stretch(EQUAL, before, now) if self.same_attributes else _either(before, now)
         yield Stretch(EQUAL, ["{"], ["{"])
         for pair in self.pairs:
             yield from self._function(pair)

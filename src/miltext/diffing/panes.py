@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from miltext.models.pairing.pairing import PairedFunction
 
 RENAMED = "="
-"""What two lines are that differ only in what is not a change: names of values, and places of weights."""
+"""What two lines are that differ only in what is not a change: names of values, places of weights, and which tools
+made the programs."""
 
 
 class Line(NamedTuple):
@@ -66,7 +67,7 @@ class Panes:
             if mark == LOOSE:
                 is_equal = i is not None and j is not None and told.old[i] == told.new[j]
                 mark = REMOVED if new is None else ADDED if old is None else EQUAL if is_equal else DIFFERENT
-            if mark == EQUAL and old and new and old.text != new.text:
+            if mark == EQUAL and (old and old.text) != (new and new.text):
                 mark = RENAMED
             yield Row(mark, (old, new), nodes)
             nodes = None, None

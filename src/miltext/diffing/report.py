@@ -97,7 +97,9 @@ def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
         kind = "" if each.difference else f": {each.type}"
         path = path_of(each, model)
         inner = tuple(_found(each.difference, limit, path)) if each.difference else ()
-        yield Told(_SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (path,))
+        yield Told(
+            _SIGNS[each.status], (f"model {model_title(each)}{kind}",), inner, (path,) if each.difference else ()
+        )
 
 
 def path_of(model: ModelDifference, above: str) -> str:
