@@ -22,7 +22,8 @@ def main() -> None:
 
 @main.command()
 @click.option("--out", default=OUT, type=click.Path(file_okay=False, path_type=Path), help="The folder.  [.website]")
-def build(out: Path) -> None:
+@click.option("--playground/--no-playground", default=True, help="Make the playground, too, which needs Node.")
+def build(out: Path, playground: bool) -> None:
     """Write the whole site to a folder, whose earlier contents are removed. The exit status is 1 at any warning.
 
     For example: python -m website build --out site
@@ -30,7 +31,7 @@ def build(out: Path) -> None:
     from website.building import Refused, built
 
     try:
-        built(out)
+        built(out, playground=playground)
     except Refused as refused:
         print(refused, file=sys.stderr)
         sys.exit(1)

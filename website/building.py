@@ -20,8 +20,11 @@ class Refused(Exception):
     """The site cannot be made, or there is something to warn of, which it says."""
 
 
-def built(out: Path) -> None:
-    """Make the site in the folder `out`. Raise Refused for a folder of something else, and for any warning."""
+def built(out: Path, *, playground: bool = True) -> None:
+    """Make the site in the folder `out`, with its playground or a page in its place.
+
+    Raise Refused for a folder of something else, and for any warning.
+    """
     out = out.resolve()
     if out.is_dir() and any(out.iterdir()) and not (out / SIGN).is_file():
         raise Refused(f"{out} is not a site that was made here: name another folder, or an empty one")
@@ -35,3 +38,15 @@ def built(out: Path) -> None:
         raise Refused(f"{warnings.getvalue()}the site was not made: {failure}") from failure
     finally:
         log.removeHandler(kept)
+    if playground:
+        _add_playground(out / "playground")
+
+
+def _add_playground(out: Path) -> None:
+    from website.playground.building import BuildError
+    from website.playground.building import build as make
+
+    try:
+        make(out)
+    except BuildError as failure:
+        raise Refused(f"the playground was not made: {failure}") from failure

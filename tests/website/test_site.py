@@ -78,7 +78,7 @@ def read(path: Path) -> Page:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    built(folder)
+    built(folder, playground=False)
     return folder
 
 
