@@ -52,6 +52,12 @@ ORIGINAL = ["cast", "conv", "relu", "max_pool", "reshape", "linear", "softmax", 
 OUTPUTS = {"classLabel": "stringType", "classLabel_probs": "dictionaryType"}
 
 
+def looking(folder: Path) -> None:
+    page = (folder / "model.html").read_text(encoding="utf-8")
+    assert "<title>Classifier.mlpackage</title>" in page
+    assert '"linear"' in page
+
+
 def readme(folder: Path) -> None:
     assert types(folder / "New.mlpackage") == ORIGINAL
     assert miltext.load(folder / "New.mlpackage").program != miltext.load(EXAMPLE).program
@@ -168,6 +174,7 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "drop-an-operation": drop,
     "compiled-model-to-package": compiled,
     "compile-in-ci": compiled_in_ci,
+    "look-at-a-model": looking,
     "run-a-model": running,
     "take-a-part": part,
     "report-a-bug": reported,
