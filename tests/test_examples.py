@@ -37,6 +37,9 @@ NOT_RUN = {
     "python3 -m venv .venv-test && ": "needs the network; it is the first step of .ci/run",
     "$EDITOR ": "needs an editor",
     "miltext lsp": "serves an editor; tests/lsp",
+    'eval "$(miltext completion zsh)"': "is for zsh; tests/cli/test_completion.py",
+    "miltext completion fish | source": "is for fish; tests/cli/test_completion.py",
+    "miltext check --watch": "ends with Ctrl-C; tests/cli/test_watching.py",
     "miltext check --with-coremltools": "loads coremltools, which takes seconds; tests/cli/test_check_verb.py",
 }
 """The beginnings of the examples that are not run, and why."""

@@ -140,6 +140,17 @@ def test_a_word_becomes(line: str, expected: list[str], folder: Path, monkeypatc
     assert items(*line.split(" ")) == expected
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_revisions_are_those_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert items("diff", "--git", "H") == []
+    for line in ("init -q -b main", "-c user.name=a -c user.email=b commit -q --allow-empty -m first", "tag v1"):
+        subprocess.run(["git", *line.split()], check=True)
+    assert items("diff", "--git", "") == ["HEAD", "main", "v1"]
+    assert items("diff", "--git=v1..m") == ["--git=v1..main"]
+
+
 def test_a_file_is_found_in_a_folder_with_a_space(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert items("fmt", "My Models/") == ["My Models/deep.mil"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -124,12 +125,25 @@ def _commands(context: click.Context, begun: str) -> list[Item]:
     return [item for item in shown if not item.value.startswith("-")]
 
 
+def _revisions(_context: click.Context, begun: str) -> list[Item]:
+    """Return the branches and tags of git, also behind the dots between two revisions."""
+    before, dots, last = begun.rpartition("..")
+    try:
+        asked = ["git", "for-each-ref", "--format=%(refname:short)"]
+        found = subprocess.run(asked, capture_output=True, check=True).stdout.decode(errors="replace")
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    names = ["HEAD", *found.split()]
+    return [CompletionItem(f"{before}{dots}{name}") for name in names if name.startswith(last)]
+
+
 CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
 ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
 ANY, FOLDERS = files(), files(os.sep)
 
 WORDS: dict[str, Source] = {
-    **dict.fromkeys(("model", "old", "new", "paths", "original", "stdin_filename"), files(*MODELS)),
+    **dict.fromkeys(("model", "old", "new", "names", "paths", "original", "stdin_filename"), files(*MODELS)),
+    **dict.fromkeys(("base", "ours", "theirs"), files(*MODELS)),
     "models": files(*BUILT),
     "draft": files(".mil"),
     "fmt paths": files(".mil"),
@@ -155,6 +169,7 @@ WORDS: dict[str, Source] = {
     "family": words(_families),
     "dtype": words(_dtypes),
     "help words": _commands,
+    "revisions": _revisions,
     # what the model has
     **dict.fromkeys(("values", "inputs"), in_model("values")),
     "rename old": in_model("names"),
@@ -164,6 +179,7 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("reshape words", "ranges", "shapes"), in_model("inputs", "=", nothing)),
     # what only who types it knows
     **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
+    **dict.fromkeys(("mergedriver path", "mergedriver labels"), nothing),
 }
 """What completes the word that a parameter takes, by its name, or by its verb and its name."""
 

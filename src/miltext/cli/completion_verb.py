@@ -12,8 +12,8 @@ EPILOG = """\b
 Examples:
   eval "$(miltext completion bash)"      # in ~/.bashrc
   eval "$(miltext completion zsh)"       # in ~/.zshrc, after compinit
-  miltext completion zsh > ~/.zfunc/_miltext   # in a folder of $fpath; starts faster
-  miltext completion fish > ~/.config/fish/completions/miltext.fish
+  miltext completion fish | source       # in ~/.config/fish/config.fish
+  miltext completion zsh > _miltext      # or a file, in a folder of zsh's $fpath
 \b
 Exit status: 0 it is written; 2 usage.
 """

@@ -18,7 +18,8 @@ FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
     **dict.fromkeys(("expose", "extract", "locate", "rename", "reshape", "weights"), ("model",)),
     **dict.fromkeys(("check", "fmt"), ("paths",)),
-    **dict.fromkeys(("compare", "diff"), ("old", "new")),
+    "compare": ("old", "new"),
+    "diff": ("names",),
     "infer": ("draft",),
 }
 """The arguments, by verb, that may be `-`: these verbs take `--stdin-filename`."""
