@@ -118,7 +118,7 @@ def test_one_line_with_the_distance_of_the_numbers(opset: str) -> None:
         apart = np.abs(a - b)
         noise = float((apart**2).sum())
         assert change.measure is not None
-        assert (change.measure.count, change.measure.changed) == (8, np.count_nonzero(apart))
+        assert (change.measure.count, change.measure.changed) == (8, int(np.count_nonzero(apart)))
         assert (change.measure.maximum, change.measure.mean) == (apart.max(), apart.mean())
         snr = 10 * np.log10(float((a**2).sum()) / noise) if noise else np.inf
         assert change.measure.snr == pytest.approx(snr)

@@ -81,10 +81,10 @@ WAYS_OUT = {
     "MIL457": "keep what the other model takes, or edit that model first",
     "MIL458": "leave the name as it is: an app, or another file, asks this model for it by name",
     "MIL470": "a description is what `miltext describe` writes: TOML as UTF-8",
-    "MIL845": "name revisions of the repository that the current folder is in, as git takes them: HEAD~, main..topic",
-    "MIL846": "name a file or folder that git has in one of the two revisions; of a submodule, run this inside of it",
     "MIL486": "have the test pass on the model itself, and fail where what is looked for is gone: `--test` is a shell "
     "command, which exits with 0 then",
+    "MIL845": "name revisions of the repository that the current folder is in, as git takes them: HEAD~, main..topic",
+    "MIL846": "name a file or folder that git has in one of the two revisions; of a submodule, run this inside of it",
 }
 """The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 

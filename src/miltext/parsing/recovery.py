@@ -78,7 +78,9 @@ def recover(text: str) -> Recovered:
             root = reading.read()
             reading.passed += long.wrong
             reading.speak_of(long, written)
-        wire = reading.lowered(root) if root else reading.lowered_in_part()
+        wire = reading.lowered(root) if root else None
+        if root is None:
+            reading.lower_rest()
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
         return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
@@ -134,7 +136,7 @@ class _Reading:
         """Return what a phrase is lowered to, a program to its wire form; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
-    def lowered_in_part(self) -> None:
+    def lower_rest(self) -> None:
         """Lower what was read of a text of which nothing is left, for what is wrong with it."""
         for phrase in flat(self.values):
             self.lowered(phrase)
