@@ -60,7 +60,7 @@ Examples:
   miltext fmt --check *.mil
 \b
 Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a missing extra;
-128 and its number after a signal, 130 after Ctrl-C.
+128 and its number after a signal, 130 after Ctrl-C. Completion: miltext help completion.
 """
 
 

@@ -142,7 +142,7 @@ def _tell_conflicts(name: str, reasons: Sequence[str], text: str | None, beside:
     for reason in reasons:
         _tell(name, reason)
     if text is not None and beside is not None:
-        write_text(beside, [text])
+        write_text(beside, [text], "mil")
         _tell(name, f"the merged text is in {beside}")
 
 
