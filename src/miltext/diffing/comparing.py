@@ -21,6 +21,7 @@ from miltext.diffing.structure import (
     OperationDifference,
     RemovedOperation,
     Rename,
+    WeightDifference,
 )
 from miltext.diffing.telling import USES
 from miltext.models.pairing.graph import EXACT, NAME
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
 Uses: TypeAlias = "dict[int, list[tuple[Node, str]]]"
 """The users of each value of a block: the operation, and the argument."""
 
-Pending: TypeAlias = "dict[int, list[Change]]"
+Sides: TypeAlias = "tuple[Node | None, Node | None]"
+"""The operations that something is told of, in the old and in the new program."""
+
+Pending: TypeAlias = "dict[int, list[tuple[Sides, Change]]]"
 """The changes of constants, by the index of the operation that each is told at."""
 
 _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
@@ -59,6 +63,7 @@ class Comparison:
         self._constants = Constants(old, new, values)
         self._spelling = values.spelling
         self.different: set[Node] = set()
+        self._owners: list[Sides] = []
 
     def program(self, ignored: str | None) -> list[Change]:
         """Return the differences of the programs themselves, apart from an attribute of the name `ignored`."""
@@ -70,6 +75,13 @@ class Comparison:
         ]
         kept = [{key: each.attributes[key] for key in each.attributes if key != ignored} for each in (a, b)]
         return changes + self._attributes(kept[0], kept[1], "")
+
+    def weights(self) -> WeightDifference:
+        """Return the differences of the weights, but for parts of those that are told as a whole."""
+        found = self._values.weights()
+        owned = zip(found.changed, self._owners, strict=True)
+        changed = [each for each, sides in owned if not self._constants.are_told(*sides)]
+        return replace(found, changed=tuple(changed))
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
         """Return the differences of a function."""
@@ -159,9 +171,9 @@ class Comparison:
     def _told(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
         """Return the differences of the operations, in the order of both blocks merged.
 
-        A constant that only one of them has is not among these if all of its uses tell of it.
+        A constant is not among these if all of its uses tell of it.
         """
-        found: list[tuple[Node | None, int, OperationDifference]] = []
+        found: list[tuple[Sides, OperationDifference]] = []
         mates = {j: i for i, j in pair.pairs.items()}
         old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
         moves = {move.new_index: move for move in _moves(pair, mates, new)}
@@ -169,16 +181,16 @@ class Comparison:
         pending: Pending = {}
         for a, b in pair.steps():
             if a and not b and a.index not in pair.pairs:
-                found.append((a, 0, RemovedOperation(*self._alone(a))))
+                found.append(((a, None), RemovedOperation(*self._alone(a))))
             if b and b.index not in mates:
-                found.append((b, 1, AddedOperation(*self._alone(b))))
+                found.append(((None, b), AddedOperation(*self._alone(b))))
             elif b:
                 if b.index in moves:
-                    found.append((None, 1, moves[b.index]))
+                    found.append(((None, None), moves[b.index]))
                 blocks = pair.inner.get(b.index, [])
-                changed = self._changed(old[mates[b.index]], b, blocks, function, users, mates, pending)
-                found += [(None, 1, each) for each in changed]
-        return [each for node, side, each in found if node is None or not self._constants.is_told(side, node)]
+                a = old[mates[b.index]]
+                found += [((a, b), each) for each in self._changed(a, b, blocks, function, users, mates, pending)]
+        return [each for sides, each in found if not self._constants.are_told(*sides)]
 
     def _alone(self, node: Node) -> tuple[str, str, str, int]:
         return node.label, name_text(node.operation.type), self._spelling.operation(node.operation), node.index
@@ -195,14 +207,14 @@ class Comparison:
     ) -> Iterator[ChangedOperation]:
         """Yield the differences of an operation, with those of the constants that are `pending`, to be told here."""
         changes = self._changes(a, b, (function, b.label))
-        told = pending.pop(b.index, ())
+        told = [change for sides, change in pending.pop(b.index, ()) if not self._constants.are_told(*sides)]
         is_constant = bool(changes or told) and not b.grounded
         uses = [use for value in b.values for use in users().get(value, ())] if is_constant else []
         if _is_other_constant(a, b, changes) and (first := _first_user(b, uses, mates)) is not None:
             change = next(each for each in changes if each.name == "val")
-            pending.setdefault(uses[first][0].index, []).append(
-                replace(change, kind="argument", name=uses[first][1], also=_labels([*uses[:first], *uses[first + 1 :]]))
-            )
+            (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
+            change = replace(change, kind="argument", name=key, also=others)
+            pending.setdefault(user.index, []).append(((a, b), change))
             return
         changes = sorted([*changes, *told], key=_place_of)
         blocks = self._blocks(inner, function)
@@ -216,7 +228,7 @@ class Comparison:
         """Return the changes of an operation; `where` is the function, and the operation, for its weights."""
         weights = len(self._values.changed)
         changes: list[Change] = []
-        if not self._is_untouched(a, b) and not self._constants.weight(a, b, where[0]):
+        if not self._constants.weight(a, b, where[0]) and not self._is_untouched(a, b):
             old, new = a.operation.type, b.operation.type
             changes += [Change("operation", "", name_text(old), name_text(new))] if old != new else []
             changes += self._named("argument", arguments(a), arguments(b), where)
@@ -224,6 +236,7 @@ class Comparison:
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
+        self._owners += [(a, b)] * (len(self._values.changed) - weights)
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
         return changes

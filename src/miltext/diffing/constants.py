@@ -51,10 +51,11 @@ class Constants:
 
     def weight(self, old: Node, new: Node, function: str) -> bool:
         """Note how far a weight is from one that is compressed otherwise, or is not; return whether they are that."""
-        if not (_is_weight(old) and _is_weight(new)):
+        are_compressed = any(is_compressed(node.operation.type) for node in (old, new))
+        if not (are_compressed and _is_weight(old) and _is_weight(new)):
             return False
         forms = self._compressed[0].form(old), self._compressed[1].form(new)
-        if forms[0] == forms[1] or not any(is_compressed(node.operation.type) for node in (old, new)):
+        if forms[0] == forms[1]:
             return False
         arrays = self._compressed[0].numbers(old), self._compressed[1].numbers(new)
         self._values.decompressed((function, new.label), forms, arrays, new.operation.outputs[0])
@@ -65,8 +66,12 @@ class Constants:
                     self._told[side].update(part.operands)
         return True
 
-    def is_told(self, side: int, node: Node) -> bool:
-        """Whether a constant has been told wherever it is used."""
+    def are_told(self, old: Node | None, new: Node | None) -> bool:
+        """Whether a constant, on the sides where it is, has been told wherever it is used."""
+        told = [self._is_told(side, node) for side, node in enumerate((old, new)) if node is not None]
+        return bool(told) and all(told)
+
+    def _is_told(self, side: int, node: Node) -> bool:
         uses = self._uses[side]
         values = [value for value in node.values if uses[value]]
         told = self._told[side]

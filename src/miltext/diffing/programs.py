@@ -67,7 +67,7 @@ def compare_programs(old: Side, new: Side, how: How) -> Difference:
     excused = how.ignore_weights and not any(each.has_files for each in contents)
     is_one = old.source is new.source or _are_one(a.model, b.model)
     complete = is_one or excused or not any(each.unread for each in contents)
-    notes, weights = (*_notes(a), *_notes(b)), values.weights()
+    notes, weights = (*_notes(a), *_notes(b)), comparison.weights()
     found = tuple(changes), tuple(functions), weights
     return Difference(a.name, b.name, notes, *found, complete, _texts=texts)
 

@@ -90,13 +90,14 @@ class _Matcher:
         yield partial(self._match_by, _weights, EXACT)
         yield self._match_twins
         for level in (EXACT, SHAPED, TYPED):
+            if level is TYPED:  # a weight that is held otherwise is where it was used, whatever is of its new type
+                yield partial(self._flood, HELD, constants=True)
             if level is not EXACT:
                 yield partial(self._match_closures, level)
             yield partial(self._align, level)
             yield partial(self._match_by, _named, level)
         for level in (EXACT, TYPED):
             yield partial(self._match_by, _constants, level)
-        yield partial(self._flood, HELD, constants=True)
         yield partial(self._flood, LOOSE, needed=2)
 
     def finish(self) -> list[Pair]:
