@@ -15,6 +15,7 @@ from miltext.merging.trees import NotFound, Trees, trees
 from miltext.models.contents import parse_spec, read_file
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.spec import SpecModel
+from miltext.review.git import DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +44,11 @@ def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
     try:
         found = trees(path, 2 if is_weights else 1, files)
     except (NotFound, IndexError) as failure:
-        return Outcome(None, [f"{failure}; merge the packages with `miltext merge BASE OURS THEIRS -o MERGED`"])
-    names = {name for tree in found for name in tree if "/" not in name and name.endswith(".mlmodel")}
+        way = "merge the packages with `miltext merge BASE OURS THEIRS -o MERGED`"
+        return Outcome(None, [f"{failure}; {way}", "ours stays; see that the weight file beside it is ours, too"])
+    names = {name for tree in found.versions for name in tree if "/" not in name and name.endswith(".mlmodel")}
     name = PurePosixPath(path).name if not is_weights else next(iter(names), "")
-    if (is_weights and len(names) != 1) or not all(name in tree for tree in found):
+    if (is_weights and len(names) != 1) or not all(name in tree for tree in found.versions):
         return Outcome(None, ["the versions do not have one model file that these weights are of"])
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
         merged = _merged(found, name, Path(made), markers)
@@ -65,9 +67,9 @@ def _ours(merged: MergedModel, found: Trees, name: str, is_weights: bool) -> Out
     Where git takes the weight file of theirs, our model has its weights there, if they are.
     """
     reasons = [*merged.conflicts, "ours stays whole"]
-    if is_weights or found.settled(name) is not None:
+    if is_weights or found.settled(name, DRIVER) is not None:
         return Outcome(None, reasons, merged.text, merged.errors)
-    taken = [file for tree in found for file in tree if found.settled(file) == 2]
+    taken = [file for tree in found.versions for file in tree if found.settled(file, DRIVER) == 2]
     if not taken:
         return Outcome(None, reasons, merged.text, merged.errors)
     if merged.model is not None:
@@ -87,8 +89,8 @@ def _merged(found: Trees, name: str, folder: Path, markers: Markers) -> MergedMo
     models = [
         SpecModel("mlmodel", name, None, each, parse_spec(read_file(each / name), name)) for each in found.write(folder)
     ]
-    files = {file for tree in found for file in tree}
-    weights = {f"{MODEL_PATH}/{file}": place for file in files if (place := found.settled(file)) is not None}
-    kept = Kept(found.settled(name), weights)
+    files = {file for tree in found.versions for file in tree}
+    weights = {f"{MODEL_PATH}/{file}": place for file in files if (place := found.settled(file, DRIVER)) is not None}
+    kept = Kept(found.settled(name, DRIVER), weights)
     (folder / "merged").mkdir()
     return merge_models(models[0], models[1], models[2], folder / "merged", markers, kept)

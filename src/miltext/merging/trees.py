@@ -21,23 +21,34 @@ class NotFound(Exception):
 
 
 class Trees(NamedTuple):
-    """The files of one folder in the base, in ours and in theirs."""
+    """The files of one folder in the base, in ours and in theirs; `path` is the folder."""
 
     base: Tree
     ours: Tree
     theirs: Tree
+    path: str
 
-    def settled(self, path: str) -> int | None:
-        """Return which of the versions git takes of a file by itself; None if it asks a driver."""
-        base, ours, theirs = (tree.get(path) for tree in self)
-        if ours == theirs or base == theirs:
+    @property
+    def versions(self) -> tuple[Tree, Tree, Tree]:
+        """The three versions."""
+        return self[:3]
+
+    def settled(self, file: str, driver: str) -> int | None:
+        """Return which of the versions git takes of a file by itself, or leaves in a conflict; None if it asks the
+        driver of a name.
+        """
+        base, ours, theirs = (tree.get(file) for tree in self.versions)
+        if base == ours != theirs:
+            return 2
+        if theirs in (ours, base) or None in (base, ours, theirs):
             return 1
-        return 2 if base == ours else None
+        asked = _git("check-attr", "-z", "merge", "--", f"{self.path}/{file}").split("\0")
+        return None if driver in asked[2:3] else 1
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files of each version into a folder of its own."""
         made = list[Path]()
-        for name, tree in zip(self._fields, self, strict=True):
+        for name, tree in zip(self._fields, self.versions, strict=False):
             for path, blob in tree.items():
                 target = folder / name / path
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -56,8 +67,9 @@ def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
     found = dict[str, Trees]()
     for commits in _candidates(path, wanted):
         if all(_object(commit, path) == blob for commit, blob in zip(commits, wanted, strict=True)):
-            folder = PurePosixPath(path).parents[depth - 1]
-            listed = Trees(*[_files(commit, str(folder)) for commit in commits])
+            folder = str(PurePosixPath(path).parents[depth - 1])
+            base, ours, theirs = (_files(commit, folder) for commit in commits)
+            listed = Trees(base, ours, theirs, folder)
             found[str(listed)] = listed
     if len(found) != 1:
         raise NotFound("git does not tell which commits are merged" if not found else "several commits fit")
