@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import GOLDEN, corpus_files
-from support.short_drafts import WITH_BLOCKS
+from support.short_drafts import DRAFTS, WITH_BLOCKS
 
 import miltext
 from miltext.printing.graph import graph
@@ -30,6 +30,17 @@ program(1.3)
                     tensor<fp16, [2]> a = relu(x = i)[name = string("a")];
                 } -> (a);
         } -> (n, half);
+}
+"""
+
+
+ELIDED = """\
+program(1.3)
+{
+    func main<ios18>(fp16 x) {
+            tensor<fp16, [9]> w = const()[name = string("w"), val = tensor<fp16, [9]>($elided(9, "sha256:d5000bba"))];
+            tensor<fp16, [9]> y = mul(x = x, y = w)[name = string("y")];
+        } -> (y);
 }
 """
 
@@ -211,6 +222,17 @@ def test_constants_stand_before_what_first_uses_them() -> None:
     assert tree(text, constants=True) == [
         ("main", ["const", "x", ("a_b", ["const", "constexpr_cast", "mul", "mul"]), "a_b_z"])
     ]
+
+
+@pytest.mark.parametrize("text", [*DRAFTS.values(), ELIDED], ids=[*DRAFTS, "elided"])
+def test_drafts_and_elided_texts_have_graphs(text: str) -> None:
+    reader = Reader(text)
+    made = read(text)
+    makers = [value for node in made["nodes"] for value in node[4]]
+    assert sorted(makers) == [*range(len(made["values"]))]
+    assert len(made["values"]) == len(reader.definitions) + len(reader.unnamed)
+    assert sum(len(node[5]) for node in made["nodes"]) == sum(len(value[4]) for value in made["values"])
+    assert {node[1] for node in made["nodes"]} <= {"function", "block", "scope", "op", "const", "input", "output"}
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,8 @@ def test_on_a_phone_there_is_room_for_code(scheme: str, show: Show) -> None:
     node(shown, "model_layers_0_attn").tap(position={"x": 20, "y": 10})
     assert len(titles(shown)) < before
     assert shown.evaluate("document.scrollingElement.scrollWidth") == PHONE
+    shown.emulate_media(media="print")
+    assert [shown.is_visible(each) for each in ("main", "#graph", "#tools")] == [True, False, False]
 
 
 def test_without_scripts_the_text_reads_links_and_folds(show: Show) -> None:

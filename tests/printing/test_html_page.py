@@ -156,6 +156,7 @@ def test_the_policy_allows_the_style_and_the_script_and_nothing_else() -> None:
         ("Head.mlpackage", "Head.mlpackage"),
         ("Head.mlpackage/Data/com.apple.CoreML/model.mlmodel", "Head.mlpackage"),
         ("some/folder/Head.mil", "Head.mil"),
+        ("some/head/model.mil", "head/model.mil"),
         ("Head.mlmodelc/model.mil", "Head.mlmodelc"),
         ("Pipeline.mlmodelc/model0/model.mil", "Pipeline.mlmodelc/model0"),
     ],

@@ -49,13 +49,16 @@ class Stage(NamedTuple):
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of a file or folder, or of the package that it is in; in a bundle's own folders, with these."""
+    """Return the name of a file or folder, or of the package that it is in; in a bundle's own folders, with these.
+
+    A file that is only called `model` has the name of its folder before it.
+    """
     path = Path(os.path.abspath(path))
     for folder in path.parents:
         if folder.suffix.lower() in MODEL_FOLDERS:
             inner = path.relative_to(folder).parts[:-1]
             return "/".join([folder.name, *(inner if folder.suffix.lower() == ".mlmodelc" else ())])
-    return path.name
+    return f"{path.parent.name}/{path.name}" if path.stem == "model" and path.parent.name else path.name
 
 
 class Model:
